@@ -1,0 +1,59 @@
+/** Between events as the code knows them and events as a log keeps them: validated on write and on read. */
+import { CONTENT_EVENTS } from './content.ts';
+import { DOCKET_EVENTS } from './docket.ts';
+import type { DomainEvent, EventDefinition, Json, JsonObject } from './event.ts';
+import { OPERATOR_EVENTS } from './operator.ts';
+import { PAYMENT_EVENTS } from './payment.ts';
+
+const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
+  [...PAYMENT_EVENTS, ...DOCKET_EVENTS, ...CONTENT_EVENTS, ...OPERATOR_EVENTS].map((definition) => [
+    definition.type,
+    definition as EventDefinition,
+  ]),
+);
+
+/** The log holds an event of a type that this version of the service does not know. */
+export class UnknownEventType extends Error {
+  readonly code = 'unknown_event_type';
+  constructor(readonly type: string) {
+    super(`no event is called ${type}`);
+    this.name = 'UnknownEventType';
+  }
+}
+
+function definitionOf(type: string): EventDefinition {
+  const definition = DEFINITIONS.get(type);
+  if (!definition) throw new UnknownEventType(type);
+  return definition;
+}
+
+export const isKnownEventType = (type: string): boolean => DEFINITIONS.has(type);
+
+/**
+ * @throws UnknownEventType
+ * @throws ZodError if the data does not fit the schema
+ */
+export function encodeEvent(event: DomainEvent): { type: string; schemaVersion: number; data: JsonObject } {
+  const definition = definitionOf(event.type);
+  return { type: event.type, schemaVersion: definition.version, data: definition.schema.parse(event.data) as JsonObject };
+}
+
+/**
+ * Reads an event as its newest schema has it, whatever version was written.
+ * @throws UnknownEventType
+ * @throws ZodError if the data does not fit the schema
+ */
+export function decodeEvent(recorded: {
+  readonly type: string;
+  readonly data: Json;
+  readonly metadata: { readonly schemaVersion: number };
+}): DomainEvent {
+  const definition = definitionOf(recorded.type);
+  let data = recorded.data as JsonObject;
+  for (let version = recorded.metadata.schemaVersion; version < definition.version; version++) {
+    const upcast = definition.upcasters[version];
+    if (!upcast) throw new Error(`${recorded.type} has no upcaster from version ${version}`);
+    data = upcast(data);
+  }
+  return { type: recorded.type, data: definition.schema.parse(data) };
+}

@@ -1,0 +1,20 @@
+/** Why bytes that events name are no longer there, and what stands in their place. */
+import { z } from 'zod';
+import { event } from './event.ts';
+
+export const ContentRedacted = event(
+  'ContentRedacted',
+  1,
+  z.strictObject({
+    name: z.string(),
+    replacement: z.string().nullable(),
+    /** The event that names the content. */
+    stream: z.string(),
+    revision: z.int(),
+    filingIds: z.array(z.string()),
+    reason: z.string(),
+  }),
+);
+
+export const CONTENT_EVENTS = [ContentRedacted] as const;
+export const contentStream = (name: string): string => `content-${name}`;

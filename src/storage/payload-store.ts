@@ -1,0 +1,46 @@
+/**
+ * The payload store: the content that events name by its hash, and that may one day have to go. The conformance suite
+ * in `test/storage/payload-store.conformance.ts` is its specification.
+ */
+import type { Instant } from '../instant.ts';
+
+/** Name of a blob: SHA-256, hex, of its 16 random bytes and its compressed content together. */
+export type BlobName = string;
+
+/** `docket` is kept until redacted; `target` and `envelope` until a delivery is final; `answer` for 30 days. */
+export type PayloadKind = 'docket' | 'target' | 'envelope' | 'answer';
+
+export interface StoredPayload {
+  readonly name: BlobName;
+  readonly kind: PayloadKind;
+  readonly storedAt: Instant;
+}
+
+export interface PayloadStore {
+  /** Stores content, as durably as an append; gives its name. The same content twice gives two names. */
+  put(kind: PayloadKind, content: Uint8Array): Promise<BlobName>;
+
+  /** The content, or null if no such blob is there. @throws CorruptPayload if the bytes no longer match their name */
+  get(name: BlobName): Promise<Buffer | null>;
+
+  /** Many at once; a name that is not there is missing from the map. */
+  getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>>;
+
+  /** Removes a blob; with a replacement, `get(name)` gives the replacement's content from then on. */
+  remove(name: BlobName, replacement?: BlobName): Promise<void>;
+
+  /** Blobs of a kind stored before an instant, oldest first. */
+  list(kind: PayloadKind, olderThan: Instant): AsyncIterable<StoredPayload>;
+
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Stored bytes do not match the name that an event knows them by. */
+export class CorruptPayload extends Error {
+  readonly code = 'corrupt_payload';
+  constructor(readonly blob: BlobName) {
+    super(`the stored bytes of ${blob} do not match their name`);
+    this.name = 'CorruptPayload';
+  }
+}

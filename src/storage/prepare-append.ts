@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { v5 as uuidv5 } from 'uuid';
+import { encodeEvent } from '../events/codec.ts';
+import {
+  type Append,
+  type EventMetadata,
+  type EventToAppend,
+  InvalidAppend,
+  MAX_APPEND_BYTES,
+  type PreparedEvent,
+  type StreamHead,
+} from './event-log.ts';
+
+const EVENT_ID_NAMESPACE = '5a3a1c62-6ef7-4f8e-9c37-0d2d2f2b7c11';
+
+/**
+ * Gives events their ids and links them to the stream's hash chain. A pure function of its argument, so that the
+ * same command at the same head always makes the same append.
+ * @throws InvalidAppend for no events or more than `MAX_APPEND_BYTES` of data
+ * @throws ZodError if an event does not fit its schema
+ */
+export function prepareAppend({ stream, head, events, context, recordedAt }: EventToAppend): Append {
+  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} without events`);
+  let previousHash = head.hash;
+  let bytes = 0;
+  const prepared = events.map((domainEvent, index): PreparedEvent => {
+    const { type, schemaVersion, data } = encodeEvent(domainEvent);
+    const revision = head.revision + 1 + index;
+    const id = uuidv5(`${context.commandId}\n${stream}\n${head.revision}\n${index}`, EVENT_ID_NAMESPACE);
+    const unhashed = {
+      recordedAt,
+      requestId: context.requestId,
+      correlationId: context.correlationId,
+      causationId: context.causationId,
+      actor: context.actor,
+      schemaVersion,
+    };
+    bytes += Buffer.byteLength(JSON.stringify(data));
+    const recorded = { id, stream, revision, type, data, metadata: unhashed };
+    previousHash = hashEvent(previousHash, recorded);
+    return { ...recorded, metadata: { ...unhashed, hash: previousHash } };
+  });
+  if (bytes > MAX_APPEND_BYTES) {
+    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; at most ${MAX_APPEND_BYTES} are taken`);
+  }
+  return { stream, expected: head.revision, events: prepared };
+}
+
+/** The next link of a stream's hash chain (`operations.md`, Auditing). */
+export function hashEvent(
+  previousHash: string,
+  event: Omit<PreparedEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> },
+): string {
+  const { stream, revision, id, type, data, metadata } = event;
+  const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion } = metadata;
+  const text = canonicalize([
+    previousHash,
+    stream,
+    revision,
+    id,
+    type,
+    data,
+    { recordedAt, requestId, correlationId, causationId, actor, schemaVersion },
+  ]);
+  if (text === undefined) throw new InvalidAppend(`event ${id} has no canonical form`);
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The head that a stream has after an append. */
+export function headAfter(append: Append): StreamHead {
+  const last = append.events.at(-1);
+  if (!last) throw new InvalidAppend('an append without events has no head');
+  return { revision: last.revision, hash: last.metadata.hash };
+}

@@ -1,0 +1,133 @@
+/**
+ * The read store: documents that projections build and that can be thrown away, beside a few single-document atomic
+ * things (cells, leases, counters) that live outside all generations. Every write is one atomic operation on a unique
+ * id, so that MongoDB needs no transaction. The conformance suite in `test/storage/read-store.conformance.ts` is its
+ * specification.
+ */
+import type { JsonObject } from '../events/event.ts';
+import type { Micros } from '../instant.ts';
+import type { Position } from './event-log.ts';
+
+export type Scalar = string | number | boolean | null;
+
+/** A collection of documents, owned by one projection. Each index is a list of top-level fields, ascending. */
+export interface CollectionSpec {
+  readonly name: string;
+  readonly indexes: readonly (readonly string[])[];
+}
+
+export interface Stored<Document = JsonObject> {
+  readonly id: string;
+  /** The log position that the document reflects. */
+  readonly position: Position;
+  readonly document: Document;
+}
+
+export interface DocumentWrite {
+  readonly collection: string;
+  readonly id: string;
+  /** Null deletes: a tombstone with its position stays until the generation retires. */
+  readonly document: JsonObject | null;
+  readonly position: Position;
+}
+
+/** A bounded part of one field's order. Bounds compare as the field's type does (text by code unit). */
+export interface FieldRange {
+  readonly field: string;
+  readonly above?: string | number;
+  readonly from?: string | number;
+  readonly upTo?: string | number;
+  readonly below?: string | number;
+}
+
+export interface Find {
+  readonly collection: string;
+  readonly equals?: Readonly<Record<string, Scalar>>;
+  readonly range?: FieldRange;
+  /** Order by this field, then by id. Without it: by id. */
+  readonly order?: { readonly field: string; readonly direction: 'ascending' | 'descending' };
+  readonly limit: number;
+  /** Continue behind this document: the order field's value and the id of the last one seen. */
+  readonly after?: { readonly value?: string | number; readonly id: string };
+}
+
+export interface Commit {
+  readonly projection: string;
+  readonly generation: number;
+  /** Applied in the order given; readers may see any prefix of them. */
+  readonly writes: readonly DocumentWrite[];
+  /** The checkpoint, stored after all writes. */
+  readonly position: Position;
+}
+
+/** A small document outside all generations, changed by compare-and-set on its version. */
+export interface Cell {
+  /** 0 where the cell does not exist. */
+  readonly version: number;
+  readonly value: JsonObject | null;
+}
+
+export interface Lease {
+  readonly name: string;
+  readonly owner: string;
+  /** Fencing token: grows with every change of owner. */
+  readonly token: number;
+}
+
+export interface Counted {
+  readonly count: number;
+  /** Whether this increment fitted under the limit; one that did not fit did not count. */
+  readonly allowed: boolean;
+  /** When the fixed window ends, microseconds. */
+  readonly resetsAt: Micros;
+}
+
+export interface ReadStore {
+  /** Creates what is missing of a projection's collections and their indexes, for one generation. */
+  prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void>;
+
+  /** Documents by id; those that do not exist, or are deleted, are missing from the map. */
+  load<Document = JsonObject>(
+    collection: string,
+    ids: readonly string[],
+    generation?: number,
+  ): Promise<ReadonlyMap<string, Stored<Document>>>;
+
+  /** Writes in order, then the checkpoint. A write to a document already at or past its position changes nothing. */
+  commit(commit: Commit): Promise<void>;
+
+  /** Where a projection's generation stands; null before its first commit. */
+  checkpoint(projection: string, generation: number): Promise<Position | null>;
+
+  find<Document = JsonObject>(query: Find, generation?: number): Promise<readonly Stored<Document>[]>;
+
+  /** How many documents match, ignoring limit and after. */
+  count(query: Omit<Find, 'limit' | 'order' | 'after'>, generation?: number): Promise<number>;
+
+  /** The generation that readers see: 1 until another is activated. */
+  activeGeneration(projection: string): Promise<number>;
+  activateGeneration(projection: string, generation: number): Promise<void>;
+
+  cell(id: string): Promise<Cell>;
+  /** Sets the value if the cell is still at that version; gives whether it was. The version then grows by one. */
+  compareAndSet(id: string, version: number, value: JsonObject): Promise<boolean>;
+
+  /** Takes or renews a lease; null while somebody else holds it. Time comes from the caller. */
+  acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null>;
+  releaseLease(lease: Lease): Promise<void>;
+
+  /**
+   * Adds to a counter with a fixed window that starts with its first increment.
+   * @param amount 0 reads, negative gives back
+   */
+  increment(
+    id: string,
+    amount: number,
+    limit: number,
+    now: Micros,
+    windowMicros: Micros,
+  ): Promise<Counted>;
+
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** The long suite (`npm run test:full`): kills, scale and fuzzing. Loops take their count from KILLS (default 20). */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.full.test.ts'],
+    fileParallelism: false,
+    testTimeout: 30 * 60_000,
+    hookTimeout: 120_000,
+  },
+});
