@@ -35,7 +35,11 @@ export const isKnownEventType = (type: string): boolean => DEFINITIONS.has(type)
  */
 export function encodeEvent(event: DomainEvent): { type: string; schemaVersion: number; data: JsonObject } {
   const definition = definitionOf(event.type);
-  return { type: event.type, schemaVersion: definition.version, data: definition.schema.parse(event.data) as JsonObject };
+  return {
+    type: event.type,
+    schemaVersion: definition.version,
+    data: definition.schema.parse(event.data) as JsonObject,
+  };
 }
 
 /**

@@ -20,9 +20,12 @@ export interface EventDefinition<Type extends string = string, Data = unknown> {
   of(data: Data): DomainEvent<Type, Data>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: inference over every definition, whatever its data
-export type EventOf<Definition> = Definition extends EventDefinition<infer Type, any>
-  ? DomainEvent<Type, Definition extends { schema: z.ZodType<infer Data> } ? Data : never>
+/** The events that a definition defines. */
+export type EventOf<Definition> = Definition extends {
+  readonly type: infer Type;
+  readonly schema: z.ZodType<infer Data>;
+}
+  ? DomainEvent<Type & string, Data>
   : never;
 
 /** Defines an event: its name, the version of its schema, the schema. */

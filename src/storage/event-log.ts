@@ -94,7 +94,10 @@ export interface EventLog {
   append(append: Append): Promise<Appended>;
 
   /** Events of one stream from a revision (default 0), oldest first; empty where the stream does not exist. */
-  read(stream: string, options?: { readonly from?: number; readonly limit?: number }): Promise<readonly RecordedEvent[]>;
+  read(
+    stream: string,
+    options?: { readonly from?: number; readonly limit?: number },
+  ): Promise<readonly RecordedEvent[]>;
 
   /** Every event after `from` (null: from the start) up to the present head, in batches, with backpressure; then ends. */
   readAll(from: Position | null, filter: EventFilter): AsyncIterable<EventBatch>;

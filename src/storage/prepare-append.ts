@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { v5 as uuidv5 } from 'uuid';
+import { canonicalJson } from '../events/canonical-json.ts';
 import { encodeEvent } from '../events/codec.ts';
 import {
   type Append,
@@ -54,7 +54,7 @@ export function hashEvent(
 ): string {
   const { stream, revision, id, type, data, metadata } = event;
   const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion } = metadata;
-  const text = canonicalize([
+  const text = canonicalJson([
     previousHash,
     stream,
     revision,
@@ -63,7 +63,6 @@ export function hashEvent(
     data,
     { recordedAt, requestId, correlationId, causationId, actor, schemaVersion },
   ]);
-  if (text === undefined) throw new InvalidAppend(`event ${id} has no canonical form`);
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -120,13 +120,7 @@ export interface ReadStore {
    * Adds to a counter with a fixed window that starts with its first increment.
    * @param amount 0 reads, negative gives back
    */
-  increment(
-    id: string,
-    amount: number,
-    limit: number,
-    now: Micros,
-    windowMicros: Micros,
-  ): Promise<Counted>;
+  increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted>;
 
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,102 @@
+/** What a source said of one docket at one moment, whatever the source: the normalised model of `dockets.md`. */
+import type { Court } from '../courts/court.ts';
+import type { Instant } from '../instant.ts';
+
+export interface Attorney {
+  readonly name: string;
+  readonly role: string | null;
+  readonly firm: string | null;
+}
+
+export interface Party {
+  readonly name: string;
+  readonly role: string | null;
+  readonly terminatedAt: string | null;
+  readonly attorneys: readonly Attorney[];
+}
+
+export type Relationship =
+  | 'consolidated_with'
+  | 'appealed_from'
+  | 'appealed_to'
+  | 'related_to'
+  | 'member_case_of_mdl'
+  | 'same_party'
+  | 'other';
+
+export interface CrossReference {
+  readonly caseId: string;
+  readonly courtCode: string | null;
+  readonly relationship: Relationship;
+}
+
+export type CaseType = 'civil' | 'criminal' | 'bankruptcy' | 'adversary' | 'appellate' | 'mdl' | 'tax' | 'other';
+
+/** What a docket's head says. Null means that the source does not say, which never overwrites what is known. */
+export interface DocketHeader {
+  readonly caseName: string | null;
+  readonly caseNameSecondary: string | null;
+  readonly caseNameSecondaryLanguage: string | null;
+  readonly caseType: CaseType | null;
+  readonly natureOfProceeding: string | null;
+  readonly cause: string | null;
+  readonly assignedJudge: string | null;
+  readonly referredJudge: string | null;
+  /** Court-local days, `YYYY-MM-DD`. */
+  readonly dateFiled: string | null;
+  readonly dateClosed: string | null;
+}
+
+export type DocumentIdentifierType =
+  | 'pacer_doc_id'
+  | 'acms_document_guid'
+  | 'fct_recorded_entry_id'
+  | 'tyler_envelope_id'
+  | 'tyler_event_id'
+  | 'tyler_document_id'
+  | 'none';
+
+export interface Attachment {
+  readonly attachmentNumber: number | null;
+  readonly description: string | null;
+  readonly documentIdentifier: string | null;
+  readonly pageCount: number | null;
+}
+
+/** One entry of a docket sheet as its source has it, masked of personal details. */
+export interface SnapshotEntry {
+  readonly entryNumber: number | null;
+  readonly dateFiled: string | null;
+  readonly dateEntered: string | null;
+  /** Exact times, where the source has them. */
+  readonly filedAt: Instant | null;
+  readonly enteredAt: Instant | null;
+  /** Empty where the source has no text: it never replaces a text. */
+  readonly description: string;
+  /** The event's short name; serves as text where there is no description. */
+  readonly shortDescription: string | null;
+  readonly filedBy: string | null;
+  readonly documentIdentifier: string | null;
+  readonly documentIdentifierType: DocumentIdentifierType;
+  /** Other ids by which the source knows the entry, e.g. `pacer_seq_no`. */
+  readonly sourceIds: Readonly<Record<string, string>>;
+  readonly externalUrl: string | null;
+  readonly attachments: readonly Attachment[];
+  readonly sealed: boolean;
+}
+
+export interface DocketSnapshot {
+  readonly court: Court;
+  /** As the source writes it. */
+  readonly caseNumber: string;
+  readonly aliases: readonly string[];
+  readonly header: DocketHeader;
+  readonly parties: readonly Party[];
+  readonly crossReferences: readonly CrossReference[];
+  readonly entries: readonly SnapshotEntry[];
+  /** A complete snapshot holds every entry of the docket. */
+  readonly complete: boolean;
+  readonly askedAt: Instant;
+  /** Where it came from, e.g. `file`. */
+  readonly source: string;
+}

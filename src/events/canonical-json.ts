@@ -1,0 +1,12 @@
+import type { Json } from './event.ts';
+
+/** Canonical text of a JSON value by RFC 8785: members sorted by UTF-16 code units, no white space. */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const object = value as { readonly [key: string]: Json };
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * What happened to a docket as courts publish it (`dockets.md`). An event holds what proves order, identity and time;
+ * texts, names and document ids lie in the payload store, one blob for each event that needs one.
+ */
+import { z } from 'zod';
+import { Instant } from '../instant.ts';
+import { type EventOf, event } from './event.ts';
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+
+/** A number of a court means this docket's stream. */
+export const AliasClaimed = event(
+  'AliasClaimed',
+  1,
+  z.strictObject({ court: z.string(), number: z.string(), stream: z.string() }),
+);
+
+export const DocketOpened = event('DocketOpened', 1, z.strictObject({ court: z.string(), caseNumber: z.string() }));
+
+/** A source was looked at. `cacheAge` of every answer counts from the newest of these. */
+export const DocketChecked = event(
+  'DocketChecked',
+  1,
+  z.strictObject({
+    source: z.string(),
+    askedAt: Instant,
+    /** `abandoned`: an ingest died with its append unknown; this event makes that append conflict for good. */
+    outcome: z.enum(['complete', 'partial', 'unchanged', 'stale', 'failed', 'abandoned']),
+  }),
+);
+
+/** Header, parties or cross-references changed. `content` holds all of them as they are now. */
+export const DocketDetailsChanged = event(
+  'DocketDetailsChanged',
+  1,
+  z.strictObject({ askedAt: Instant, content: Sha256 }),
+);
+
+/** What proves order, identity and time of one filing. */
+export const RecordedFiling = z.strictObject({
+  filingId: z.string(),
+  entryNumber: z.int().nullable(),
+  dateFiled: Day.nullable(),
+  dateEntered: Day.nullable(),
+  /** The exact time entered, where the source knows it. */
+  enteredAt: Instant.nullable(),
+  /** The exact time filed, where the source knows it. */
+  filedAt: Instant.nullable(),
+  filingType: z.string(),
+  filingTypes: z.array(z.string()),
+  sealed: z.boolean(),
+  availableAt: Instant,
+  backfilled: z.boolean(),
+});
+export type RecordedFiling = z.infer<typeof RecordedFiling>;
+
+/** Filings were seen for the first time. `content` holds their texts, by filing id. */
+export const FilingsRecorded = event(
+  'FilingsRecorded',
+  1,
+  z.strictObject({ askedAt: Instant, content: Sha256, baseline: z.boolean(), filings: z.array(RecordedFiling).min(1) }),
+);
+
+/** The first complete snapshot of the docket is recorded whole. */
+export const BaselineCompleted = event(
+  'BaselineCompleted',
+  1,
+  z.strictObject({ askedAt: Instant, filingCount: z.int() }),
+);
+
+/** The same filing, with something of it changed. `content` holds its whole text as it is now. */
+export const FilingRevised = event(
+  'FilingRevised',
+  1,
+  z.strictObject({
+    askedAt: Instant,
+    content: Sha256,
+    revisedAt: Instant,
+    changed: z.array(z.string()).min(1),
+    filing: RecordedFiling,
+  }),
+);
+
+/** Two known filings turned out to be one; the earlier `availableAt` stays. */
+export const FilingsMerged = event(
+  'FilingsMerged',
+  1,
+  z.strictObject({ kept: z.string(), merged: z.string(), availableAt: Instant, revisedAt: Instant }),
+);
+
+/** Removed or sealed at the source: its text is no longer served, its place is. */
+export const FilingWithdrawn = event(
+  'FilingWithdrawn',
+  1,
+  z.strictObject({ filingId: z.string(), reason: z.enum(['removed', 'sealed']), revisedAt: Instant }),
+);
+
+export type DocketEvent =
+  | EventOf<typeof DocketOpened>
+  | EventOf<typeof DocketChecked>
+  | EventOf<typeof DocketDetailsChanged>
+  | EventOf<typeof FilingsRecorded>
+  | EventOf<typeof BaselineCompleted>
+  | EventOf<typeof FilingRevised>
+  | EventOf<typeof FilingsMerged>
+  | EventOf<typeof FilingWithdrawn>;
+
+export type DocketAliasEvent = EventOf<typeof AliasClaimed>;
+
+export const DOCKET_EVENTS = [
+  AliasClaimed,
+  DocketOpened,
+  DocketChecked,
+  DocketDetailsChanged,
+  FilingsRecorded,
+  BaselineCompleted,
+  FilingRevised,
+  FilingsMerged,
+  FilingWithdrawn,
+] as const;
+
+export const docketStream = (court: string, caseNumber: string): string => `docket-${court}-${caseNumber}`;
+export const docketAliasStream = (court: string, number: string): string => `docket-alias-${court}-${number}`;

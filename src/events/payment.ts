@@ -1,0 +1,156 @@
+/**
+ * The life of one payment and of the one request that it pays for (`payments.md`). A payment's stream is named after
+ * the SHA-256 of its transaction's message, so that no re-encoding of the transaction makes a second payment of it.
+ */
+import { z } from 'zod';
+import { Instant } from '../instant.ts';
+import { type EventOf, event } from './event.ts';
+
+/** Base units of the token, as a decimal string: no floating point touches money. */
+export const BaseUnits = z.string().regex(/^(0|[1-9]\d*)$/);
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/);
+const RequestId = z.uuid();
+
+export const PaymentDialect = z.enum(['x402-v2', 'x402-v1', 'self-paid']);
+export type PaymentDialect = z.infer<typeof PaymentDialect>;
+
+/** A caller presented a sound payment for one request. Nothing has moved yet. */
+export const PaymentAuthorized = event(
+  'PaymentAuthorized',
+  1,
+  z.strictObject({
+    requestId: RequestId,
+    wallet: z.string(),
+    dialect: PaymentDialect,
+    network: z.string(),
+    mint: z.string(),
+    payTo: z.string(),
+    amount: BaseUnits,
+    /** Method and path, e.g. `GET /v2/case`. */
+    endpoint: z.string(),
+    /** SHA-256 of the canonical request: what a payment identifier stands for. */
+    requestHash: Sha256,
+    /** SHA-256 of the caller's payment identifier, which is its secret. */
+    identifierHash: Sha256.nullable(),
+  }),
+);
+
+/** The query has its answer, and with it everything that must happen once the payment is settled. */
+export const QueryAnswered = event(
+  'QueryAnswered',
+  1,
+  z.strictObject({
+    requestId: RequestId,
+    /** The answer's bytes in the payload store; null for calls that are composed after settlement. */
+    answer: Sha256.nullable(),
+    /** Until when the answer is kept; past it, its absence needs no record. */
+    keepUntil: Instant,
+    /** How many cases were answered: what the call counts against the wallet's day. */
+    answeredCases: z.int().nonnegative(),
+    /** Signing key reserved for a call that makes one. */
+    reservedKeyId: z.string().nullable(),
+    callbacks: z.array(z.strictObject({ deliveryId: z.uuid(), target: Sha256, origin: z.string() })),
+  }),
+);
+
+/** The query could not be answered, so its payment is never broadcast. */
+export const QueryFailed = event(
+  'QueryFailed',
+  1,
+  z.strictObject({ requestId: RequestId, code: z.string(), status: z.int() }),
+);
+
+/** Recorded before the first broadcast: from here on the payment may move. */
+export const PaymentSubmitted = event(
+  'PaymentSubmitted',
+  1,
+  z.strictObject({
+    /** The transaction's first signature. */
+    transaction: Signature,
+    /** The fully signed bytes, base64: recovery sends exactly these again. */
+    wire: z.base64(),
+    /** The transaction is dead once the finalized height is past this one. */
+    lastValidBlockHeight: z.int().nonnegative(),
+  }),
+);
+
+const Landed = z.strictObject({ transaction: Signature, slot: z.int().nonnegative() });
+
+/** The transfer is confirmed: the money moved, the answer is owed. */
+export const PaymentSettled = event('PaymentSettled', 1, Landed);
+
+/** A transfer landed after it had been given up for dead. Money taken is always answered. */
+export const PaymentSettledLate = event('PaymentSettledLate', 1, Landed);
+
+/** The transfer certainly did not happen: it failed on chain, or expired unseen. */
+export const PaymentFailed = event(
+  'PaymentFailed',
+  1,
+  z.strictObject({
+    transaction: Signature,
+    reason: z.enum(['on_chain_error', 'expired']),
+    detail: z.string().nullable(),
+  }),
+);
+
+/** The cluster dropped a block that held a confirmed transfer. */
+export const PaymentRolledBack = event(
+  'PaymentRolledBack',
+  1,
+  z.strictObject({ transaction: Signature, reason: z.string() }),
+);
+
+/** The finality of a settled transfer was seen; recovery need not look at it again. */
+export const PaymentFinalized = event('PaymentFinalized', 1, Landed);
+
+/** Nothing was broadcast, and the same payment may be presented again. */
+export const PaymentReleased = event(
+  'PaymentReleased',
+  1,
+  z.strictObject({ reason: z.enum(['query_failed', 'claim_taken_over', 'not_submitted']) }),
+);
+
+/** An answer that is given once (a rotation's secret) was given. */
+export const ResultHandedOut = event('ResultHandedOut', 1, z.strictObject({ requestId: RequestId }));
+
+/** A caller's payment identifier stands for this payment and this request. */
+export const PaymentIdClaimed = event(
+  'PaymentIdClaimed',
+  1,
+  z.strictObject({ payment: z.string(), requestId: RequestId, requestHash: Sha256 }),
+);
+
+export type PaymentEvent =
+  | EventOf<typeof PaymentAuthorized>
+  | EventOf<typeof QueryAnswered>
+  | EventOf<typeof QueryFailed>
+  | EventOf<typeof PaymentSubmitted>
+  | EventOf<typeof PaymentSettled>
+  | EventOf<typeof PaymentSettledLate>
+  | EventOf<typeof PaymentFailed>
+  | EventOf<typeof PaymentRolledBack>
+  | EventOf<typeof PaymentFinalized>
+  | EventOf<typeof PaymentReleased>
+  | EventOf<typeof ResultHandedOut>;
+
+export type PaymentIdentifierEvent = EventOf<typeof PaymentIdClaimed>;
+
+export const PAYMENT_EVENTS = [
+  PaymentAuthorized,
+  QueryAnswered,
+  QueryFailed,
+  PaymentSubmitted,
+  PaymentSettled,
+  PaymentSettledLate,
+  PaymentFailed,
+  PaymentRolledBack,
+  PaymentFinalized,
+  PaymentReleased,
+  ResultHandedOut,
+  PaymentIdClaimed,
+] as const;
+
+/** Stream of the payment whose transaction message has this SHA-256. */
+export const paymentStream = (messageHash: string): string => `payment-${messageHash}`;
+export const paymentIdentifierStream = (hash: string): string => `payment-id-${hash}`;

@@ -1,0 +1,41 @@
+/** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
+import type { FastifyRequest } from 'fastify';
+import type { Problem } from '../errors.ts';
+
+/** What a paid answer may know of the call that pays for it. */
+export interface PaidCallContext {
+  readonly requestId: string;
+  /** The paying wallet: base58 address. */
+  readonly wallet: string;
+  /** The call's price in US dollars, exact cents, for `meta.query_cost_usd`. */
+  readonly costUsd: number;
+  /** `X-Service-Tag`, checked. */
+  readonly tag: string | null;
+  /** Aborts at the query deadline. */
+  readonly signal: AbortSignal;
+}
+
+export interface PaidAnswer {
+  /** The whole answer, `meta` included, serialised once: stored, served and pushed byte for byte. */
+  readonly body: Buffer;
+  /** How many cases were answered, for the wallet's day limit. */
+  readonly answeredCases: number;
+}
+
+/** One paid endpoint. Payment, limits, settlement and errors are the same for all and live in `paid-route.ts`. */
+export interface PaidRoute<Parameters> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** One line for the payment terms and the docs. */
+  readonly description: string;
+  /** Order of checks, steps 2 and 3: every fault at once. Runs before any payment is asked for. */
+  parse(request: FastifyRequest): Parameters | Problem;
+  /** Base units of USDC. */
+  price(parameters: Parameters): bigint;
+  /** The canonical request, for payment identifiers: equal text means the same request. */
+  fingerprint(parameters: Parameters): string;
+  answer(parameters: Parameters, call: PaidCallContext): Promise<PaidAnswer | Problem>;
+}
+
+/** The price of one query: 0.99 USDC in base units (specification 1). */
+export const PRICE_BASE_UNITS = 990_000n;

@@ -1,0 +1,59 @@
+/** The chain as the service needs it: an answer to each question, from whichever configured endpoint gives one. */
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+/** What the chain knows of a transaction. */
+export interface SignatureStatus {
+  readonly slot: number;
+  readonly commitment: Commitment;
+  /** The on-chain error as JSON text; null for success. */
+  readonly error: string | null;
+}
+
+export interface LatestBlockhash {
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+}
+
+export type Simulation =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: string; readonly logs: readonly string[] };
+
+export type SendOutcome =
+  /** Taken, or already known to the chain. */
+  | { readonly sent: true }
+  /** Refused before execution: nothing was broadcast by this endpoint. `code` is the chain's word, e.g. `BlockhashNotFound`. */
+  | { readonly sent: false; readonly code: string; readonly message: string };
+
+export interface TokenBalance {
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** No configured endpoint gave an answer. */
+export class ChainUnavailable extends Error {
+  readonly code = 'chain_unavailable';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ChainUnavailable';
+  }
+}
+
+/** Every method throws ChainUnavailable when no endpoint answers in time. */
+export interface Chain {
+  latestBlockhash(): Promise<LatestBlockhash>;
+  blockHeight(commitment: Commitment): Promise<number>;
+  isBlockhashValid(blockhash: string): Promise<boolean>;
+  /** Runs the transaction on the chain's present state, without effect. Signatures are checked. */
+  simulate(wire: Uint8Array): Promise<Simulation>;
+  send(wire: Uint8Array): Promise<SendOutcome>;
+  /**
+   * What the chain knows of a signature, history included; null if no endpoint that answered knows it.
+   * @param unanimous ask every configured endpoint; throws unless all of them answer
+   */
+  signatureStatus(signature: string, options?: { readonly unanimous?: boolean }): Promise<SignatureStatus | null>;
+  /** Balance of a token account; null where there is no such account. */
+  tokenBalance(account: string): Promise<TokenBalance | null>;
+  /** Lamports. */
+  balance(address: string): Promise<bigint>;
+}
