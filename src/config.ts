@@ -1,0 +1,186 @@
+/**
+ * The configuration: every environment variable in one schema. A wrong start names every fault at once, each with its
+ * variable, what was received and what is expected.
+ */
+import { z } from 'zod';
+
+export class ConfigurationError extends Error {
+  readonly code = 'configuration';
+  constructor(readonly faults: readonly ConfigurationFault[]) {
+    super(
+      ['The configuration is wrong:', ...faults.map(({ variable, problem }) => `  ${variable}: ${problem}`)].join('\n'),
+    );
+    this.name = 'ConfigurationError';
+  }
+}
+
+export interface ConfigurationFault {
+  readonly variable: string;
+  readonly problem: string;
+}
+
+/** An environment variable that is set to nothing counts as not set. */
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema);
+
+const port = (fallback: number) =>
+  optional(
+    z
+      .string()
+      .regex(/^\d{1,5}$/, 'a port number from 0 to 65535 is expected')
+      .transform(Number)
+      .refine((value) => value <= 65_535, 'a port number from 0 to 65535 is expected')
+      .default(fallback),
+  );
+
+const whole = (fallback: number, least: number, most: number) =>
+  optional(
+    z
+      .string()
+      .regex(/^\d+$/, `a whole number from ${least} to ${most} is expected`)
+      .transform(Number)
+      .refine((value) => value >= least && value <= most, `a whole number from ${least} to ${most} is expected`)
+      .default(fallback),
+  );
+
+const httpUrl = z
+  .string()
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    'an http or https URL is expected',
+  );
+
+const address = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'a Solana address (base58) is expected');
+
+const Environment = z.object({
+  NODE_ENV: optional(z.string().default('development')),
+  HOST: optional(z.string().default('127.0.0.1')),
+  PORT: port(8402),
+  ADMIN_PORT: port(8403),
+  PUBLIC_URL: optional(httpUrl.optional()),
+  DATA_DIR: optional(z.string().default('./data')),
+  LOG_LEVEL: optional(
+    z
+      .enum(
+        ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+        'fatal, error, warn, info, debug or silent is expected',
+      )
+      .default('info'),
+  ),
+  SOLANA_NETWORK: optional(z.enum(['local', 'devnet', 'mainnet'], 'local, devnet or mainnet is expected').optional()),
+  SOLANA_RPC_URL: optional(
+    z
+      .string()
+      .transform((value) => value.split(',').map((url) => url.trim()))
+      .refine(
+        (urls) => urls.every((url) => httpUrl.safeParse(url).success),
+        'http or https URLs, comma-separated, are expected',
+      )
+      .optional(),
+  ),
+  SOLANA_LOCAL_PORT: port(8899),
+  SOLANA_LOCAL_SLOT_MS: whole(400, 10, 10_000),
+  PAY_TO: optional(address.optional()),
+  FEE_PAYER_KEY: optional(z.string().optional()),
+});
+
+/** Environment variables that hold secrets: masked wherever the configuration is shown. */
+export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['FEE_PAYER_KEY']);
+
+/** Variables of later releases: refused rather than ignored, since ignoring them would lose an operator's data. */
+const NOT_YET: Readonly<Record<string, string>> = {
+  EVENTSTORE_URL: 'this release keeps its log in DATA_DIR; EventStoreDB comes with a later one. Unset it',
+  MONGODB_URL: 'this release keeps its read models in DATA_DIR; MongoDB comes with a later one. Unset it',
+};
+
+export type SolanaNetwork = 'local' | 'devnet' | 'mainnet';
+
+export interface Config {
+  readonly production: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  /** Without a trailing slash; null: derived from the port listened on. */
+  readonly publicUrl: string | null;
+  readonly dataDirectory: string;
+  readonly logLevel: string;
+  readonly solana: {
+    readonly network: SolanaNetwork;
+    /** Endpoints to use; empty where the service starts its own local chain. */
+    readonly rpcUrls: readonly string[];
+    readonly localPort: number;
+    readonly localSlotMs: number;
+    /** The address that owns the receiving token account; null: a key in the data folder. */
+    readonly payTo: string | null;
+    /** Secret key that pays network fees; null: a key in the data folder. */
+    readonly feePayerKey: string | null;
+  };
+}
+
+/** @throws ConfigurationError naming every fault */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const parsed = Environment.safeParse(environment);
+  const faults: ConfigurationFault[] = Object.entries(NOT_YET)
+    .filter(([variable]) => environment[variable])
+    .map(([variable, problem]) => ({ variable, problem }));
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const variable = String(issue.path[0]);
+      const received = SECRET_VARIABLES.has(variable) ? '(a secret)' : JSON.stringify(environment[variable]);
+      faults.push({ variable, problem: `${issue.message}; received ${received}` });
+    }
+    throw new ConfigurationError(faults);
+  }
+  const values = parsed.data;
+  const production = values.NODE_ENV === 'production';
+  const network = values.SOLANA_NETWORK ?? (production ? undefined : 'local');
+  const rpcUrls = values.SOLANA_RPC_URL ?? [];
+  faults.push(...productionFaults(production, values, network));
+  if (network && network !== 'local') {
+    if (!rpcUrls.length) faults.push({ variable: 'SOLANA_RPC_URL', problem: `needed with SOLANA_NETWORK=${network}` });
+    if (!values.FEE_PAYER_KEY)
+      faults.push({ variable: 'FEE_PAYER_KEY', problem: `needed with SOLANA_NETWORK=${network}` });
+    if (!values.PAY_TO) faults.push({ variable: 'PAY_TO', problem: `needed with SOLANA_NETWORK=${network}` });
+  }
+  if (faults.length || !network) throw new ConfigurationError(faults);
+  return {
+    production,
+    host: values.HOST,
+    port: values.PORT,
+    adminPort: values.ADMIN_PORT,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    dataDirectory: values.DATA_DIR,
+    logLevel: values.LOG_LEVEL,
+    solana: {
+      network,
+      rpcUrls,
+      localPort: values.SOLANA_LOCAL_PORT,
+      localSlotMs: values.SOLANA_LOCAL_SLOT_MS,
+      payTo: values.PAY_TO ?? null,
+      feePayerKey: values.FEE_PAYER_KEY ?? null,
+    },
+  };
+}
+
+/** What `NODE_ENV=production` demands: real money is never taken by a start that fell back on a default. */
+function productionFaults(
+  production: boolean,
+  values: z.infer<typeof Environment>,
+  network: SolanaNetwork | undefined,
+): readonly ConfigurationFault[] {
+  if (!production) return [];
+  const faults: ConfigurationFault[] = [];
+  if (network === undefined) {
+    faults.push({ variable: 'SOLANA_NETWORK', problem: 'needed in production: mainnet or devnet' });
+  }
+  if (network === 'local') {
+    faults.push({
+      variable: 'SOLANA_NETWORK',
+      problem: 'the local chain holds test money and is refused in production',
+    });
+  }
+  if (!values.PUBLIC_URL) {
+    faults.push({ variable: 'PUBLIC_URL', problem: 'needed in production: the address that callers use' });
+  }
+  return faults;
+}
