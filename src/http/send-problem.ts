@@ -1,0 +1,98 @@
+/** How every refusal leaves: the envelope of specification 7, made from the catalogue in `src/errors.ts`. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem, statusOf } from '../errors.ts';
+import type { JsonObject } from '../events/event.ts';
+import { type Clock, type Instant, toInstant } from '../instant.ts';
+
+/** What an answer needs to know of the service that gives it. */
+export interface AnsweringService {
+  /** Where the service is reached from outside, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    answering: AnsweringService;
+  }
+  interface FastifyRequest {
+    /** UUIDv4: `meta.request_id`, `X-Request-Id`, the id of the command and the name of the result. */
+    readonly requestId: string;
+  }
+}
+
+/**
+ * Gives every request its `requestId` and every reply what {@link sendProblem} needs. The instance itself must have
+ * been made with `genReqId: newRequestId`, so that the id is the one that Fastify logs.
+ */
+export function decorateRequests(app: FastifyInstance, service: AnsweringService): void {
+  app.decorate('answering', service);
+  app.decorateRequest('requestId', {
+    getter() {
+      return this.id;
+    },
+  });
+}
+
+/** A request's id is never taken from its caller: it names a paid result, so nobody may choose or guess it. */
+export const newRequestId = (): string => globalThis.crypto.randomUUID();
+
+/** The error object of specification 2.9. */
+export interface ErrorObject {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly documentation_url: string;
+  readonly details: JsonObject;
+}
+
+export const documentationUrl = (publicUrl: string, code: ErrorCode): string => `${publicUrl}/docs/errors#${code}`;
+
+/** The error object as REST, batch results and MCP all give it. */
+export function errorObject({ problem: code, message, details }: Problem, publicUrl: string): ErrorObject {
+  const entry = ERROR_CATALOGUE[code];
+  return {
+    code,
+    message: message ?? entry.message,
+    documentation_url: documentationUrl(publicUrl, code),
+    details: { charged: false, hint: entry.hint, ...details },
+  };
+}
+
+/** A whole error answer: `meta` carries these two keys alone (specification 2.2). */
+export interface ErrorEnvelope {
+  readonly meta: { readonly request_id: string; readonly queried_at: Instant };
+  readonly error: ErrorObject;
+}
+
+export function errorEnvelope(refusal: Problem, requestId: string, at: Instant, publicUrl: string): ErrorEnvelope {
+  return { meta: { request_id: requestId, queried_at: at }, error: errorObject(refusal, publicUrl) };
+}
+
+/**
+ * Refuses a request. Sets the status, `Retry-After` and `Allow` where the details have them, and `no-store`: a refusal
+ * is about this moment. Headers that were set on the reply before are kept.
+ * @param alongside more members of the body beside `meta` and `error`: the terms of x402 v1 in a 402
+ */
+export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: JsonObject = {}): FastifyReply {
+  const { answering } = reply.server;
+  const { requestId } = reply.request;
+  const { retry_after: retryAfter, allow } = refusal.details;
+  if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.max(0, Math.ceil(retryAfter))));
+  if (Array.isArray(allow)) reply.header('allow', allow.join(', '));
+  const envelope = errorEnvelope(refusal, requestId, toInstant(answering.clock.now()), answering.publicUrl);
+  return reply
+    .code(statusOf(refusal.problem))
+    .header('x-request-id', requestId)
+    .header('cache-control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ ...alongside, ...envelope }));
+}
+
+/**
+ * Something failed that nobody foresaw. The cause goes to the log beside the request's id; the caller is given the id
+ * and nothing of the cause, whose text may name paths, hosts or queries.
+ */
+export function sendInternalError(reply: FastifyReply, cause: unknown): FastifyReply {
+  reply.request.log.error({ err: cause, requestId: reply.request.requestId }, 'a request failed');
+  return sendProblem(reply, problem('internal_error'));
+}
