@@ -1,3 +1,84 @@
-export async function main(_argv: readonly string[]): Promise<number> {
-  return 0;
+/** The `docket` command: one program, one file for each of its commands. */
+import { Command, CommanderError } from 'commander';
+import { ConfigurationError } from '../config.ts';
+import { type AddCommand, type CliContext, CliError, EXIT } from './command.ts';
+
+const EXAMPLES = `
+Examples:
+  $ docket serve                                   run the service on the embedded defaults
+  $ docket demo                                    see a paid query and a delta, end to end
+  $ docket wallet new --out wallet.json            make a test wallet
+  $ docket wallet fund ADDRESS --usdc 10           give it test USDC on the local chain
+  $ docket query --court-code cand --case-id 3:24-cv-01234 --keypair wallet.json
+
+Exit codes: 0 done; 1 it ran and found something wrong; 2 the call or the configuration is wrong; 3 something it needs cannot be reached.
+Settings come from environment variables; see \`docket config\`.`;
+
+/** Each command is loaded only when it is asked for: `docket --help` must not load a blockchain. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  serve: async () => (await import('./serve.ts')).addServeCommand,
+  demo: async () => (await import('./demo.ts')).addDemoCommand,
+  import: async () => (await import('./import.ts')).addImportCommand,
+  courts: async () => (await import('./courts.ts')).addCourtsCommand,
+  wallet: async () => (await import('./wallet.ts')).addWalletCommand,
+  query: async () => (await import('./query.ts')).addQueryCommand,
+  audit: async () => (await import('./audit.ts')).addAuditCommand,
+  chain: async () => (await import('./chain.ts')).addChainCommand,
+  config: async () => (await import('./config.ts')).addConfigCommand,
+  doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
+};
+
+/** Runs one command line and gives its exit code. Never throws. */
+export async function main(argv: readonly string[], context: CliContext = processContext()): Promise<number> {
+  const asked = COMMANDS[argv[0] ?? ''];
+  const wanted = asked ? [asked] : Object.values(COMMANDS);
+  const program = new Command('docket')
+    .description('Court dockets for agents: pay per query, get the case and what is new.')
+    .version(VERSION)
+    .addHelpText('after', EXAMPLES)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(add --help for examples)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  for (const add of await Promise.all(wanted.map((load) => load()))) add(program, context);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    return explain(error, context, argv.includes('--json'));
+  }
+}
+
+/** Release number (specification 9.1). */
+export const VERSION = '2.0.1';
+
+function explain(error: unknown, context: CliContext, json: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CliError) {
+    if (json) context.stdout.write(`${JSON.stringify({ error: { message: error.message, hint: error.hint } })}\n`);
+    context.stderr.write(`${error.message}\n${error.hint}\n`);
+    return error.exitCode;
+  }
+  if (error instanceof ConfigurationError) {
+    if (json) context.stdout.write(`${JSON.stringify({ error: { message: error.message, faults: error.faults } })}\n`);
+    context.stderr.write(`${error.message}\n`);
+    return EXIT.usage;
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  if (json) context.stdout.write(`${JSON.stringify({ error: { message: text } })}\n`);
+  context.stderr.write(`Unexpected: ${error instanceof Error ? (error.stack ?? text) : text}\n`);
+  return EXIT.unavailable;
+}
+
+function processContext(): CliContext {
+  return {
+    environment: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    interactive: process.stderr.isTTY === true,
+  };
 }
