@@ -169,7 +169,12 @@ function productionFaults(
   network: SolanaNetwork | undefined,
 ): readonly ConfigurationFault[] {
   if (!production) return [];
-  const faults: ConfigurationFault[] = [];
+  const faults: ConfigurationFault[] = [
+    {
+      variable: 'NODE_ENV',
+      problem: 'production needs the EventStoreDB and MongoDB engines, which come with a later release',
+    },
+  ];
   if (network === undefined) {
     faults.push({ variable: 'SOLANA_NETWORK', problem: 'needed in production: mainnet or devnet' });
   }

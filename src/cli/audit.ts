@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { readConfig } from '../config.ts';
+import { type Instant, parseTimestamp } from '../instant.ts';
+import { openStorage } from '../main.ts';
+import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
+import { type AddCommand, CliError, EXIT, print, printJson } from './command.ts';
+
+/** Which streams an auditor means by a word (`architecture.md`, Streams and events). */
+const FAMILIES = {
+  payments: ['payment-'],
+  deliveries: ['delivery-'],
+  keys: ['wallet-'],
+  dockets: ['docket-', 'content-'],
+  all: [],
+} as const satisfies Record<string, readonly string[]>;
+
+type Family = keyof typeof FAMILIES;
+
+interface ReplayOptions {
+  readonly wallet?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly stream?: string;
+  readonly json?: boolean;
+}
+
+export interface Replay {
+  readonly family: Family;
+  readonly wallet: string | null;
+  readonly stream: string | null;
+  readonly from: Instant | null;
+  readonly to: Instant | null;
+}
+
+/** Events in log order, as an auditor asked for them. */
+export async function* replay(log: EventLog, asked: Replay): AsyncIterable<RecordedEvent> {
+  const prefixes: readonly string[] = asked.stream ? [asked.stream] : FAMILIES[asked.family];
+  const streamsOfWallet = new Set<string>();
+  const batches = log.readAll(null, prefixes.length ? { by: 'streams', prefixes } : { by: 'all' });
+  for await (const { events } of batches) {
+    for (const event of events) {
+      if (asked.stream && event.stream !== asked.stream) continue;
+      // Who pays is in the first event of each stream, and cannot change: the stream is named after the signed message.
+      if (asked.wallet && (event.data.wallet === asked.wallet || event.stream === `wallet-${asked.wallet}`)) {
+        streamsOfWallet.add(event.stream);
+      }
+      if (asked.wallet && !streamsOfWallet.has(event.stream)) continue;
+      if (asked.from && event.metadata.recordedAt < asked.from) continue;
+      if (asked.to && event.metadata.recordedAt > asked.to) continue;
+      yield event;
+    }
+  }
+}
+
+function instantOption(name: string, text: string | undefined): Instant | null {
+  if (text === undefined) return null;
+  const instant = parseTimestamp(text);
+  if (!instant) {
+    throw new CliError(
+      `--${name} is not a timestamp: ${text}`,
+      'Give ISO-8601 with an offset, for example 2026-03-01T00:00:00Z.',
+    );
+  }
+  return instant;
+}
+
+export const addAuditCommand: AddCommand = (program: Command, context) => {
+  const audit = program.command('audit').description('Replay the event log, as an auditor does.');
+  audit
+    .command('replay')
+    .description('Print events in the order in which they happened.')
+    .argument('<family>', `which streams: ${Object.keys(FAMILIES).join(', ')}`)
+    .option('--wallet <address>', 'only streams of this wallet')
+    .option('--stream <name>', 'only this stream')
+    .option('--from <time>', 'recorded at or after this time')
+    .option('--to <time>', 'recorded at or before this time')
+    .addOption(new Option('--json', 'one JSON object a line: stream, revision, position, type, recordedAt, data'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ docket audit replay payments
+  $ docket audit replay payments --wallet ADDRESS --json
+  $ docket audit replay dockets --from 2026-03-01T00:00:00Z`,
+    )
+    .action(async (word: string, options: ReplayOptions) => {
+      if (!(word in FAMILIES)) {
+        throw new CliError(`There are no streams called ${word}.`, `Use one of ${Object.keys(FAMILIES).join(', ')}.`);
+      }
+      const asked: Replay = {
+        family: word as Family,
+        wallet: options.wallet ?? null,
+        stream: options.stream ?? null,
+        from: instantOption('from', options.from),
+        to: instantOption('to', options.to),
+      };
+      const config = readConfig(context.environment);
+      if (!existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+        throw new CliError(
+          `There is no event log in ${config.dataDirectory}.`,
+          'Set DATA_DIR to the folder that the service keeps its state in.',
+          EXIT.unavailable,
+        );
+      }
+      const storage = await openStorage(config);
+      try {
+        let count = 0;
+        for await (const event of replay(storage.log, asked)) {
+          count += 1;
+          const { stream, revision, position, type, data, id, metadata } = event;
+          const { recordedAt, requestId, actor, hash } = metadata;
+          if (options.json)
+            printJson(context, { stream, revision, position, type, recordedAt, data, id, requestId, actor, hash });
+          else
+            print(context, `${recordedAt}  ${stream.slice(0, 24).padEnd(24)} ${String(revision).padStart(4)}  ${type}`);
+        }
+        if (!options.json) print(context, `${count} events`);
+      } finally {
+        await storage.close();
+      }
+    });
+};

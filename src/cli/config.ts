@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import { type AddCommand, print, printJson } from './command.ts';
+
+/** The effective configuration as it may be shown: secrets, and credentials in URLs, are masked. */
+export function shownConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    solana: {
+      ...config.solana,
+      rpcUrls: config.solana.rpcUrls.map(maskUrl),
+      feePayerKey: config.solana.feePayerKey === null ? null : '(set, masked)',
+    },
+  };
+}
+
+/** Keeps where a URL leads and hides what may be a key: user, password, path and query. */
+export function maskUrl(text: string): string {
+  const url = new URL(text);
+  const hidden = url.username || url.password || url.search || url.pathname.length > 1;
+  return hidden ? `${url.protocol}//${url.host}/(masked)` : `${url.protocol}//${url.host}`;
+}
+
+export const addConfigCommand: AddCommand = (program: Command, context) => {
+  program
+    .command('config')
+    .description('Print the effective configuration, secrets masked.')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      `
+Variables:
+  HOST, PORT            where HTTP listens (127.0.0.1, 8402)
+  ADMIN_PORT            where /healthz and /readyz listen (8403)
+  PUBLIC_URL            the address that callers use (http://HOST:PORT)
+  DATA_DIR              where state is kept (./data)
+  LOG_LEVEL             fatal, error, warn, info, debug, silent (info)
+  SOLANA_NETWORK        local, devnet, mainnet (local)
+  SOLANA_RPC_URL        endpoints, comma-separated; needed but on the local chain
+  SOLANA_LOCAL_PORT     where the local chain listens (8899)
+  SOLANA_LOCAL_SLOT_MS  milliseconds of a slot of the local chain (400)
+  PAY_TO                the address that is paid; on the local chain a key in DATA_DIR
+  FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain a key in DATA_DIR
+
+Examples:
+  $ docket config
+  $ PORT=9000 docket config --json`,
+    )
+    .action((options: { json?: boolean }) => {
+      const shown = shownConfig(readConfig(context.environment));
+      if (options.json) return printJson(context, shown);
+      const { solana, ...rest } = shown as { solana: object };
+      const lines = {
+        ...rest,
+        ...Object.fromEntries(Object.entries(solana).map(([key, value]) => [`solana.${key}`, value])),
+      };
+      for (const [key, value] of Object.entries(lines)) {
+        print(context, `${key.padEnd(20)} ${Array.isArray(value) ? value.join(', ') || '-' : (value ?? '-')}`);
+      }
+    });
+};

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { startService } from '../main.ts';
+import { type AddCommand, note, printJson } from './command.ts';
+
+/** Longest that a stop may take: what has not ended by then is taken up again at the next start. */
+const STOP_WITHIN_MS = 15_000;
+
+/** Resolves at the first signal to stop; a second one ends the process at once. */
+export function untilStopped(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(130);
+        asked = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+export const addServeCommand: AddCommand = (program: Command, context) => {
+  program
+    .command('serve')
+    .description('Run the service until SIGTERM or Ctrl-C.')
+    .option('--json', 'one JSON object with the addresses once it is ready')
+    .addHelpText(
+      'after',
+      `
+Settings come from environment variables (docket config --help lists them).
+
+Examples:
+  $ docket serve
+  $ PORT=9000 ADMIN_PORT=9001 DATA_DIR=/var/lib/docket docket serve`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      const stopped = untilStopped();
+      const config = readConfig(context.environment);
+      const service = await startService(config);
+      const { url, adminUrl, rpcUrl } = service;
+      if (options.json) printJson(context, { url, adminUrl, rpcUrl });
+      for (const line of service.banner) note(context, line);
+      const signal = await stopped;
+      note(context, `${signal}: finishing what is under way`);
+      const late = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
+      late.unref();
+      await service.stop();
+      clearTimeout(late);
+    });
+};
