@@ -1,0 +1,81 @@
+/** Real processes for tests that kill: the service and the chain, each alone, as an operator runs them. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export const DOCKET = fileURLToPath(new URL('../../bin/docket.js', import.meta.url));
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+export interface RunningProcess {
+  readonly child: ChildProcess;
+  /** What it has written to stdout and stderr so far. */
+  output(): string;
+  /** Ends it at once, wherever it is. */
+  kill(): Promise<void>;
+  /** Asks it to end; gives its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Runs `docket …` in its own process. The project must be built. */
+export function spawnDocket(args: readonly string[], environment: NodeJS.ProcessEnv): RunningProcess {
+  if (!existsSync(fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)))) {
+    throw new Error('this test runs the built service: npm run build first');
+  }
+  const child = spawn(process.execPath, [DOCKET, ...args], {
+    env: { ...process.env, NODE_ENV: 'test', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const keep = (part: Buffer) => {
+    text = (text + part.toString()).slice(-100_000);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const exited = once(child, 'exit');
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal);
+      await exited;
+    }
+  };
+  return {
+    child,
+    output: () => text,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      await end('SIGTERM');
+      return child.exitCode;
+    },
+  };
+}
+
+/** Waits until a condition holds; fails with what the process said if it ended or time ran out. */
+export async function until(
+  what: string,
+  condition: () => Promise<boolean>,
+  { process: running, within = 30_000, every = 25 }: { process?: RunningProcess; within?: number; every?: number } = {},
+): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    if (await condition().catch(() => false)) return;
+    const ended = running && (running.child.exitCode !== null || running.child.signalCode !== null);
+    if (ended || performance.now() - began > within) {
+      throw new Error(
+        `${what}: ${ended ? 'the process ended' : `not within ${within} ms`}\n${running?.output() ?? ''}`,
+      );
+    }
+    await new Promise((done) => setTimeout(done, every));
+  }
+}
