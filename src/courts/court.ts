@@ -40,6 +40,8 @@ export interface CaseNumber {
   readonly core: string;
   /** Whether the typed form named the office, or this court's numbers have none: such a number means one case. */
   readonly complete: boolean;
+  /** The office or division that the number names, as the court writes it; null where it names none. */
+  readonly office: string | null;
   /** `cv`, `cr`, `bk`, `mdl` and so on, lower case; null where the number does not say. */
   readonly caseType: string | null;
   /** Defendant number, judges' initials and the like: set aside, kept, not guessed. */

@@ -1,0 +1,61 @@
+/** Case numbers: what somebody typed, and which case of a court that means (specification 2.1; `dockets.md`). */
+import { appellateGrammar } from './case-numbers/appellate.ts';
+import { bankruptcyGrammar } from './case-numbers/bankruptcy.ts';
+import { districtGrammar } from './case-numbers/district.ts';
+import type { Grammar } from './case-numbers/grammar.ts';
+import { armedForcesGrammar, serviceCourtGrammar } from './case-numbers/military.ts';
+import {
+  federalClaimsGrammar,
+  internationalTradeGrammar,
+  multidistrictGrammar,
+  taxGrammar,
+} from './case-numbers/national-courts.ts';
+import { publishedPatternGrammar } from './case-numbers/published-pattern.ts';
+import { supremeCourtGrammar } from './case-numbers/supreme-court.ts';
+import { readTyped } from './case-numbers/typed-number.ts';
+import type { CaseNumber, Court } from './court.ts';
+
+/** Courts whose grammar follows from nothing but their code. */
+const GRAMMARS_BY_CODE: ReadonlyMap<string, Grammar> = new Map([
+  ['scotus', supremeCourtGrammar],
+  ['tax', taxGrammar],
+  ['uscfc', federalClaimsGrammar],
+  ['cit', internationalTradeGrammar],
+  ['jpml', multidistrictGrammar],
+  ['cavc', appellateGrammar],
+  ['armfor', armedForcesGrammar],
+  ['mc', serviceCourtGrammar],
+  ['acca', serviceCourtGrammar],
+  ['afcca', serviceCourtGrammar],
+  ['nmcca', serviceCourtGrammar],
+  ['uscgcoca', serviceCourtGrammar],
+]);
+
+function grammarOf(court: Court): Grammar {
+  const own = GRAMMARS_BY_CODE.get(court.code);
+  if (own !== undefined) return own;
+  if (court.system === 'US federal district courts') return districtGrammar;
+  if (court.system.startsWith('US federal')) {
+    if (court.level === 'bankruptcy') return bankruptcyGrammar;
+    if (court.level === 'appellate') return appellateGrammar;
+  }
+  return publishedPatternGrammar;
+}
+
+/**
+ * Reads a case number as the court means it: labels, initials and marks taken off, years, separators, padding and
+ * letter case made the court's own. Null where this court has no such numbers. Never throws, whatever was typed.
+ */
+export function parseCaseNumber(court: Court, typed: string): CaseNumber | null {
+  const plain = readTyped(typed);
+  return plain === null ? null : grammarOf(court)(plain, court);
+}
+
+/**
+ * Whether two numbers of one court can mean the same case: they are one, or they differ in nothing but the office (or
+ * division, or suffix), which one of them leaves out.
+ */
+export function canBeSameCase(a: CaseNumber, b: CaseNumber): boolean {
+  if (a.canonical === b.canonical) return true;
+  return a.core === b.core && (a.canonical === a.core || b.canonical === b.core);
+}

@@ -1,0 +1,61 @@
+/** US district courts: `3:23-cv-04557`, office, year, type, sequence. */
+import type { CaseNumber } from '../court.ts';
+import { type Grammar, padded, setAside, shortYear } from './grammar.ts';
+
+const YEAR = '(?<year>(?:19|20)?\\d{2})';
+const OFFICE = '(?:(?<office>\\d{1,2}|[A-Z])\\s?[:-]\\s?)?';
+/** Judges' initials and a defendant's number: `-AMO`, `-ABC-(DEFx)`, ` (JPO)`, `-KBF-9`, ` DSF (JTLx)`, ` (JRT/FLN)`. */
+const ASIDE = '(?<aside>(?:[ -]{1,2}\\(?[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)?){0,3}(?:-\\d{1,3})?)';
+
+/** `3:23-cv-04557`, `3:23cv4557`, `3-23-cv-04557`, `17 Civ. 8956`, `08 C 1234`. */
+const TYPE_AFTER_YEAR = new RegExp(
+  `^${OFFICE}${YEAR}[ -]?(?<type>[A-Z]{1,5})\\.?[ -]?(?:No\\. ?)?(?<sequence>\\d{1,6})${ASIDE}$`,
+  'i',
+);
+
+/** The older style of chambers: `CV 08-1234 DSF (JTLx)`, `C-08-01234 WHA`, `CR 08-0123 MMC`. */
+const TYPE_BEFORE_YEAR = new RegExp(
+  `^${OFFICE}(?<type>C|CV|CIV|CR|CRIM|MC|MISC|MJ|MAG|MD)\\.?[ -]?${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`,
+  'i',
+);
+
+/** `24-1234 (RC)` after the label `Civil Action No.`, which names the type. */
+const TYPE_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`, 'i');
+
+/** How chambers write the types that the court's system writes with two letters. */
+const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
+  c: 'cv',
+  civ: 'cv',
+  civil: 'cv',
+  crim: 'cr',
+  mag: 'mj',
+  misc: 'mc',
+};
+
+export const districtGrammar: Grammar = ({ text, labelType }) => {
+  const parts = (TYPE_AFTER_YEAR.exec(text) ?? TYPE_BEFORE_YEAR.exec(text))?.groups;
+  if (parts) return districtNumber(parts, parts.type ?? '');
+  const labelled = labelType === null ? undefined : TYPE_IN_LABEL.exec(text)?.groups;
+  return labelled ? districtNumber(labelled, labelType ?? '') : null;
+};
+
+function districtNumber(parts: Readonly<Record<string, string | undefined>>, typedType: string): CaseNumber | null {
+  const type = CHAMBERS_TYPES[typedType.toLowerCase()] ?? typedType.toLowerCase();
+  if (type.length < 2) return null;
+  // A letter is no office: `M:13-md-02420` marks a case of a multidistrict litigation.
+  const letter = parts.office !== undefined && /[A-Z]/i.test(parts.office) ? parts.office : undefined;
+  const office = letter === undefined ? officeOf(parts.office) : null;
+  const core = `${shortYear(parts.year ?? '')}-${type}-${padded(parts.sequence ?? '', 5)}`;
+  return {
+    canonical: office === null ? core : `${office}:${core}`,
+    core,
+    complete: office !== null,
+    office,
+    caseType: type,
+    setAside: setAside(letter, parts.aside),
+  };
+}
+
+/** The office's number without leading zeros; null where none was typed. */
+export const officeOf = (typed: string | undefined): string | null =>
+  typed === undefined ? null : typed.replace(/^0+(?=\d)/, '');

@@ -1,0 +1,74 @@
+/** The grammar of every court that has none of its own: what it publishes of its numbers, read leniently. */
+import type { Court } from '../court.ts';
+import { type Grammar, plainNumber } from './grammar.ts';
+
+const ANYTHING = /^[A-Za-z0-9][A-Za-z0-9 .,:/()-]{0,63}$/;
+
+export const publishedPatternGrammar: Grammar = ({ text }, court) => {
+  const pattern = patternOf(court);
+  if (pattern === null) return ANYTHING.test(text) ? plainNumber(text) : null;
+  // One form may read as a better one: what is given back is where that ends.
+  let form = courtsForm(text, pattern, court.example ?? '');
+  for (let round = 0; form !== null && round < MAX_ROUNDS; round += 1) {
+    const again = courtsForm(form, pattern, court.example ?? '');
+    if (again === form) return plainNumber(form);
+    form = again;
+  }
+  return null;
+};
+
+const MAX_ROUNDS = 4;
+
+function courtsForm(text: string, pattern: CompiledPattern, example: string): string | null {
+  for (const form of separatorForms(text, example)) {
+    if (!pattern.anyCase.test(form)) continue;
+    return letterCases(form, example).find((cased) => pattern.exact.test(cased)) ?? form;
+  }
+  return null;
+}
+
+interface CompiledPattern {
+  readonly exact: RegExp;
+  readonly anyCase: RegExp;
+}
+
+// Compiled when a court is first asked for: two thousand patterns would slow every start.
+const compiled = new Map<string, CompiledPattern>();
+
+function patternOf({ pattern }: Court): CompiledPattern | null {
+  if (pattern === null) return null;
+  let known = compiled.get(pattern);
+  if (known === undefined) {
+    known = { exact: new RegExp(`^(?:${pattern})$`), anyCase: new RegExp(`^(?:${pattern})$`, 'i') };
+    compiled.set(pattern, known);
+  }
+  return known;
+}
+
+const SEPARATORS = /[ ./,:-]+/g;
+
+/**
+ * The ways in which a number may be separated, the court's own first: separators replaced one by one by those of the
+ * example, then as typed, then joined by dashes, then without spaces.
+ */
+function separatorForms(text: string, example: string): readonly string[] {
+  const own = example.match(SEPARATORS) ?? [];
+  const typed = text.match(SEPARATORS) ?? [];
+  let next = 0;
+  const asInExample = own.length === typed.length ? text.replace(SEPARATORS, () => own[next++] ?? '') : text;
+  return [asInExample, text, text.replace(/ ?[ /-] ?/g, '-'), text.replaceAll(' ', '')];
+}
+
+/** The ways in which a number's letters may be written, the court's own first. */
+function letterCases(text: string, example: string): readonly string[] {
+  const own = example.match(/[A-Za-z]+/g) ?? [];
+  let next = 0;
+  const asInExample = text.replace(/[A-Za-z]+/g, (letters) => inCaseOf(letters, own[next++] ?? 'A'));
+  return [asInExample, text, text.toUpperCase(), text.toLowerCase()];
+}
+
+function inCaseOf(letters: string, model: string): string {
+  if (model === model.toUpperCase()) return letters.toUpperCase();
+  if (model === model.toLowerCase()) return letters.toLowerCase();
+  return `${letters.slice(0, 1).toUpperCase()}${letters.slice(1).toLowerCase()}`;
+}
