@@ -75,7 +75,8 @@ export function errorEnvelope(refusal: Problem, requestId: string, at: Instant, 
  */
 export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: JsonObject = {}): FastifyReply {
   const { answering } = reply.server;
-  const { requestId } = reply.request;
+  // Not `requestId`: a request that never reached a route has no decorations.
+  const requestId = reply.request.id;
   const { retry_after: retryAfter, allow } = refusal.details;
   if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.max(0, Math.ceil(retryAfter))));
   if (Array.isArray(allow)) reply.header('allow', allow.join(', '));
@@ -93,6 +94,6 @@ export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: Js
  * and nothing of the cause, whose text may name paths, hosts or queries.
  */
 export function sendInternalError(reply: FastifyReply, cause: unknown): FastifyReply {
-  reply.request.log.error({ err: cause, requestId: reply.request.requestId }, 'a request failed');
+  reply.request.log.error({ err: cause, requestId: reply.request.id }, 'a request failed');
   return sendProblem(reply, problem('internal_error'));
 }

@@ -1,0 +1,92 @@
+/** Requests that Node's parser refuses never reach a route; they still get JSON (specification 7). */
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Problem, problem, statusOf } from '../errors.ts';
+import { toInstant } from '../instant.ts';
+import { COMMON_HEADERS } from './common-headers.ts';
+import { type AnsweringService, errorEnvelope, newRequestId } from './send-problem.ts';
+
+/** Most bytes of request line and headers; a payment fits in half of it. */
+export const MAX_HEADER_BYTES = 32 * 1024;
+/** A caller that has not sent all headers, or the whole request, by then is cut off. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
+
+/** How long a refused connection is kept half open, so that the refusal is read before the reset arrives. */
+const LINGER_MS = 2_000;
+
+const STATUS_TEXT: Readonly<Record<number, string>> = { 400: 'Bad Request', 431: 'Request Header Fields Too Large' };
+
+/** An issue of a request as a whole, in the shape of a parameter's. */
+export const malformedRequest = (rule: string, message: string): Problem =>
+  problem(
+    'invalid_parameter',
+    {
+      issues: [
+        { parameter: null, code: 'invalid_parameter', received: null, rule, example: 'GET /v2/status HTTP/1.1' },
+      ],
+      hint: rule,
+    },
+    message,
+  );
+
+function refusalFor(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') return problem('header_too_large', { limit: MAX_HEADER_BYTES });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return malformedRequest(
+      `Send the headers within ${HEADERS_TIMEOUT_MS / 1000} s and the whole request within ${REQUEST_TIMEOUT_MS / 1000} s.`,
+      'The request did not arrive in time.',
+    );
+  }
+  return malformedRequest('Send a well-formed HTTP/1.1 request.', 'This is not an HTTP request.');
+}
+
+export interface BrokenRequests {
+  /** Learns which connections have an answer under way. */
+  watch(server: Server): void;
+  /** The handler of `clientError`. */
+  refuse(error: NodeJS.ErrnoException, socket: Socket): void;
+}
+
+/**
+ * Answers what the parser refuses. On a connection whose earlier request is still being answered nothing is written:
+ * the bytes would be taken for that request's answer.
+ */
+export function brokenRequests(service: AnsweringService): BrokenRequests {
+  const newestAnswer = new WeakMap<Socket, ServerResponse>();
+  const refused = new WeakSet<Socket>();
+  return {
+    watch(server) {
+      server.on('request', (request, response) => newestAnswer.set(request.socket, response));
+    },
+    refuse(error, socket) {
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      const answering = newestAnswer.get(socket);
+      if (error.code === 'ECONNRESET' || !socket.writable || (answering && !answering.writableFinished)) {
+        socket.destroy();
+        return;
+      }
+      socket.on('error', () => socket.destroy());
+      socket.end(rawAnswer(refusalFor(error.code), service));
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once('close', () => clearTimeout(timer));
+    },
+  };
+}
+
+function rawAnswer(refusal: Problem, { publicUrl, clock }: AnsweringService): string {
+  const requestId = newRequestId();
+  const status = statusOf(refusal.problem);
+  const body = JSON.stringify(errorEnvelope(refusal, requestId, toInstant(clock.now()), publicUrl));
+  const headers = {
+    ...COMMON_HEADERS,
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? ''}`, ...lines, '', body].join('\r\n');
+}

@@ -1,0 +1,92 @@
+/** Whether the service's parts do their work: for `/readyz` and for the health in `GET /v2/status`. */
+import { type Clock, type Instant, toInstant } from '../instant.ts';
+
+/** `down` takes the node out of service; `degraded` is for people to look at. */
+export type PartStatus = 'nominal' | 'degraded' | 'down';
+
+export interface PartHealth {
+  readonly status: PartStatus;
+  /** Since when it is so. */
+  readonly since: Instant;
+  /** For operators: `/readyz` shows it, callers never see it. Null where all is well. */
+  readonly reason: string | null;
+}
+
+/** By the part's name, e.g. `event_log`. */
+export type Health = Readonly<Record<string, PartHealth>>;
+
+export type OperationalStatus = 'nominal' | 'degraded' | 'maintenance' | 'incident';
+
+export const isReady = (health: Health): boolean => Object.values(health).every(({ status }) => status !== 'down');
+
+/** One word for the whole (`http-api.md`, GET /v2/status). */
+export function operationalStatus(health: Health): OperationalStatus {
+  if (!isReady(health)) return 'incident';
+  return Object.values(health).some(({ status }) => status === 'degraded') ? 'degraded' : 'nominal';
+}
+
+/** What a look at a part found. */
+export type Finding = { readonly status: PartStatus; readonly reason: string | null };
+
+export const NOMINAL: Finding = { status: 'nominal', reason: null };
+
+/** Looks at a part; one that throws, or takes too long, is down for that reason. */
+export type Check = () => Promise<Finding> | Finding;
+
+export interface HealthWatch {
+  health(): Health;
+  /** Looks at every part now; resolves once all have answered. */
+  refresh(): Promise<void>;
+  stop(): void;
+}
+
+export interface HealthWatchOptions {
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly clock: Clock;
+  readonly everyMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/** Looks at every part again and again. Until its first look a part is down: starting. */
+export function watchHealth({ checks, clock, everyMs = 2_000, timeoutMs = 5_000 }: HealthWatchOptions): HealthWatch {
+  const start = toInstant(clock.now());
+  const parts = new Map<string, PartHealth>(
+    Object.keys(checks).map((name) => [name, { status: 'down', since: start, reason: 'starting' }]),
+  );
+  let current: Health = Object.fromEntries(parts);
+  let looking: Promise<void> | null = null;
+
+  const look = async (name: string, check: Check): Promise<void> => {
+    const { status, reason } = await withinTime(check, timeoutMs);
+    const before = parts.get(name);
+    if (before?.status === status && before.reason === reason) return;
+    const since = before?.status === status ? before.since : toInstant(clock.now());
+    parts.set(name, { status, since, reason });
+    current = Object.fromEntries(parts);
+  };
+  const refresh = (): Promise<void> => {
+    looking ??= Promise.all(Object.entries(checks).map(([name, check]) => look(name, check)))
+      .then(() => {})
+      .finally(() => {
+        looking = null;
+      });
+    return looking;
+  };
+  const timer = setInterval(refresh, everyMs);
+  timer.unref();
+  return { health: () => current, refresh, stop: () => clearInterval(timer) };
+}
+
+async function withinTime(check: Check, timeoutMs: number): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((resolve) => {
+    timer = setTimeout(() => resolve({ status: 'down', reason: `no answer within ${timeoutMs} ms` }), timeoutMs);
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch (error) {
+    return { status: 'down', reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,73 @@
+/** What stands where: for `405` with `Allow`, and for the address that a lost caller probably meant. */
+import type { FastifyInstance } from 'fastify';
+import { nearestName } from './nearest-name.ts';
+
+export interface RouteTable {
+  /** Methods that an address takes, `OPTIONS` last; empty where nothing stands. */
+  methodsAt(path: string): readonly string[];
+  /** The address that was probably meant. */
+  suggestionFor(path: string): string;
+}
+
+/** Where everything is listed. */
+const DOCUMENTATION = '/docs';
+
+/** Collects the routes that are added to the instance from here on. */
+export function collectRoutes(app: FastifyInstance): RouteTable {
+  const methodsByPath = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set<string>();
+    for (const each of [method].flat()) methods.add(each);
+    methodsByPath.set(url, methods);
+  });
+
+  return {
+    methodsAt(path) {
+      const methods = methodsByPath.get(path) ?? methodsOfPattern(path);
+      return methods ? [...methods, 'OPTIONS'] : [];
+    },
+    suggestionFor(path) {
+      const plain = plainForm(path);
+      if (methodsByPath.has(plain)) return plain;
+      const fixed = [...methodsByPath.keys()].filter((known) => !known.includes(':'));
+      return nearestName(plain, fixed) ?? DOCUMENTATION;
+    },
+  };
+
+  function methodsOfPattern(path: string): Set<string> | undefined {
+    const parts = path.split('/');
+    for (const [pattern, methods] of methodsByPath) {
+      if (!pattern.includes(':')) continue;
+      const expected = pattern.split('/');
+      const fits = expected.every((part, i) => (part.startsWith(':') ? parts[i] !== '' : part === parts[i]));
+      if (fits && expected.length === parts.length) return methods;
+    }
+    return undefined;
+  }
+}
+
+/** A path as somebody means it who types it loosely. Only ever for a suggestion: no request is answered by it. */
+function plainForm(path: string): string {
+  const segments: string[] = [];
+  const readable = decoded(path.slice(0, 200)).replace(/[;\p{Cc}][^/]*/gu, '');
+  for (const segment of readable.toLowerCase().split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  return `/${segments.join('/')}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The path of a request target, whichever form it has (RFC 9112, 3.2). */
+export function pathOf(target: string): string {
+  const end = target.search(/[?#]/);
+  const path = end === -1 ? target : target.slice(0, end);
+  return path.startsWith('/') ? path : path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '') || '/';
+}

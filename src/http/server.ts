@@ -1,0 +1,163 @@
+/** A Fastify instance that answers everything in JSON: whatever arrives, however broken, in whatever state it is. */
+import {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  fastify,
+  LogController,
+} from 'fastify';
+import type { Logger } from 'pino';
+import { problem } from '../errors.ts';
+import {
+  brokenRequests,
+  HEADERS_TIMEOUT_MS,
+  MAX_HEADER_BYTES,
+  malformedRequest,
+  REQUEST_TIMEOUT_MS,
+} from './broken-requests.ts';
+import { setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
+import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
+import {
+  type AnsweringService,
+  decorateRequests,
+  newRequestId,
+  sendInternalError,
+  sendProblem,
+} from './send-problem.ts';
+
+/** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
+export const MAX_BODY_BYTES = 256 * 1024;
+
+/** How often connections that fell silent during a stop are closed. */
+const DRAIN_EVERY_MS = 50;
+
+/** Makes the instance; routes are added to it afterwards. */
+export function makeServer(service: AnsweringService, logger: Logger): FastifyInstance {
+  const broken = brokenRequests(service);
+  const app: FastifyInstance = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: newRequestId,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Its own 503 has no envelope; ours below has.
+    return503OnClosing: false,
+    // A HEAD on a paid address would pay for an answer without a body.
+    exposeHeadRoutes: false,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      // Node refuses a missing Host without a body; the hook below does it in JSON.
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    clientErrorHandler: broken.refuse,
+    frameworkErrors: (error, _request, reply) => {
+      setCommonHeaders(reply as FastifyReply);
+      refuseFrameworkError(error, reply as FastifyReply);
+    },
+  });
+  decorateRequests(app, service);
+  broken.watch(app.server);
+  // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  const draining = drainOnClose(app);
+  const routes = collectRoutes(app);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    setCommonHeaders(reply);
+    if (draining.begun) {
+      sendProblem(
+        reply,
+        problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.'),
+      );
+    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      sendProblem(reply, malformedRequest('Send a Host header.', 'The request has no Host header.'));
+    } else if (request.is404) {
+      // Here and not in the handler of 404: the body of a request that leads nowhere is not even read.
+      answerNowhere(reply, routes);
+    } else {
+      done();
+    }
+  });
+  app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes));
+  app.setErrorHandler((error: FastifyError, _request, reply) => refuseFrameworkError(error, reply));
+  if (logger.isLevelEnabled('debug')) logEveryAnswer(app);
+  return app;
+}
+
+/** No route takes the request: a preflight, a wrong method, or an address where nothing stands. */
+function answerNowhere(reply: FastifyReply, routes: RouteTable): void {
+  const { method, headers, url } = reply.request;
+  const path = pathOf(url);
+  const methods = routes.methodsAt(path);
+  if (method === 'OPTIONS') {
+    // A preflight is granted wherever it asks, so that a script can read the refusal of the request itself.
+    const preflight = headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+    if (preflight) setPreflightHeaders(reply, methods.length ? methods : ['GET', 'POST']);
+    if (methods.length) reply.header('allow', methods.join(', '));
+    if (preflight || methods.length || url === '*') {
+      reply.code(204).send();
+      return;
+    }
+  }
+  if (methods.length) sendProblem(reply, problem('method_not_allowed', { allow: methods }));
+  else sendProblem(reply, problem('endpoint_not_found', { suggestion: routes.suggestionFor(path) }));
+}
+
+/** Fastify's own refusals in our words; everything else is our fault, and says nothing of its cause. */
+function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
+  switch (error.code) {
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      sendProblem(reply, problem('endpoint_not_found', { suggestion: '/docs' }));
+      return;
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      sendProblem(reply, problem('payload_too_large', { limit: MAX_BODY_BYTES }));
+      return;
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      sendProblem(reply, problem('unsupported_media_type'));
+      return;
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      sendProblem(reply, malformedRequest('Send a body of valid JSON.', 'The body is not JSON.'));
+      return;
+    default:
+      sendInternalError(reply, error);
+  }
+}
+
+/**
+ * From the moment of `app.close()`: nothing new is begun, what is under way is answered, and a connection is closed as
+ * soon as it falls silent, so that no idle client holds up the stop.
+ */
+function drainOnClose(app: FastifyInstance): { readonly begun: boolean } {
+  const state = { begun: false };
+  app.addHook('preClose', (done) => {
+    state.begun = true;
+    const timer = setInterval(() => app.server.closeIdleConnections(), DRAIN_EVERY_MS);
+    app.server.once('close', () => clearInterval(timer));
+    timer.unref();
+    done();
+  });
+  return state;
+}
+
+/** One line for each answer; the query stays out of it, since it says who asks about whom. */
+function logEveryAnswer(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    request.log.debug(
+      {
+        method: request.method,
+        path: pathOf(request.url).slice(0, 200),
+        status: reply.statusCode,
+        ms: reply.elapsedTime,
+      },
+      'answered',
+    );
+    done();
+  });
+}

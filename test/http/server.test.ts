@@ -1,0 +1,247 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeServer } from '../../src/http/server.ts';
+import { systemClock } from '../../src/instant.ts';
+import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const publicUrl = 'https://dockets.example';
+
+describe('a server that answers everything in JSON', () => {
+  let app: FastifyInstance;
+  let port: number;
+  const logged: { err?: { message: string }; requestId?: string }[] = [];
+
+  beforeEach(async () => {
+    logged.length = 0;
+    const logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+    app = makeServer({ publicUrl, clock: systemClock }, logger);
+    app.get('/v2/case', async () => ({ secret: 'data' }));
+    app.get('/v2/results/:request_id', async () => ({ secret: 'data' }));
+    app.post('/v2/echo', async (request) => ({ body: request.body }));
+    app.get('/v2/slow', async () => {
+      await sleep(300);
+      return { slow: true };
+    });
+    app.get('/v2/broken', async () => {
+      throw new Error('SQLITE_CANTOPEN: /var/lib/secret.db');
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    port = (app.server.address() as { port: number }).port;
+  });
+  afterEach(() => app.close());
+
+  const refusal = async (target: string, options?: Parameters<typeof rawRequest>[2]) => {
+    const answer = await rawRequest(port, target, options);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.headers.get('x-request-id')).toMatch(UUID_V4);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(Object.keys(answer.json)).toEqual(['meta', 'error']);
+    expect(Object.keys(answer.json.meta)).toEqual(['request_id', 'queried_at']);
+    expect(answer.json.meta.request_id).toBe(answer.headers.get('x-request-id'));
+    expect(answer.json.error.documentation_url).toBe(`${publicUrl}/docs/errors#${answer.json.error.code}`);
+    expect(answer.json.error.details.charged).toBe(false);
+    expect(answer.json.error.details.hint).toBeTruthy();
+    expect(answer.text).not.toMatch(/secret|node_modules|FST_ERR|HPE_|\bat .*\.[jt]s:\d/);
+    return { ...answer, error: answer.json.error, summary: [answer.status, answer.json.error.code] };
+  };
+
+  it.each([
+    ['/nope', '/docs'],
+    ['/v2/cases', '/v2/case'],
+    ['/V2/CASE', '/v2/case'],
+    ['/v2/case/', '/v2/case'],
+    ['//v2/case', '/v2/case'],
+    ['/v2%2Fcase', '/v2/case'],
+    ['/v2/case;test=1', '/v2/case'],
+    ['/v2/x/../case', '/v2/case'],
+    ['/v2/%2e%2e/v2/case', '/v2/case'],
+    ['/v2/case%00', '/v2/case'],
+    ['http://elsewhere.example/v2/cases', '/v2/case'],
+    ['/v2/results', '/docs'],
+    ['/v2/results/a/b', '/docs'],
+  ])('%s leads nowhere and suggests %s', async (target, suggestion) => {
+    const { summary, error } = await refusal(target);
+    expect(summary).toEqual([404, 'endpoint_not_found']);
+    expect(error.details.suggestion).toBe(suggestion);
+  });
+
+  it.each(['/v2/%', '/v2/%zz', '/%ff', '/v2/case/%e0%a4'])('%s cannot be decoded', async (target) => {
+    expect((await refusal(target)).summary).toEqual([404, 'endpoint_not_found']);
+  });
+
+  it('takes a request target in absolute form for its path', async () => {
+    expect((await rawRequest(port, 'http://elsewhere.example/v2/case')).json).toEqual({ secret: 'data' });
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE'])(
+    '%s on a GET address is a 405 with Allow',
+    async (method) => {
+      const { summary, headers, error } = await refusal('/v2/case', {
+        method,
+        headers: { 'x-http-method-override': 'GET' },
+      });
+      expect(summary).toEqual([405, 'method_not_allowed']);
+      expect(headers.get('allow')).toBe('GET, OPTIONS');
+      expect(error.details.allow).toEqual(['GET', 'OPTIONS']);
+      expect((await refusal('/v2/results/abc', { method })).summary).toEqual([405, 'method_not_allowed']);
+    },
+  );
+
+  it('does not serve HEAD where it would pay for an answer without a body', async () => {
+    const answer = await rawRequest(port, '/v2/case', { method: 'HEAD' });
+    expect([answer.status, answer.text]).toEqual([405, '']);
+  });
+
+  it('does not read the body of a request that leads nowhere', async () => {
+    const body = 'x'.repeat(400_000);
+    const headers = { 'content-type': 'text/odd', 'content-length': String(body.length) };
+    expect((await refusal('/nope', { method: 'POST', headers, body })).summary).toEqual([404, 'endpoint_not_found']);
+  });
+
+  it('refuses bodies that are too large, of another type, or no JSON', async () => {
+    const post = (type: string, body: string) =>
+      refusal('/v2/echo', {
+        method: 'POST',
+        headers: { 'content-type': type, 'content-length': String(body.length) },
+        body,
+      });
+    const large = await post('application/json', JSON.stringify('x'.repeat(300_000)));
+    expect(large.summary).toEqual([413, 'payload_too_large']);
+    expect(large.error.details.limit).toBe(262_144);
+    expect((await post('text/odd', 'x')).summary).toEqual([415, 'unsupported_media_type']);
+    for (const body of ['{"queries":[', '', '{"__proto__":{"a":1}}']) {
+      expect((await post('application/json', body)).summary).toEqual([400, 'invalid_parameter']);
+    }
+  });
+
+  it('answers headers above 32 KiB with 431 in JSON', async () => {
+    const { summary, error } = await refusal('/v2/case', { headers: { 'x-filler': 'x'.repeat(40_000) } });
+    expect(summary).toEqual([431, 'header_too_large']);
+    expect(error.details.limit).toBe(32_768);
+  });
+
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'],
+    ['two lengths', 'POST /v2/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
+    [
+      'length and chunks',
+      'POST /v2/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a method that does not exist', 'FETCH / HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['no host', 'GET /v2/case HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['a space in the target', 'GET /v2/ca se HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ])('answers %s with 400 in JSON', async (_what, bytes) => {
+    const answer = parseAnswer(await sendRaw(port, bytes));
+    expect([answer.status, answer.json?.error?.code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.json.meta.request_id).toMatch(UUID_V4);
+    expect(answer.json.error.details.issues).toHaveLength(1);
+  });
+
+  it('never writes a refusal into the place of an answer that is still owed', async () => {
+    const received = await sendRaw(port, 'GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n');
+    expect(received).not.toContain('400 Bad Request');
+  });
+
+  it('ignores an expectation that it does not know', async () => {
+    const answer = await rawRequest(port, '/v2/case', { headers: { expect: 'the unexpected' } });
+    expect(answer.status).toBe(200);
+  });
+
+  it('tells nothing of an error that nobody foresaw, and logs it with the id that the caller has', async () => {
+    const { summary, json } = await refusal('/v2/broken');
+    expect(summary).toEqual([500, 'internal_error']);
+    const line = logged.find(({ err }) => err);
+    expect(line?.err?.message).toContain('SQLITE_CANTOPEN');
+    expect(line?.requestId).toBe(json.meta.request_id);
+  });
+
+  it('gives every request an id of its own, whatever the caller sends', async () => {
+    const ids = await Promise.all(
+      [1, 2].map(async () => (await refusal('/nope', { headers: { 'x-request-id': 'mine' } })).json.meta.request_id),
+    );
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('grants preflights anywhere, so that a script can read the refusal itself', async () => {
+    for (const target of ['/v2/case', '/nope']) {
+      const headers = {
+        origin: 'https://browser.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'payment-signature, x-service-tag',
+      };
+      const answer = await rawRequest(port, target, { method: 'OPTIONS', headers });
+      expect(answer.status).toBe(204);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-allow-methods')).toContain('GET');
+      expect(answer.headers.get('access-control-allow-headers')).toBe('payment-signature, x-service-tag');
+    }
+  });
+
+  it('exposes the payment headers to scripts', async () => {
+    const { headers } = await rawRequest(port, '/v2/case', { headers: { origin: 'https://browser.example' } });
+    for (const name of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'Content-Location', 'X-Request-Id']) {
+      expect(headers.get('access-control-expose-headers')).toContain(name);
+    }
+  });
+
+  it('answers OPTIONS: what an address takes, the whole server, and nowhere', async () => {
+    const here = await rawRequest(port, '/v2/case', { method: 'OPTIONS' });
+    expect([here.status, here.headers.get('allow')]).toEqual([204, 'GET, OPTIONS']);
+    expect((await rawRequest(port, '*', { method: 'OPTIONS' })).status).toBe(204);
+    expect((await refusal('/nope', { method: 'OPTIONS' })).summary).toEqual([404, 'endpoint_not_found']);
+  });
+
+  it('sends the headers that keep browsers from running or guessing anything', async () => {
+    const { headers } = await refusal('/nope');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('strict-transport-security')).toMatch(/^max-age=/);
+  });
+
+  it('stops with what is under way answered and silent connections closed', async () => {
+    const silent = connect(port, '127.0.0.1');
+    silent.on('error', () => {});
+    silent.resume();
+    silent.write('GET /v2/case HTTP/1.1\r\nhost: x\r\n\r\n');
+    const busy = connect(port, '127.0.0.1');
+    let received = '';
+    busy.on('data', (part) => {
+      received += part;
+    });
+    busy.write('GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await sleep(100);
+    const began = performance.now();
+    await app.close();
+    expect(performance.now() - began).toBeLessThan(1_500);
+    await sleep(20);
+    expect(received).toContain('{"slow":true}');
+    expect(silent.destroyed || silent.readableEnded).toBe(true);
+    busy.destroy();
+  });
+
+  it('refuses in JSON what arrives while it stops', async () => {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (part) => {
+      received += part;
+    });
+    socket.write('GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await sleep(100);
+    const closed = app.close();
+    await sleep(50);
+    socket.write('GET /v2/case HTTP/1.1\r\nhost: x\r\n\r\n');
+    await closed;
+    await sleep(20);
+    socket.destroy();
+    const second = parseAnswer(received.slice(received.indexOf('{"slow":true}') + '{"slow":true}'.length));
+    expect([second.status, second.json?.error?.code]).toEqual([503, 'service_unavailable']);
+    expect(second.headers.get('retry-after')).toBe('1');
+  });
+});
