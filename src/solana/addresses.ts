@@ -1,0 +1,88 @@
+/** The addresses and network names that the service speaks of (design: payments, "Three dialects"). */
+import bs58 from 'bs58';
+import type { SolanaNetwork } from '../config.ts';
+import { deriveProgramAddress } from './derived-address.ts';
+
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+export const MEMO_V1_PROGRAM = 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo';
+export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
+export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+
+export const USDC_DECIMALS = 6;
+export const SOL_DECIMALS = 9;
+
+/** How one network is called in each dialect of payment. */
+export interface NetworkNames {
+  /** x402 v2: CAIP-2. */
+  readonly caip2: string;
+  /** x402 v1. */
+  readonly v1: string;
+  /** The self-paid dialect. */
+  readonly selfPaid: string;
+  readonly usdcMint: string;
+}
+
+const DEVNET: NetworkNames = {
+  caip2: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  v1: 'solana-devnet',
+  selfPaid: 'solana-devnet',
+  usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+};
+
+/** The local chain speaks as devnet, so that clients need to be told nothing but its address. */
+export const NETWORKS: Readonly<Record<SolanaNetwork, NetworkNames>> = {
+  mainnet: {
+    caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    v1: 'solana',
+    selfPaid: 'solana-mainnet',
+    usdcMint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  },
+  devnet: DEVNET,
+  local: DEVNET,
+};
+
+/** Genesis hashes, by which an endpoint is known to serve the network that it is configured for. */
+export const GENESIS_HASHES: Readonly<Record<SolanaNetwork, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  local: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+};
+
+/** The 32 bytes of an address in base58, or null for any other text. */
+export function addressBytes(text: string): Uint8Array | null {
+  if (text.length < 32 || text.length > 44) return null;
+  const bytes = bs58.decodeUnsafe(text);
+  return bytes?.length === 32 ? bytes : null;
+}
+
+export const isAddress = (text: string): boolean => addressBytes(text) !== null;
+
+const MEMOISED = 10_000;
+const derived = new Map<string, string>();
+
+/**
+ * The associated token account of an owner for a mint of the classic Token program, in base58. Deriving takes about a
+ * millisecond, so the last ones are kept.
+ *
+ * @throws RangeError if owner or mint is not an address
+ */
+export function associatedTokenAddress(owner: string, mint: string, tokenProgram: string = TOKEN_PROGRAM): string {
+  const key = `${owner} ${mint} ${tokenProgram}`;
+  const known = derived.get(key);
+  if (known !== undefined) return known;
+  const [ownerBytes, mintBytes, tokenBytes, program] = [owner, mint, tokenProgram, ASSOCIATED_TOKEN_PROGRAM].map(
+    (text) => {
+      const bytes = addressBytes(text);
+      if (!bytes) throw new RangeError(`not a Solana address: ${text}`);
+      return bytes;
+    },
+  ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  const address = bs58.encode(deriveProgramAddress([ownerBytes, tokenBytes, mintBytes], program));
+  if (derived.size >= MEMOISED) derived.clear();
+  derived.set(key, address);
+  return address;
+}

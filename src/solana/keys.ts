@@ -1,0 +1,174 @@
+/** Solana keys: read, made, kept in the data folder, and used to sign. Ed25519 is `node:crypto`. */
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import bs58 from 'bs58';
+
+/** A key could not be read. The message never holds any part of it. */
+export class KeyUnreadable extends Error {
+  readonly code = 'key_unreadable';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'KeyUnreadable';
+  }
+}
+
+/** The fixed beginnings of an Ed25519 private key in PKCS #8 and of a public key in SPKI (RFC 8410). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+const SEED_BYTES = 32;
+const SECRET_BYTES = 64;
+const SIGNATURE_BYTES = 64;
+
+/** A key pair. The secret is a private field: no logger and no `JSON.stringify` can show it. */
+export class SolanaKey {
+  /** Base58. */
+  readonly address: string;
+  readonly publicKey: Buffer;
+  readonly #seed: Buffer;
+  readonly #private: KeyObject;
+
+  private constructor(seed: Uint8Array) {
+    this.#seed = Buffer.from(seed);
+    this.#private = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+    const spki = createPublicKey(this.#private).export({ format: 'der', type: 'spki' });
+    this.publicKey = Buffer.from(spki.subarray(SPKI_PREFIX.length));
+    this.address = bs58.encode(this.publicKey);
+  }
+
+  static fromSeed(seed: Uint8Array): SolanaKey {
+    if (seed.length !== SEED_BYTES) throw new KeyUnreadable('a seed of 32 bytes is expected');
+    return new SolanaKey(seed);
+  }
+
+  static generate(): SolanaKey {
+    return new SolanaKey(randomBytes(SEED_BYTES));
+  }
+
+  /** Ed25519 signature, 64 bytes. */
+  sign(message: Uint8Array): Buffer {
+    return sign(null, message, this.#private);
+  }
+
+  /** The 64 bytes (seed, then public key) that Solana's tools and clients take. */
+  secretKey(): Uint8Array {
+    return Uint8Array.from(Buffer.concat([this.#seed, this.publicKey]));
+  }
+}
+
+/**
+ * Reads a secret key as `solana-keygen` writes it (a JSON array of 64 bytes) or in base58.
+ *
+ * @throws KeyUnreadable, never with a part of the key in its message
+ */
+export function parseKey(text: string): SolanaKey {
+  const trimmed = text.trim();
+  const secret = trimmed.startsWith('[') ? fromJson(trimmed) : bs58.decodeUnsafe(trimmed);
+  if (!secret) throw new KeyUnreadable('a secret key is expected: a JSON array of 64 bytes, or base58');
+  if (secret.length !== SECRET_BYTES) {
+    throw new KeyUnreadable(`a secret key has 64 bytes; these are ${secret.length}`);
+  }
+  const key = SolanaKey.fromSeed(secret.subarray(0, SEED_BYTES));
+  if (!key.publicKey.equals(secret.subarray(SEED_BYTES))) {
+    throw new KeyUnreadable('the second half of the secret key is not the public key of the first half');
+  }
+  return key;
+}
+
+function fromJson(text: string): Uint8Array | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, which is the key.
+    return null;
+  }
+  if (!Array.isArray(value)) return null;
+  const isByte = (item: unknown) => Number.isInteger(item) && (item as number) >= 0 && (item as number) <= 255;
+  return value.every(isByte) ? Uint8Array.from(value as number[]) : null;
+}
+
+/** @throws KeyUnreadable if the file is missing or holds no key */
+export function loadKey(path: string): SolanaKey {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new KeyUnreadable(`the key file ${path} cannot be read`, { cause: error });
+  }
+  try {
+    return parseKey(text);
+  } catch (error) {
+    throw new KeyUnreadable(`the key file ${path} is damaged: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+/**
+ * Writes a key file as `solana-keygen` does, readable by its owner alone, durable, whole or not at all.
+ *
+ * @throws an `EEXIST` error if there is a file already: a key is never overwritten
+ */
+export function saveKey(path: string, key: SolanaKey): void {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true });
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
+  const file = openSync(temporary, 'wx', 0o600);
+  try {
+    try {
+      writeSync(file, `${JSON.stringify([...key.secretKey()])}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    // A link, unlike a rename, fails where another process was faster.
+    linkSync(temporary, path);
+  } finally {
+    unlinkSync(temporary);
+  }
+  syncFolder(folder);
+}
+
+/** The key kept at `path`, made on first use. Of two processes that start at once, both get the same. */
+export function loadOrCreateKey(path: string): SolanaKey {
+  try {
+    saveKeyIfMissing(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return loadKey(path);
+}
+
+function saveKeyIfMissing(path: string): void {
+  try {
+    closeSync(openSync(path, 'r'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    saveKey(path, SolanaKey.generate());
+  }
+}
+
+/** The name of a new file is durable only once its folder is. Not every platform lets a folder be opened. */
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw error;
+  }
+}
+
+/** Whether the signature is the public key's on this message. False for anything malformed. */
+export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== SEED_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  try {
+    const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}
