@@ -1,0 +1,263 @@
+/**
+ * The paid `GET /v2/case` against the same bytes behind Express with `@x402/express` and `@x402/svm`'s facilitator in
+ * process, on one local chain. Chain, service, rival and load are four processes. Payments are signed ahead by hundreds
+ * of wallets, so that the load measures the two sides and not a client; the per-wallet limits are on. Nothing is taken
+ * on trust: each run ends with the balances of the receiver and of every wallet, which must match the answers given.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { docket, query } from './support/docket.mjs';
+import { load } from './support/load.mjs';
+import { newKeypairBytes, newWallet, paymentSigner, tokenAccountOf } from './support/payments.mjs';
+import { DOCKET, freePort, processorTime, runNode, startNode, until } from './support/processes.mjs';
+import { inParallel, rpcClient, tokenBalance } from './support/rpc.mjs';
+import { median, percentile, rounded, spread } from './support/statistics.mjs';
+
+const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const AT_ONCE = 32;
+const FULL = { wallets: 400, warmUp: 400, payments: 1200, rounds: 5 };
+const QUICK = { wallets: 200, warmUp: 100, payments: 300, rounds: 2 };
+
+export async function run({ quick = false, progress = () => {} } = {}) {
+  const size = quick ? QUICK : FULL;
+  const folder = await mkdtemp(join(tmpdir(), 'paid-query-'));
+  const processes = [];
+  const start = (...given) => {
+    const started = startNode(...given);
+    processes.push(started);
+    return started;
+  };
+  try {
+    progress('starting the chain, the service and the rival');
+    const chain = await startChain(start, folder);
+    const ours = await startOurs(start, folder, chain);
+    progress(`funding ${size.wallets} wallets`);
+    const wallets = await fundedWallets(chain, size.wallets, BigInt(size.warmUp + size.payments * size.rounds));
+    const body = await oneAnswer(ours, chain, wallets[0]);
+    const rival = await startRival(start, folder, chain, body);
+
+    const runs = { ours: [], rival: [] };
+    for (let round = 0; round <= size.rounds; round += 1) {
+      // Whoever goes first meets a chain with less behind it: take turns. Round 0 warms both up and is not kept.
+      for (const side of round % 2 ? [ours, rival] : [rival, ours]) {
+        const measured = await measure(side, chain, wallets, round ? size.payments : size.warmUp);
+        if (round) runs[side.name].push(measured);
+        progress(
+          `${round ? `round ${round} of ${size.rounds}` : 'warm-up'}, ${side.name}: ` +
+            `${rounded(measured.rate)} a second, p99 ${rounded(measured.p99)} ms, ${measured.refused} refused`,
+        );
+      }
+    }
+    return report(size, body.length, runs);
+  } finally {
+    await Promise.all(processes.map((each) => each.stop()));
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function startChain(start, folder) {
+  const port = await freePort();
+  const started = start([DOCKET, 'chain', '--port', String(port), '--data-dir', join(folder, 'chain')]);
+  const url = `http://127.0.0.1:${port}`;
+  const call = rpcClient(url);
+  await until('the local chain', async () => Boolean(await call('getLatestBlockhash')), { process: started });
+  return { url, call, pid: started.pid };
+}
+
+async function startOurs(start, folder, chain) {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const environment = {
+    SOLANA_NETWORK: 'local',
+    SOLANA_RPC_URL: chain.url,
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    DATA_DIR: join(folder, 'service'),
+  };
+  const file = join(folder, 'docket.json');
+  await writeFile(file, JSON.stringify(docket));
+  await runNode([DOCKET, 'import', file], environment);
+  const started = start([DOCKET, 'serve'], environment);
+  const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
+  await until('the service', ready, { process: started });
+  return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
+}
+
+async function startRival(start, folder, chain, body) {
+  const [port, feePayer, payTo] = [await freePort(), newKeypairBytes(), newKeypairBytes()];
+  const bodyFile = join(folder, 'answer.json');
+  await writeFile(bodyFile, body);
+  await chain.call('requestAirdrop', feePayer.address, 100_000_000_000);
+  await chain.call('requestTokenAirdrop', payTo.address, '1');
+  const started = start([RIVAL], {
+    NODE_ENV: 'production',
+    RPC_URL: chain.url,
+    PAY_TO: payTo.address,
+    FEE_PAYER_KEY: JSON.stringify(feePayer.bytes),
+    BODY_FILE: bodyFile,
+    PORT: String(port),
+  });
+  const alive = async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status === 200;
+  await until('the rival', alive, { process: started });
+  return priced({ name: 'rival', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
+}
+
+/** Asks once without paying, and learns from the 402 how to pay. */
+async function priced(side) {
+  const response = await fetch(side.url);
+  const header = response.headers.get('payment-required');
+  if (response.status !== 402 || !header) {
+    throw new Error(`${side.name} answered ${response.status} to an unpaid call: ${await response.text()}`);
+  }
+  const required = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  const [terms] = required.accepts;
+  return {
+    ...side,
+    sign: paymentSigner(required),
+    price: BigInt(terms.amount),
+    receiver: tokenAccountOf(terms.asset, terms.payTo),
+  };
+}
+
+/** Wallets that can together pay for everything, each with an even share and some to spare. */
+async function fundedWallets(chain, count, payments) {
+  const price = 990_000n;
+  const each = price * ((2n * payments) / BigInt(count) + 10n);
+  return inParallel(Array.from({ length: count }), 8, async () => {
+    const wallet = newWallet(USDC);
+    await chain.call('requestTokenAirdrop', wallet.address, String(each));
+    return wallet;
+  });
+}
+
+/** Buys one answer from our side: the bytes that the rival will serve. */
+async function oneAnswer(ours, chain, wallet) {
+  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
+  const response = await fetch(ours.url, { headers: { 'payment-signature': ours.sign(wallet, value.blockhash) } });
+  const body = Buffer.from(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`the first paid call was answered ${response.status}: ${body}`);
+  return body;
+}
+
+/** One run of one side. @throws Error if the money that moved is not the price of the answers given */
+async function measure(side, chain, wallets, payments) {
+  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
+  const payers = Array.from({ length: payments }, (_, index) => wallets[index % wallets.length]);
+  const headers = payers.map((wallet) => ({ 'payment-signature': side.sign(wallet, value.blockhash) }));
+  const before = await balances(side, chain, wallets);
+  const [usedBefore, chainBefore, own] = [processorTime(side.pid), processorTime(chain.pid), process.cpuUsage()];
+
+  const { elapsed, answers } = await load(side.url, headers, AT_ONCE);
+
+  const perPayment = (milliseconds) => milliseconds / payments;
+  const { user, system } = process.cpuUsage(own);
+  const usage = {
+    side: usedBefore === null ? null : perPayment(processorTime(side.pid) - usedBefore),
+    chain: chainBefore === null ? null : perPayment(processorTime(chain.pid) - chainBefore),
+    load: perPayment((user + system) / 1000),
+  };
+  const paid = answers.filter(({ status }) => status === 200);
+  await assertMoney(side, chain, wallets, { before, payers, answers });
+  const latencies = answers.map(({ latency }) => latency);
+  const refusals = answers.filter(({ status }) => status !== 200);
+  if (refusals.length > payments / 100) {
+    throw new Error(
+      `${side.name} refused ${refusals.length} of ${payments}; one: ${refusals[0].status} ${refusals[0].body}`,
+    );
+  }
+  return {
+    rate: (paid.length * 1000) / elapsed,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    refused: refusals.length,
+    usage,
+    phases: phases(paid),
+  };
+}
+
+async function balances(side, chain, wallets) {
+  const accounts = [side.receiver, ...wallets.map(({ tokenAccount }) => tokenAccount)];
+  return inParallel(accounts, 8, (account) => tokenBalance(chain.call, account));
+}
+
+/** What the receiver gained and what each wallet spent must be the price of the answers, and no receipt come twice. */
+async function assertMoney(side, chain, wallets, { before, payers, answers }) {
+  const after = await balances(side, chain, wallets);
+  const bought = new Map(wallets.map((wallet) => [wallet, 0n]));
+  const transactions = new Set();
+  let sold = 0n;
+  answers.forEach(({ status, headers }, index) => {
+    if (status !== 200) return;
+    sold += 1n;
+    bought.set(payers[index], bought.get(payers[index]) + 1n);
+    const receipt = JSON.parse(Buffer.from(headers['payment-response'] ?? 'bnVsbA==', 'base64').toString('utf8'));
+    if (receipt?.success) transactions.add(receipt.transaction);
+  });
+  const wrong = [];
+  if (BigInt(transactions.size) !== sold) wrong.push(`${sold} answers carry ${transactions.size} receipts`);
+  if (after[0] - before[0] !== sold * side.price) wrong.push(`the receiver gained ${after[0] - before[0]} for ${sold}`);
+  wallets.forEach((wallet, index) => {
+    const spent = before[index + 1] - after[index + 1];
+    const owed = bought.get(wallet) * side.price;
+    if (spent !== owed) wrong.push(`${wallet.address} spent ${spent} and owes ${owed}`);
+  });
+  if (wrong.length) throw new Error(`${side.name}: money and answers differ: ${wrong.slice(0, 5).join('; ')}`);
+}
+
+/** Median milliseconds of each phase that `Server-Timing` names. */
+function phases(answers) {
+  const durations = new Map();
+  for (const { headers } of answers) {
+    for (const [, name, duration] of (headers['server-timing'] ?? '').matchAll(/([\w-]+);dur=([\d.]+)/g)) {
+      if (!durations.has(name)) durations.set(name, []);
+      durations.get(name).push(Number(duration));
+    }
+  }
+  return Object.fromEntries([...durations].map(([name, values]) => [name, median(values)]));
+}
+
+function report(size, bytes, { ours, rival }) {
+  const row = (what, unit, pick, rest) => {
+    const [left, right] = [ours.map(pick), rival.map(pick)];
+    const values = [median(left), median(right)];
+    return {
+      what,
+      unit,
+      ours: rounded(values[0]),
+      rival: rounded(values[1]),
+      ratio: rounded(values[0] / values[1]),
+      spread: { ours: spread(left).map(rounded), rival: spread(right).map(rounded) },
+      ...rest,
+      ...(rest?.met ? { met: rest.met(values[0] / values[1]) } : {}),
+    };
+  };
+  const processor = ours[0].usage.side !== null;
+  return {
+    title: `paid GET /v2/case, ${AT_ONCE} at once, against Express with @x402/express and @x402/svm`,
+    rows: [
+      row('rate', 'payments/s', ({ rate }) => rate, { target: '≥ 3×', met: (ratio) => ratio >= 3 }),
+      row('latency, p50', 'ms', ({ p50 }) => p50),
+      row('latency, p99', 'ms', ({ p99 }) => p99, { target: 'lower', met: (ratio) => ratio < 1 }),
+      ...(processor
+        ? [
+            row('processor time of the server', 'ms/payment', ({ usage }) => usage.side),
+            row('processor time of the chain', 'ms/payment', ({ usage }) => usage.chain),
+          ]
+        : []),
+      row('processor time of the load', 'ms/payment', ({ usage }) => usage.load),
+      row('not answered 200', 'of all', ({ refused }) => refused),
+    ],
+    serverTiming: Object.fromEntries(
+      Object.keys(ours[0].phases).map((name) => [name, rounded(median(ours.map(({ phases: each }) => each[name])))]),
+    ),
+    setting: {
+      wallets: size.wallets,
+      paymentsARun: size.payments,
+      runs: size.rounds,
+      answerBytes: bytes,
+      settled: 'receiver, wallets and receipts match the answers after every run',
+    },
+  };
+}
