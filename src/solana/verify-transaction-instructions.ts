@@ -1,0 +1,127 @@
+/** The few instructions that a payment may hold, each read from its bytes; everything else is no part of a payment. */
+import bs58 from 'bs58';
+import type { WireInstruction } from './verify-transaction-wire.ts';
+
+const program = (address: string): Buffer => Buffer.from(bs58.decode(address));
+
+const SYSTEM_PROGRAM = Buffer.alloc(32);
+const TOKEN_PROGRAM = program('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const TOKEN_2022_PROGRAM = program('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+const ASSOCIATED_TOKEN_PROGRAM = program('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+const COMPUTE_BUDGET_PROGRAM = program('ComputeBudget111111111111111111111111111111');
+const MEMO_PROGRAM = program('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const LIGHTHOUSE_PROGRAM = program('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95');
+
+const SYSTEM_ADVANCE_NONCE = 4;
+const TOKEN_TRANSFER = 3;
+const TOKEN_TRANSFER_CHECKED = 12;
+const ASSOCIATED_TOKEN_CREATE_IDEMPOTENT = 1;
+const COMPUTE_UNIT_LIMIT = 2;
+const COMPUTE_UNIT_PRICE = 3;
+
+/**
+ * Lighthouse's discriminators: 0 writes and 1 closes a memory account; 2 to 15 assert and read alone; what follows
+ * calls into other programs. An allow-list, since the program may grow others.
+ */
+const LIGHTHOUSE_FIRST_ASSERTION = 2;
+const LIGHTHOUSE_LAST_ASSERTION = 15;
+
+export type PaymentInstruction =
+  | { readonly kind: 'compute-limit'; readonly units: number }
+  /** Micro-lamports for each compute unit. */
+  | { readonly kind: 'compute-price'; readonly microLamports: bigint }
+  | {
+      readonly kind: 'transfer';
+      /** Null for a plain `Transfer`, which names neither mint nor decimals. */
+      readonly checked: { readonly mint: Buffer; readonly decimals: number } | null;
+      readonly source: Buffer;
+      readonly destination: Buffer;
+      readonly authority: Buffer;
+      readonly amount: bigint;
+      /** Accounts behind the authority: the signers of a multisig. */
+      readonly extraAccounts: number;
+    }
+  | { readonly kind: 'memo'; readonly text: Buffer; readonly accounts: number }
+  /** A wallet's guard: fails the transaction if something is not as shown to its user, and changes nothing. */
+  | { readonly kind: 'guard' }
+  /** A call of the guards' program that writes. */
+  | { readonly kind: 'guard-write' }
+  | {
+      readonly kind: 'create-token-account';
+      readonly account: Buffer;
+      readonly owner: Buffer;
+      readonly mint: Buffer;
+      readonly tokenProgram: Buffer;
+    }
+  | { readonly kind: 'advance-nonce' }
+  /** A transfer by the newer token program, which may carry hooks and fees. */
+  | { readonly kind: 'token-2022' }
+  | { readonly kind: 'unknown' };
+
+const UNKNOWN: PaymentInstruction = { kind: 'unknown' };
+
+/** Reads one instruction. Total: bytes that no known form has are `unknown`. */
+export function readInstruction(instruction: WireInstruction): PaymentInstruction {
+  const { programId } = instruction;
+  if (programId.equals(TOKEN_PROGRAM)) return readTransfer(instruction);
+  if (programId.equals(COMPUTE_BUDGET_PROGRAM)) return readCompute(instruction);
+  if (programId.equals(MEMO_PROGRAM)) {
+    return { kind: 'memo', text: instruction.data, accounts: instruction.accounts.length };
+  }
+  if (programId.equals(LIGHTHOUSE_PROGRAM)) return readGuard(instruction);
+  if (programId.equals(ASSOCIATED_TOKEN_PROGRAM)) return readCreate(instruction);
+  if (programId.equals(TOKEN_2022_PROGRAM)) return { kind: 'token-2022' };
+  if (programId.equals(SYSTEM_PROGRAM)) return readSystem(instruction);
+  return UNKNOWN;
+}
+
+function readTransfer({ data, accounts }: WireInstruction): PaymentInstruction {
+  const checked = data.length === 10 && data[0] === TOKEN_TRANSFER_CHECKED;
+  const plain = data.length === 9 && data[0] === TOKEN_TRANSFER;
+  if (!checked && !plain) return UNKNOWN;
+  const [source, mint, destination, authority] = checked
+    ? accounts
+    : [accounts[0], undefined, accounts[1], accounts[2]];
+  if (!source || !destination || !authority || (checked && !mint)) return UNKNOWN;
+  return {
+    kind: 'transfer',
+    checked: mint ? { mint, decimals: data.readUInt8(9) } : null,
+    source,
+    destination,
+    authority,
+    amount: data.readBigUInt64LE(1),
+    extraAccounts: accounts.length - (checked ? 4 : 3),
+  };
+}
+
+function readCompute({ data, accounts }: WireInstruction): PaymentInstruction {
+  if (accounts.length) return UNKNOWN;
+  if (data.length === 5 && data[0] === COMPUTE_UNIT_LIMIT) {
+    return { kind: 'compute-limit', units: data.readUInt32LE(1) };
+  }
+  if (data.length === 9 && data[0] === COMPUTE_UNIT_PRICE) {
+    return { kind: 'compute-price', microLamports: data.readBigUInt64LE(1) };
+  }
+  return UNKNOWN;
+}
+
+function readGuard({ data }: WireInstruction): PaymentInstruction {
+  const discriminator = data[0];
+  if (discriminator === undefined) return UNKNOWN;
+  if (discriminator < LIGHTHOUSE_FIRST_ASSERTION) return { kind: 'guard-write' };
+  return discriminator <= LIGHTHOUSE_LAST_ASSERTION ? { kind: 'guard' } : UNKNOWN;
+}
+
+function readCreate({ data, accounts }: WireInstruction): PaymentInstruction {
+  const [, account, owner, mint, system, tokenProgram] = accounts;
+  const idempotent = data.length === 1 && data[0] === ASSOCIATED_TOKEN_CREATE_IDEMPOTENT;
+  if (!idempotent || accounts.length !== 6) return UNKNOWN;
+  if (!account || !owner || !mint || !system?.equals(SYSTEM_PROGRAM) || !tokenProgram) return UNKNOWN;
+  return { kind: 'create-token-account', account, owner, mint, tokenProgram };
+}
+
+function readSystem({ data }: WireInstruction): PaymentInstruction {
+  return data.length >= 4 && data.readUInt32LE(0) === SYSTEM_ADVANCE_NONCE ? { kind: 'advance-nonce' } : UNKNOWN;
+}
+
+export const isTokenProgram = (key: Buffer): boolean => key.equals(TOKEN_PROGRAM);

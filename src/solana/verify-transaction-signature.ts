@@ -1,0 +1,60 @@
+/** Ed25519 as the cluster checks it: OpenSSL through `node:crypto`, and no key under which anything is "signed". */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+
+/** DER of an Ed25519 public key up to its 32 bytes (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/**
+ * Points of small order, their sign bit cleared: under such a key one signature fits every message. OpenSSL takes
+ * them and the cluster does not.
+ */
+const SMALL_ORDER: ReadonlySet<string> = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+]);
+
+function isSmallOrder(point: Buffer): boolean {
+  const masked = Buffer.from(point);
+  masked.writeUInt8(masked.readUInt8(31) & 0x7f, 31);
+  return SMALL_ORDER.has(masked.toString('hex'));
+}
+
+/** Making a key object costs as much as a third of a check, and a wallet that pays once often pays again. */
+const REMEMBERED_KEYS = 1_000;
+const keys = new Map<string, KeyObject | null>();
+
+function keyOf(publicKey: Buffer): KeyObject | null {
+  const id = publicKey.toString('latin1');
+  const known = keys.get(id);
+  if (known !== undefined) return known;
+  const key = makeKey(publicKey);
+  if (keys.size >= REMEMBERED_KEYS) keys.clear();
+  keys.set(id, key);
+  return key;
+}
+
+function makeKey(publicKey: Buffer): KeyObject | null {
+  if (isSmallOrder(publicKey)) return null;
+  try {
+    return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a signature (64 bytes) of a message holds under a public key (32 bytes). Never throws. */
+export function isSignedBy(publicKey: Buffer, message: Buffer, signature: Buffer): boolean {
+  if (isSmallOrder(signature.subarray(0, 32))) return false;
+  const key = keyOf(publicKey);
+  if (!key) return false;
+  try {
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}
