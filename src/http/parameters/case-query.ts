@@ -1,0 +1,167 @@
+/** The parameters of a query on one case (specification 2.1), whatever transport they came by. */
+import { parseCaseNumber } from '../../courts/case-number.ts';
+import type { CaseNumber, Court } from '../../courts/court.ts';
+import { findCourt, isLive, nearestCourts } from '../../courts/registry.ts';
+import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
+import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
+import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
+import type { Instant, Micros } from '../../instant.ts';
+import { echo, type Issue } from './issues.ts';
+import { checkTimestamp } from './timestamps.ts';
+
+export const CASE_QUERY_PARAMETERS = [
+  'case_id',
+  'court_code',
+  'last_checked',
+  'context',
+  'language',
+  'filing_types',
+] as const;
+export type CaseQueryParameter = (typeof CASE_QUERY_PARAMETERS)[number];
+
+export interface CaseQueryParameters {
+  /** As sent: both are echoed. */
+  readonly caseId: string;
+  readonly courtCode: string;
+  readonly court: Court;
+  readonly caseNumber: CaseNumber;
+  readonly lastChecked: { readonly sent: string; readonly at: Instant } | null;
+  readonly context: 'basic' | 'full';
+  /** Null: whatever the case's own language is. */
+  readonly language: 'en' | 'fr' | null;
+  /** Null: all. */
+  readonly filingTypes: readonly FilingType[] | null;
+}
+
+export type CheckedCaseQuery =
+  | { readonly query: CaseQueryParameters; readonly issues: readonly [] }
+  | { readonly query: null; readonly issues: readonly Issue[] };
+
+/** How many courts a refusal suggests. */
+const SUGGESTED_COURTS = 5;
+const EXAMPLE_CASE_ID = '3:24-cv-01234';
+const EXAMPLE_COURT_CODE = 'cand';
+
+/**
+ * Checks every parameter and lists every fault.
+ * @param faulty names whose faults are listed already: they are neither missing nor judged again
+ */
+export function checkCaseQuery(
+  values: ReadonlyMap<string, string>,
+  now: Micros,
+  faulty: ReadonlySet<string> = new Set(),
+): CheckedCaseQuery {
+  const issues: Issue[] = [];
+  /** The value if it has no fault; a fault is noted. */
+  const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
+    if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
+      issues.push(outcome.issue);
+      return null;
+    }
+    return outcome;
+  };
+  const required = (name: CaseQueryParameter, example: string): string | null => {
+    const value = values.get(name) ?? '';
+    if (value.trim() !== '') return value;
+    if (!faulty.has(name)) issues.push(missing(name, values.has(name) ? value : null, example));
+    return null;
+  };
+
+  const caseId = required('case_id', EXAMPLE_CASE_ID);
+  const courtCode = required('court_code', EXAMPLE_COURT_CODE);
+  const court = courtCode === null ? null : sound(checkCourt(courtCode));
+  const caseNumber = caseId === null || court === null ? null : sound(checkCaseNumber(court, caseId));
+  const sentLastChecked = values.get('last_checked');
+  const lastChecked = sentLastChecked === undefined ? null : sound(checkLastChecked(sentLastChecked, now));
+  const context = sound(checkChoice('context', values.get('context'), ['basic', 'full']));
+  const language = sound(checkChoice('language', values.get('language'), ['en', 'fr']));
+  const filingTypes = sound(checkFilingTypes(values.get('filing_types')));
+  if (issues.length || caseId === null || courtCode === null || court === null || caseNumber === null) {
+    return { query: null, issues };
+  }
+  return {
+    query: { caseId, courtCode, court, caseNumber, lastChecked, context: context ?? 'basic', language, filingTypes },
+    issues: [],
+  };
+}
+
+const missing = (parameter: string, received: string | null, example: string): Issue => ({
+  parameter,
+  code: 'missing_required_parameter',
+  received,
+  rule: 'This parameter is required.',
+  example,
+});
+
+/** A court that can be queried. */
+function checkCourt(sent: string): Court | { readonly issue: Issue } {
+  const court = findCourt(sent);
+  if (court && isLive(court)) return court;
+  const suggestions = nearestCourts(sent, SUGGESTED_COURTS).map(({ code }) => code);
+  const rule = court
+    ? `${court.name} is planned and cannot be queried yet.`
+    : 'There is no court with this code; GET /v2/status lists all.';
+  const coverage = court ? 'planned' : 'unknown';
+  return {
+    issue: {
+      parameter: 'court_code',
+      code: 'court_not_covered',
+      received: echo(sent),
+      rule,
+      example: suggestions[0] ?? EXAMPLE_COURT_CODE,
+      own: { court_code: echo(sent), coverage, suggestions },
+    },
+  };
+}
+
+function checkCaseNumber(court: Court, sent: string): CaseNumber | { readonly issue: Issue } {
+  const number = parseCaseNumber(court, sent);
+  if (number) return number;
+  const suggestion = suggestCaseNumber(court, sent);
+  const pattern = court.pattern ?? ANY_CASE_NUMBER;
+  return {
+    issue: {
+      parameter: 'case_id',
+      code: 'invalid_case_id',
+      received: echo(sent),
+      rule: `${court.name} writes case numbers ${court.example ? `like ${court.example}` : `by the pattern ${pattern}`}.`,
+      example: court.example,
+      own: { received: echo(sent), pattern, example: court.example, ...(suggestion === null ? {} : { suggestion }) },
+    },
+  };
+}
+
+function checkLastChecked(sent: string, now: Micros): CaseQueryParameters['lastChecked'] | { readonly issue: Issue } {
+  const checked = checkTimestamp('last_checked', sent, now);
+  return typeof checked === 'string' ? { sent, at: checked } : { issue: checked };
+}
+
+function checkChoice<const Choice extends string>(
+  parameter: string,
+  sent: string | undefined,
+  choices: readonly Choice[],
+): Choice | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const chosen = choices.find((choice) => choice === sent);
+  if (chosen !== undefined) return chosen;
+  const rule = `One of ${choices.join(', ')}.`;
+  return { issue: { parameter, code: 'invalid_parameter', received: echo(sent), rule, example: choices[0] ?? null } };
+}
+
+function checkFilingTypes(sent: string | undefined): readonly FilingType[] | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const names = [...new Set(sent.split(',').map((name) => name.trim()))].filter((name) => name !== '');
+  const types = names.flatMap((name) => FilingType.safeParse(name).data ?? []);
+  if (names.length > 0 && types.length === names.length) return types;
+  const unknown = names.filter((name) => !FilingType.safeParse(name).success).map(echo);
+  return {
+    issue: {
+      parameter: 'filing_types',
+      code: 'invalid_parameter',
+      received: echo(sent),
+      rule: `A comma-separated list, not a JSON array, of ${FILING_TYPES.join(', ')}.`,
+      example: 'motion,order',
+      own: { unknown: unknown.slice(0, 20), allowed: [...FILING_TYPES] },
+    },
+  };
+}

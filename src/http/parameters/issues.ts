@@ -1,0 +1,45 @@
+/** Faults of a request: all of them at once, each with its rule and an example (`http-api.md`, Errors). */
+import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem } from '../../errors.ts';
+import type { JsonObject } from '../../events/event.ts';
+
+export interface Issue {
+  readonly parameter: string;
+  readonly code: ErrorCode;
+  /** What was sent, bounded; null where nothing was. */
+  readonly received: string | null;
+  readonly rule: string;
+  readonly example: string | null;
+  /** What the code's own details say beside the issue, e.g. the court's pattern. */
+  readonly own?: JsonObject;
+}
+
+/** Longest part of a value that an answer repeats. */
+const MAX_ECHO = 200;
+
+/** As much of a value as an answer repeats, never half of a character. */
+export function echo(text: string): string {
+  const characters = [...text.slice(0, 2 * MAX_ECHO + 2)];
+  return characters.length <= MAX_ECHO ? text : `${characters.slice(0, MAX_ECHO).join('')}…`;
+}
+
+const PRECEDENCE = new Map((Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map((code, index) => [code, index]));
+
+/**
+ * One refusal for all faults. Its code is the first of the catalogue's order, its details those of that code; `issues`
+ * lists every fault.
+ */
+export function refuseFor(issues: readonly [Issue, ...Issue[]]): Problem {
+  const ordered = issues.toSorted((a, b) => (PRECEDENCE.get(a.code) ?? 0) - (PRECEDENCE.get(b.code) ?? 0));
+  const [first = issues[0]] = ordered;
+  const own =
+    first.code === 'missing_required_parameter'
+      ? { parameters: ordered.filter(({ code }) => code === first.code).map(({ parameter }) => parameter) }
+      : first.own;
+  const message =
+    issues.length === 1
+      ? `${first.parameter}: ${first.rule}`
+      : `${ERROR_CATALOGUE[first.code].message} This request has ${issues.length} faults; details.issues lists all.`;
+  return problem(first.code, { ...own, issues: ordered.map(listed) }, message);
+}
+
+const listed = ({ own, ...issue }: Issue): JsonObject => ({ ...issue, ...own });

@@ -1,0 +1,126 @@
+/** What a request carries beside the rules of its endpoint: names, repetitions, encodings, the tag, the sandbox. */
+import type { FastifyRequest } from 'fastify';
+import { type Problem, problem } from '../../errors.ts';
+import { nearestName } from '../nearest-name.ts';
+import { echo, type Issue } from './issues.ts';
+import { type Query, type QueryValue, readQuery } from './query-string.ts';
+
+/** Longest `X-Service-Tag`, in characters (`http-api.md`, meta). */
+export const MAX_TAG_LENGTH = 256;
+
+/** More unknown names than these are counted and not listed: an answer is not to be larger than its request. */
+const MAX_UNKNOWN_LISTED = 20;
+
+export interface RequestParameters {
+  /** By name: what was sent once, well-formed and known. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Names that were sent, faulty ones included: what was sent wrongly is not missing. */
+  readonly sent: ReadonlySet<string>;
+  readonly tag: string | null;
+  readonly sandbox: boolean;
+  readonly issues: readonly Issue[];
+}
+
+/** Reads the query and the headers that every paid endpoint shares. `known` does not name `test`: all know it. */
+export function readRequestParameters(request: FastifyRequest, known: readonly string[]): RequestParameters {
+  const query = readQuery(request.url);
+  const names = [...known, 'test'];
+  const values = new Map<string, string>();
+  const issues: Issue[] = [];
+  for (const name of names) {
+    const fault = faultOf(name, query.get(name) ?? []);
+    const [value] = query.get(name) ?? [];
+    if (fault) issues.push(fault);
+    else if (value) values.set(name, value.text);
+  }
+  issues.push(...unknownNames(query, names));
+  const tag = readTag(request);
+  if (tag !== null && [...tag].length > MAX_TAG_LENGTH) {
+    issues.push({
+      parameter: 'X-Service-Tag',
+      code: 'invalid_parameter',
+      received: echo(tag),
+      rule: `At most ${MAX_TAG_LENGTH} characters.`,
+      example: 'my-agent-7',
+    });
+  }
+  return { values, sent: new Set(query.keys()), tag, sandbox: asksForSandbox(request, values), issues };
+}
+
+/** A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). */
+export const isBareRequest = (request: FastifyRequest): boolean =>
+  readQuery(request.url).size === 0 &&
+  request.headers['x-service-test']?.toString().trim() !== '1' &&
+  !hasBody(request);
+
+/** Who asks for a free call must never be asked to pay, so until there is a sandbox this says so. */
+export const sandboxMissing = (): Problem =>
+  problem(
+    'service_unavailable',
+    {
+      component: 'sandbox',
+      hint: 'This release has no sandbox yet. Without test=1 and X-Service-Test the call is real and costs 0.99 USD.',
+    },
+    'There is no sandbox in this release; nothing was charged.',
+  );
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (specification 4). */
+const asksForSandbox = ({ headers }: FastifyRequest, values: ReadonlyMap<string, string>): boolean =>
+  values.get('test') === '1' || headers['x-service-test']?.toString().trim() === '1';
+
+function faultOf(name: string, values: readonly QueryValue[]): Issue | null {
+  const [value] = values;
+  const fault = (received: string, rule: string): Issue => ({
+    parameter: name,
+    code: 'invalid_parameter',
+    received: echo(received),
+    rule,
+    example: null,
+  });
+  if (!value) return null;
+  if (values.length > 1) {
+    const received = values.map(({ text }) => `${name}=${text}`).join('&');
+    const list = name === 'filing_types' ? ' Separate its types by commas: motion,order.' : '';
+    return fault(received, `Send this parameter once; it was sent ${values.length} times.${list}`);
+  }
+  if (!value.wellFormed) return fault(value.text, 'Percent-encode the value as UTF-8.');
+  if (/\p{Cc}/u.test(value.text)) return fault(value.text, 'No control characters.');
+  return null;
+}
+
+function unknownNames(query: Query, known: readonly string[]): Issue[] {
+  const unknown = [...query.keys()].filter((name) => !known.includes(name));
+  const issues = unknown.slice(0, MAX_UNKNOWN_LISTED).map((name): Issue => {
+    const suggestion = nearestName(name.replace(/\[.*$/s, ''), known);
+    const meant = suggestion === null ? `Known are ${known.join(', ')}.` : `Did you mean ${suggestion}?`;
+    return {
+      parameter: echo(name),
+      code: 'invalid_parameter',
+      received: echo(query.get(name)?.[0]?.text ?? ''),
+      rule: `There is no such parameter. ${meant}`,
+      example: suggestion,
+    };
+  });
+  if (unknown.length > MAX_UNKNOWN_LISTED) {
+    issues.push({
+      parameter: '…',
+      code: 'invalid_parameter',
+      received: null,
+      rule: `There are ${unknown.length - MAX_UNKNOWN_LISTED} more parameters that do not exist.`,
+      example: null,
+    });
+  }
+  return issues;
+}
+
+/** The tag as it was sent: a header's bytes reach us as Latin-1, and most callers mean UTF-8 by them. */
+function readTag({ headers }: FastifyRequest): string | null {
+  const header = headers['x-service-tag'];
+  if (header === undefined) return null;
+  const bytes = Buffer.from(header.toString(), 'latin1');
+  const text = bytes.toString('utf8');
+  return text.includes('\ufffd') ? bytes.toString('latin1') : text;
+}
