@@ -22,7 +22,7 @@ const { RPC_URL, PAY_TO, FEE_PAYER_KEY, BODY_FILE, PORT } = process.env;
 const keyPair = await createKeyPairSignerFromBytes(Uint8Array.from(JSON.parse(FEE_PAYER_KEY)));
 const facilitator = new x402Facilitator().register(
   SOLANA_DEVNET_CAIP2,
-  new ExactSvmFacilitator(toFacilitatorSvmSigner(keyPair, createSolanaRpc(devnet(RPC_URL)))),
+  new ExactSvmFacilitator(toFacilitatorSvmSigner(keyPair, { [SOLANA_DEVNET_CAIP2]: createSolanaRpc(devnet(RPC_URL)) })),
 );
 const inProcess = {
   verify: (payload, requirements) => facilitator.verify(payload, requirements),
