@@ -38,7 +38,8 @@ export function startNode(args, environment = {}) {
   };
   child.stdout.setEncoding('utf8').on('data', keep);
   child.stderr.setEncoding('utf8').on('data', keep);
-  const exited = once(child, 'exit');
+  // Not `exit`: what it last wrote may come after that.
+  const exited = once(child, 'close');
   const running = () => child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid,
@@ -73,7 +74,10 @@ export async function runNode(args, environment) {
 export async function until(what, condition, { process: watched, within = 30_000 } = {}) {
   const began = performance.now();
   while (!(await condition().catch(() => false))) {
-    if (watched && !watched.running()) throw new Error(`${what}: the process ended\n${watched.output()}`);
+    if (watched && !watched.running()) {
+      await watched.ended();
+      throw new Error(`${what}: the process ended\n${watched.output()}`);
+    }
     if (performance.now() - began > within) throw new Error(`${what}: not within ${within} ms\n${watched?.output()}`);
     await pause(25);
   }
