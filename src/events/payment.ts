@@ -77,11 +77,20 @@ export const PaymentSubmitted = event(
 
 const Landed = z.strictObject({ transaction: Signature, slot: z.int().nonnegative() });
 
+/** What a landed transfer paid for. Outcomes carry it, so that a reader of them alone can keep a wallet's account. */
+const Charge = z.strictObject({
+  ...Landed.shape,
+  requestId: RequestId,
+  wallet: z.string(),
+  amount: BaseUnits,
+  answeredCases: z.int().nonnegative(),
+});
+
 /** The transfer is confirmed: the money moved, the answer is owed. */
-export const PaymentSettled = event('PaymentSettled', 1, Landed);
+export const PaymentSettled = event('PaymentSettled', 1, Charge);
 
 /** A transfer landed after it had been given up for dead. Money taken is always answered. */
-export const PaymentSettledLate = event('PaymentSettledLate', 1, Landed);
+export const PaymentSettledLate = event('PaymentSettledLate', 1, Charge);
 
 /** The transfer certainly did not happen: it failed on chain, or expired unseen. */
 export const PaymentFailed = event(
@@ -89,7 +98,10 @@ export const PaymentFailed = event(
   1,
   z.strictObject({
     transaction: Signature,
+    requestId: RequestId,
+    wallet: z.string(),
     reason: z.enum(['on_chain_error', 'expired']),
+    /** The chain's own word for an error on chain, as JSON. */
     detail: z.string().nullable(),
   }),
 );
@@ -98,7 +110,7 @@ export const PaymentFailed = event(
 export const PaymentRolledBack = event(
   'PaymentRolledBack',
   1,
-  z.strictObject({ transaction: Signature, reason: z.string() }),
+  z.strictObject({ ...Charge.shape, reason: z.enum(['not_on_the_finalized_chain', 'failed_on_the_finalized_chain']) }),
 );
 
 /** The finality of a settled transfer was seen; recovery need not look at it again. */
@@ -151,6 +163,12 @@ export const PAYMENT_EVENTS = [
   PaymentIdClaimed,
 ] as const;
 
+const PAYMENT_STREAM = /^payment-([0-9a-f]{64})$/;
+
 /** Stream of the payment whose transaction message has this SHA-256. */
 export const paymentStream = (messageHash: string): string => `payment-${messageHash}`;
+
+/** The message hash that a payment's stream is named after; null for any other stream. */
+export const paymentOf = (stream: string): string | null => PAYMENT_STREAM.exec(stream)?.[1] ?? null;
+
 export const paymentIdentifierStream = (hash: string): string => `payment-id-${hash}`;
