@@ -90,6 +90,7 @@ export interface EventLog {
    * The same append repeated gives the original outcome.
    * @throws RevisionConflict if the stream is not at the expected revision
    * @throws InvalidAppend for an append of no events or over the size limit
+   * @throws StorageFailure if the engine cannot take it now; repeat it unchanged until its outcome is known
    */
   append(append: Append): Promise<Appended>;
 
@@ -104,12 +105,16 @@ export interface EventLog {
 
   /**
    * Catches up after `from` and then goes live, each event once, in log order; the next batch is fetched only when
-   * asked for. Ends only by `signal` or by leaving the loop; a lost connection is resumed inside.
+   * asked for. With nothing to catch up with, one empty live batch comes at once. Ends only by `signal` or by leaving
+   * the loop; a lost connection is resumed inside.
    */
   subscribe(from: Position | null, filter: EventFilter, signal?: AbortSignal): AsyncIterable<EventBatch>;
 
   /** Position of the newest event, null in an empty log. */
   head(): Promise<Position | null>;
+
+  /** How many events lie after a position (null: in all), counted no further than `limit`. */
+  countAfter(from: Position | null, limit: number): Promise<number>;
 
   /** Throws if the log cannot be reached. */
   check(): Promise<void>;

@@ -16,6 +16,13 @@ export interface StoredPayload {
   readonly storedAt: Instant;
 }
 
+/** What stands under a name. */
+export interface ResolvedPayload {
+  readonly content: Buffer;
+  /** Whether the content was removed and this is what stands in its place. */
+  readonly replaced: boolean;
+}
+
 export interface PayloadStore {
   /** Stores content, as durably as an append; gives its name. The same content twice gives two names. */
   put(kind: PayloadKind, content: Uint8Array): Promise<BlobName>;
@@ -26,10 +33,16 @@ export interface PayloadStore {
   /** Many at once; a name that is not there is missing from the map. */
   getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>>;
 
-  /** Removes a blob; with a replacement, `get(name)` gives the replacement's content from then on. */
+  /** As `getMany`, and tells a replacement's content from the original. */
+  resolve(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, ResolvedPayload>>;
+
+  /**
+   * Removes a blob; with a replacement, `get(name)` gives the replacement's content from then on. Repeating it is
+   * harmless; so is a name that is not there.
+   */
   remove(name: BlobName, replacement?: BlobName): Promise<void>;
 
-  /** Blobs of a kind stored before an instant, oldest first. */
+  /** Blobs of a kind stored before an instant, oldest first, removed ones left out. */
   list(kind: PayloadKind, olderThan: Instant): AsyncIterable<StoredPayload>;
 
   check(): Promise<void>;

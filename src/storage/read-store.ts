@@ -44,10 +44,10 @@ export interface Find {
   readonly collection: string;
   readonly equals?: Readonly<Record<string, Scalar>>;
   readonly range?: FieldRange;
-  /** Order by this field, then by id. Without it: by id. */
+  /** Order by this field, then by id, both in this direction; documents without the field count as lowest. Without it: by id. */
   readonly order?: { readonly field: string; readonly direction: 'ascending' | 'descending' };
   readonly limit: number;
-  /** Continue behind this document: the order field's value and the id of the last one seen. */
+  /** Continue behind this document: the order field's value (absent where it had none) and the id of the last one seen. */
   readonly after?: { readonly value?: string | number; readonly id: string };
 }
 
@@ -83,7 +83,10 @@ export interface Counted {
 }
 
 export interface ReadStore {
-  /** Creates what is missing of a projection's collections and their indexes, for one generation. */
+  /**
+   * Creates what is missing of a projection's collections and their indexes, for one generation. A collection that
+   * nobody has prepared reads as empty.
+   */
   prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void>;
 
   /** Documents by id; those that do not exist, or are deleted, are missing from the map. */
@@ -93,7 +96,10 @@ export interface ReadStore {
     generation?: number,
   ): Promise<ReadonlyMap<string, Stored<Document>>>;
 
-  /** Writes in order, then the checkpoint. A write to a document already at or past its position changes nothing. */
+  /**
+   * Writes in order, then the checkpoint. A write to a document already at or past its position changes nothing; a
+   * checkpoint never goes back.
+   */
   commit(commit: Commit): Promise<void>;
 
   /** Where a projection's generation stands; null before its first commit. */
@@ -112,13 +118,16 @@ export interface ReadStore {
   /** Sets the value if the cell is still at that version; gives whether it was. The version then grows by one. */
   compareAndSet(id: string, version: number, value: JsonObject): Promise<boolean>;
 
-  /** Takes or renews a lease; null while somebody else holds it. Time comes from the caller. */
+  /**
+   * Takes or renews a lease; null while somebody else holds it. Time comes from the caller. A renewal keeps its token;
+   * taking a lease that had expired or was released gives a higher one. Owners are named uniquely for each process.
+   */
   acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null>;
   releaseLease(lease: Lease): Promise<void>;
 
   /**
-   * Adds to a counter with a fixed window that starts with its first increment.
-   * @param amount 0 reads, negative gives back
+   * Adds to a counter with a fixed window that starts with its first increment that counts.
+   * @param amount 0 reads, negative gives back (never below 0, and nothing once the window has ended)
    */
   increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted>;
 

@@ -1,0 +1,79 @@
+/**
+ * How content becomes a blob, the same for every payload store: 16 random bytes, one byte that names the codec, the
+ * encoded content. The name is the SHA-256 of all of it, so that the hash in an immutable log confirms nobody's guess
+ * of the content (`architecture.md`, Streams and events).
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  brotliDecompress,
+  brotliDecompressSync,
+  constants as zlibConstants,
+} from 'node:zlib';
+import { type BlobName, CorruptPayload } from './payload-store.ts';
+
+export interface SealedPayload {
+  readonly name: BlobName;
+  readonly bytes: Buffer;
+}
+
+const SALT_BYTES = 16;
+const HEADER_BYTES = SALT_BYTES + 1;
+
+/** Names of codecs in stored blobs. A number, once used, keeps its meaning for good. */
+const CODEC = { plain: 0, brotli: 1 } as const;
+
+/** Brotli 1 is faster than deflate 1 both ways on docket JSON of every size, and no larger past a kilobyte. */
+const BROTLI_QUALITY = 1;
+/** Compressing less than this takes longer than writing it. */
+const SMALLEST_TO_COMPRESS = 128;
+/** Past this size the work moves off the main thread: below, the hand-over costs more than it saves. */
+const LARGEST_ON_MAIN_THREAD = 64 * 1024;
+
+const compressAside = promisify<Uint8Array, object, Buffer>(brotliCompress);
+const decompressAside = promisify<Uint8Array, Buffer>(brotliDecompress);
+
+/** Makes a blob of content. The same content twice makes two blobs with two names. */
+export async function sealPayload(content: Uint8Array): Promise<SealedPayload> {
+  const compressed = content.length < SMALLEST_TO_COMPRESS ? content : await compress(content);
+  const isSmaller = compressed.length < content.length;
+  const bytes = Buffer.concat([
+    randomBytes(SALT_BYTES),
+    Buffer.of(isSmaller ? CODEC.brotli : CODEC.plain),
+    isSmaller ? compressed : content,
+  ]);
+  return { name: nameOf(bytes), bytes };
+}
+
+/**
+ * The content of a blob.
+ * @throws CorruptPayload if the bytes do not match the name
+ */
+export async function openPayload(name: BlobName, bytes: Buffer): Promise<Buffer> {
+  if (nameOf(bytes) !== name) throw new CorruptPayload(name);
+  const encoded = bytes.subarray(HEADER_BYTES);
+  switch (bytes[SALT_BYTES]) {
+    case CODEC.plain:
+      return encoded;
+    case CODEC.brotli:
+      return encoded.length > LARGEST_ON_MAIN_THREAD ? await decompressAside(encoded) : brotliDecompressSync(encoded);
+    default:
+      throw new Error(`blob ${name} is encoded in a way that this version does not know: ${bytes[SALT_BYTES]}`);
+  }
+}
+
+async function compress(content: Uint8Array): Promise<Buffer> {
+  const options = {
+    params: {
+      [zlibConstants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      [zlibConstants.BROTLI_PARAM_SIZE_HINT]: content.length,
+    },
+  };
+  return content.length > LARGEST_ON_MAIN_THREAD
+    ? compressAside(content, options)
+    : brotliCompressSync(content, options);
+}
+
+const nameOf = (bytes: Uint8Array): BlobName => createHash('sha256').update(bytes).digest('hex');

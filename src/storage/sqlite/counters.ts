@@ -1,0 +1,54 @@
+/** Counters with a fixed window, for rate limits. */
+import type Database from 'better-sqlite3';
+import type { Micros } from '../../instant.ts';
+import type { Counted } from '../read-store.ts';
+
+interface CounterRow {
+  readonly count: number;
+  readonly resetsAt: Micros;
+}
+
+/** Counters whose window ended are swept now and then, a few at once, faster than new ones can come. */
+const WINDOWS_BETWEEN_SWEEPS = 500;
+const MOST_SWEPT = 1000;
+
+/** Everything here runs inside a transaction of the caller, which makes it exact between processes. */
+export class Counters {
+  readonly #select;
+  readonly #write;
+  readonly #sweep;
+  #windowsUntilSweep = WINDOWS_BETWEEN_SWEEPS;
+
+  constructor(database: Database.Database) {
+    this.#select = database.prepare<[string], CounterRow>(
+      'SELECT count, resets_at AS resetsAt FROM counters WHERE id = ?',
+    );
+    this.#write = database.prepare(
+      `INSERT INTO counters (id, count, resets_at) VALUES (@id, @count, @resetsAt)
+       ON CONFLICT (id) DO UPDATE SET count = @count, resets_at = @resetsAt`,
+    );
+    this.#sweep = database.prepare<[Micros]>(
+      `DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE resets_at <= ? LIMIT ${MOST_SWEPT})`,
+    );
+  }
+
+  add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Counted {
+    const row = this.#select.get(id);
+    const open = row && row.resetsAt > now ? row : null;
+    const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
+    const sum = Math.max(0, count + amount);
+    const allowed = amount <= 0 || sum <= limit;
+    // Only an increment starts a window: neither a look nor what is given back too late.
+    if (amount === 0 || !allowed || (amount < 0 && !open)) return { count, allowed, resetsAt };
+    this.#write.run({ id, count: sum, resetsAt });
+    if (!open) this.#sweepSometimes(now);
+    return { count: sum, allowed, resetsAt };
+  }
+
+  #sweepSometimes(now: Micros): void {
+    this.#windowsUntilSweep--;
+    if (this.#windowsUntilSweep > 0) return;
+    this.#windowsUntilSweep = WINDOWS_BETWEEN_SWEEPS;
+    this.#sweep.run(now);
+  }
+}

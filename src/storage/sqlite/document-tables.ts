@@ -1,0 +1,153 @@
+/** The documents of projections: one table for each generation of each collection. */
+import type Database from 'better-sqlite3';
+import type { Position } from '../event-log.ts';
+import type { CollectionSpec, Commit, Find, Stored } from '../read-store.ts';
+import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
+
+type DocumentRow = readonly [id: string, position: Position, document: string | null];
+
+interface TableStatements {
+  readonly load: Database.Statement<[string], DocumentRow>;
+  readonly write: Database.Statement<[string, Position, string | null]>;
+}
+
+/** Everything here runs at once, inside or outside of a transaction of the caller. */
+export class DocumentTables {
+  readonly #database: Database.Database;
+  readonly #owner;
+  readonly #claim;
+  readonly #generationOf;
+  readonly #activeGeneration;
+  readonly #activate;
+  readonly #checkpoint;
+  readonly #moveCheckpoint;
+  readonly #tables = new Map<string, TableStatements>();
+  readonly #queries = new Map<string, Database.Statement<unknown[], unknown>>();
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+    this.#owner = database
+      .prepare<[string, number], string>('SELECT projection FROM collections WHERE collection = ? AND generation = ?')
+      .pluck();
+    this.#claim = database.prepare('INSERT INTO collections (collection, generation, projection) VALUES (?, ?, ?)');
+    this.#generationOf = database
+      .prepare<[string], number>(
+        `SELECT coalesce(generation, 1)
+         FROM (SELECT projection FROM collections WHERE collection = ? LIMIT 1)
+         LEFT JOIN active_generations USING (projection)`,
+      )
+      .pluck();
+    this.#activeGeneration = database
+      .prepare<[string], number>('SELECT generation FROM active_generations WHERE projection = ?')
+      .pluck();
+    this.#activate = database.prepare(
+      `INSERT INTO active_generations (projection, generation) VALUES (?, ?)
+       ON CONFLICT (projection) DO UPDATE SET generation = excluded.generation`,
+    );
+    this.#checkpoint = database
+      .prepare<[string, number], Position>('SELECT position FROM checkpoints WHERE projection = ? AND generation = ?')
+      .pluck();
+    this.#moveCheckpoint = database.prepare(
+      `INSERT INTO checkpoints (projection, generation, position) VALUES (?, ?, ?)
+       ON CONFLICT (projection, generation) DO UPDATE SET position = excluded.position
+       WHERE excluded.position > position`,
+    );
+  }
+
+  prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): void {
+    for (const collection of collections) {
+      const owner = this.#owner.get(collection.name, generation);
+      if (owner !== undefined && owner !== projection) {
+        throw new Error(`collection ${collection.name} belongs to projection ${owner}, not to ${projection}`);
+      }
+      for (const statement of createTableSql(collection, generation)) this.#database.exec(statement);
+      if (owner === undefined) this.#claim.run(collection.name, generation, projection);
+    }
+  }
+
+  load<Document>(collection: string, ids: readonly string[], generation?: number): Map<string, Stored<Document>> {
+    const documents = new Map<string, Stored<Document>>();
+    const statements = this.#statements(collection, generation ?? this.#generation(collection));
+    if (!statements) return documents;
+    for (const id of ids) {
+      const row = statements.load.get(id);
+      const stored = row && storedDocument<Document>(row);
+      if (stored) documents.set(id, stored);
+    }
+    return documents;
+  }
+
+  /** Writes, then the checkpoint. A write to a document at or past its position changes nothing. */
+  commit({ projection, generation, writes, position }: Commit): void {
+    for (const write of writes) {
+      const statements = this.#statements(write.collection, generation);
+      if (!statements) throw new Error(`generation ${generation} of collection ${write.collection} was never prepared`);
+      statements.write.run(write.id, write.position, write.document && JSON.stringify(write.document));
+    }
+    this.#moveCheckpoint.run(projection, generation, position);
+  }
+
+  checkpoint(projection: string, generation: number): Position | null {
+    return this.#checkpoint.get(projection, generation) ?? null;
+  }
+
+  find<Document>(query: Find, generation = this.#generation(query.collection)): Stored<Document>[] {
+    if (!this.#statements(query.collection, generation)) return [];
+    const rows = this.#query(findSql(query, generation)) as DocumentRow[];
+    const rest = restWithoutField(query, rows.length);
+    if (rest) rows.push(...(this.#query(findSql(rest, generation)) as DocumentRow[]));
+    return rows.map((row) => storedDocument<Document>(row)).filter((stored) => stored !== null);
+  }
+
+  count(query: Omit<Find, 'limit'>, generation = this.#generation(query.collection)): number {
+    if (!this.#statements(query.collection, generation)) return 0;
+    const [row] = this.#query(countSql(query, generation)) as [number][];
+    return row?.[0] ?? 0;
+  }
+
+  activeGeneration(projection: string): number {
+    return this.#activeGeneration.get(projection) ?? 1;
+  }
+
+  activateGeneration(projection: string, generation: number): void {
+    this.#activate.run(projection, generation);
+  }
+
+  #generation(collection: string): number {
+    return this.#generationOf.get(collection) ?? 1;
+  }
+
+  /** Null for a collection that nobody has prepared yet: to its readers it is empty. */
+  #statements(collection: string, generation: number): TableStatements | null {
+    const table = documentTable(collection, generation);
+    const known = this.#tables.get(table);
+    if (known) return known;
+    if (this.#owner.get(collection, generation) === undefined) return null;
+    const statements: TableStatements = {
+      load: this.#database
+        .prepare<[string], DocumentRow>(`SELECT id, position, document FROM ${table} WHERE id = ?`)
+        .raw(),
+      write: this.#database.prepare(
+        `INSERT INTO ${table} (id, position, document) VALUES (?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET position = excluded.position, document = excluded.document
+         WHERE excluded.position > position`,
+      ),
+    };
+    this.#tables.set(table, statements);
+    return statements;
+  }
+
+  /** Statements are kept by their text: there are as many as kinds of query in the code, not as calls. */
+  #query({ sql, parameters }: Query): unknown[] {
+    let statement = this.#queries.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare<unknown[], unknown>(sql).raw();
+      this.#queries.set(sql, statement);
+    }
+    return statement.all(...parameters);
+  }
+}
+
+function storedDocument<Document>([id, position, document]: DocumentRow): Stored<Document> | null {
+  return document === null ? null : { id, position, document: JSON.parse(document) as Document };
+}

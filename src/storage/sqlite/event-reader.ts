@@ -1,0 +1,58 @@
+/** Reads the log in its order, in slices small enough for the main thread and for memory. */
+import type Database from 'better-sqlite3';
+import type { EventFilter, RecordedEvent } from '../event-log.ts';
+import { EVENT_COLUMNS, type EventRow, recordedEvent } from './event-rows.ts';
+
+/** How many rows one slice looks at, matching or not: a few milliseconds. */
+const ROWS_LOOKED_AT = 5000;
+const MOST_EVENTS = 500;
+/** A slice ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+
+export interface Slice {
+  readonly events: readonly RecordedEvent[];
+  /** Everything up to here was looked at. */
+  readonly upTo: number;
+}
+
+/** Gives what matches after one position, up to another one that exists. */
+export type EventReader = (after: number, head: number) => Slice;
+
+export function eventReader(database: Database.Database, filter: EventFilter): EventReader {
+  const { condition, parameters } = conditionOf(filter);
+  const select = database
+    .prepare<unknown[], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM events
+       WHERE position > ? AND position <= ? ${condition} ORDER BY position LIMIT ${MOST_EVENTS}`,
+    )
+    .raw();
+
+  return (after, head) => {
+    const end = Math.min(after + ROWS_LOOKED_AT, head);
+    const events: RecordedEvent[] = [];
+    let characters = 0;
+    for (const row of select.iterate(after, end, ...parameters)) {
+      events.push(recordedEvent(row));
+      characters += row[6].length;
+      if (events.length === MOST_EVENTS || characters >= MOST_CHARACTERS) return { events, upTo: row[0] };
+    }
+    return { events, upTo: end };
+  };
+}
+
+function conditionOf(filter: EventFilter): { condition: string; parameters: unknown[] } {
+  switch (filter.by) {
+    case 'all':
+      return { condition: '', parameters: [] };
+    case 'types':
+      return { condition: `AND type IN (${filter.types.map(() => '?').join(', ')})`, parameters: [...filter.types] };
+    case 'streams': {
+      const alternatives = filter.prefixes.map(() => 'substr(stream, 1, ?) = ?').join(' OR ');
+      return {
+        condition: `AND (${alternatives || 'FALSE'})`,
+        // SQLite counts characters where JavaScript counts code units.
+        parameters: filter.prefixes.flatMap((prefix) => [[...prefix].length, prefix]),
+      };
+    }
+  }
+}

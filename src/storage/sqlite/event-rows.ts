@@ -1,0 +1,42 @@
+/** Between rows of the `events` table and events as the port gives them. */
+import type { JsonObject } from '../../events/event.ts';
+import type { EventMetadata, Position, RecordedEvent } from '../event-log.ts';
+
+/** Columns in the order of `EVENT_COLUMNS`. */
+export type EventRow = readonly [
+  position: number,
+  type: string,
+  stream: string,
+  revision: number,
+  id: string,
+  metadata: string,
+  data: string,
+];
+
+export const EVENT_COLUMNS = 'position, type, stream, revision, id, metadata, data';
+
+export function recordedEvent([position, type, stream, revision, id, metadata, data]: EventRow): RecordedEvent {
+  return {
+    id,
+    stream,
+    revision,
+    position: positionText(position),
+    type,
+    data: JSON.parse(data) as JsonObject,
+    metadata: JSON.parse(metadata) as EventMetadata,
+  };
+}
+
+const POSITION_DIGITS = 20;
+
+/** Before the first event: what a subscription to an empty log has reached. */
+export const START_OF_LOG: Position = '0'.repeat(POSITION_DIGITS);
+
+export const positionText = (position: number): Position => String(position).padStart(POSITION_DIGITS, '0');
+
+/** @throws RangeError for a text that no position of this log has */
+export function positionNumber(position: Position | null): number {
+  if (position === null) return 0;
+  if (!/^\d{20}$/.test(position)) throw new RangeError(`not a position of this log: ${position}`);
+  return Number(position);
+}

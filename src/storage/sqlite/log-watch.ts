@@ -1,0 +1,68 @@
+/** Tells subscribers that the log may have grown: at once in this process, within milliseconds in the others. */
+import type { SqliteFile } from './sqlite-file.ts';
+
+/** SQLite has no notification between processes; its change counter costs two microseconds to look at. */
+const LOOK_EVERY_MS = 10;
+
+export class LogWatch {
+  readonly #file: SqliteFile;
+  readonly #waiting = new Set<() => void>();
+  #seen: number;
+  #wakes = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(file: SqliteFile) {
+    this.#file = file;
+    this.#seen = file.dataVersion();
+  }
+
+  /** What to hand to `changed`: taken before a look at the log, it makes sure that nothing after the look is missed. */
+  mark(): number {
+    return this.#wakes;
+  }
+
+  /** This process has committed. */
+  wake(): void {
+    this.#wakes++;
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+    const woken = [...this.#waiting];
+    this.#waiting.clear();
+    for (const resume of woken) resume();
+  }
+
+  /** Resolves when somebody may have committed since the mark was taken, or on abort. */
+  changed(since: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted || since !== this.#wakes) return Promise.resolve();
+    return new Promise((resolve) => {
+      const resume = () => {
+        this.#waiting.delete(resume);
+        signal?.removeEventListener('abort', resume);
+        if (this.#waiting.size === 0) this.#stopLooking();
+        resolve();
+      };
+      signal?.addEventListener('abort', resume, { once: true });
+      this.#waiting.add(resume);
+      this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
+    });
+  }
+
+  #look(): void {
+    let version: number;
+    try {
+      version = this.#file.dataVersion();
+    } catch {
+      // Closed or broken: the subscriber meets the same error when it reads, and can report it.
+      this.wake();
+      return;
+    }
+    if (version === this.#seen) return;
+    this.#seen = version;
+    this.wake();
+  }
+
+  #stopLooking(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}

@@ -1,0 +1,82 @@
+/** Opens the embedded storage: event log, payload store and read store in one folder, for one or several processes. */
+import { join } from 'node:path';
+import type { BaseLogger } from 'pino';
+import { type Clock, systemClock } from '../../instant.ts';
+import type { EventLog } from '../event-log.ts';
+import type { PayloadStore } from '../payload-store.ts';
+import type { ReadStore } from '../read-store.ts';
+import { SqliteCells } from './cells.ts';
+import { SqliteEventLog } from './event-log.ts';
+import { GroupCommitter } from './group-committer.ts';
+import { LogWatch } from './log-watch.ts';
+import { SqlitePayloadStore } from './payload-store.ts';
+import { SqliteReadStore } from './read-store.ts';
+import { LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
+import { SqliteFile } from './sqlite-file.ts';
+
+export interface SqliteOptions {
+  /** Made if it is missing, readable by its owner alone. */
+  readonly directory: string;
+  readonly logger?: Pick<BaseLogger, 'debug'>;
+  /** What stamps the age of payloads. */
+  readonly clock?: Clock;
+}
+
+export interface SqliteStorage {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  /** Commits what waits, then closes all three. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the three stores and brings their schemas to the newest version.
+ * @throws StorageFailure if the folder cannot be used: read-only, full, corrupt, or written by a newer version
+ */
+export function openSqlite({ directory, logger, clock = systemClock }: SqliteOptions): SqliteStorage {
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'), clock);
+  let readFile: SqliteFile;
+  try {
+    readFile = new SqliteFile({
+      path: join(directory, 'read.sqlite'),
+      synchronous: 'NORMAL',
+      migrations: READ_MIGRATIONS,
+    });
+  } catch (error) {
+    void log.close();
+    void payloads.close();
+    void cells.close();
+    throw error;
+  }
+  const readStore = new SqliteReadStore(readFile, cells);
+  logger?.debug({ directory }, 'embedded storage opened');
+  return {
+    log,
+    payloads,
+    readStore,
+    async close() {
+      await Promise.all([log.close(), payloads.close(), readStore.close()]);
+    },
+  };
+}
+
+/** What must not be lost, in one file and so under one fsync: events, payloads, cells. */
+export function openSqliteLog(path: string, clock: Clock = systemClock): DurableStorage {
+  const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
+  const watch = new LogWatch(file);
+  const committer = new GroupCommitter(file, () => watch.wake());
+  return {
+    file,
+    log: new SqliteEventLog(file, committer, watch),
+    payloads: new SqlitePayloadStore(file, committer, clock),
+    cells: new SqliteCells(file, committer),
+  };
+}
+
+interface DurableStorage {
+  readonly file: SqliteFile;
+  readonly log: SqliteEventLog;
+  readonly payloads: SqlitePayloadStore;
+  readonly cells: SqliteCells;
+}

@@ -1,0 +1,150 @@
+/** The payload store on SQLite, in the file of the event log: a blob is as durable as the event that names it. */
+import type Database from 'better-sqlite3';
+import { type Clock, type Instant, toInstant } from '../../instant.ts';
+import { openPayload, sealPayload } from '../payload-blob.ts';
+import type { BlobName, PayloadKind, PayloadStore, ResolvedPayload, StoredPayload } from '../payload-store.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import type { GroupCommitter } from './group-committer.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+interface PayloadRow {
+  readonly replacement: BlobName | null;
+  readonly bytes: Buffer | null;
+}
+
+/** Replacements of replacements are followed this far; a redaction of a redaction is rare, a ring is a fault. */
+const MOST_REPLACEMENTS = 32;
+const LIST_PAGE = 500;
+/** Removed bytes stay in the write-ahead log until it is emptied; removals that come together share that work. */
+const EMPTY_WAL_AFTER_MS = 1000;
+
+export class SqlitePayloadStore implements PayloadStore {
+  readonly #file: SqliteFile;
+  readonly #committer: GroupCommitter;
+  readonly #clock: Clock;
+  readonly #insert;
+  readonly #select;
+  readonly #delete;
+  readonly #replace;
+  readonly #page;
+  #emptyWal: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(file: SqliteFile, committer: GroupCommitter, clock: Clock) {
+    this.#file = file;
+    this.#committer = committer;
+    this.#clock = clock;
+    const { database } = file;
+    this.#insert = database.prepare('INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?)');
+    this.#select = database.prepare<[BlobName], PayloadRow>('SELECT replacement, bytes FROM payloads WHERE name = ?');
+    this.#delete = database.prepare('DELETE FROM payloads WHERE name = ?');
+    this.#replace = database.prepare(
+      `INSERT INTO payloads (name, kind, stored_at, replacement) VALUES (@name, 'docket', @now, @replacement)
+       ON CONFLICT (name) DO UPDATE SET replacement = excluded.replacement, bytes = NULL`,
+    );
+    this.#page = database.prepare<[PayloadKind, Instant, Instant, BlobName], StoredPayload>(
+      `SELECT name, kind, stored_at AS storedAt FROM payloads
+       WHERE bytes IS NOT NULL AND kind = ? AND stored_at < ? AND (stored_at, name) > (?, ?)
+       ORDER BY stored_at, name LIMIT ${LIST_PAGE}`,
+    );
+    file.hold();
+  }
+
+  async put(kind: PayloadKind, content: Uint8Array): Promise<BlobName> {
+    this.#assertOpen();
+    const { name, bytes } = await sealPayload(content);
+    this.#assertOpen();
+    await this.#committer.submit(() => this.#insert.run(name, kind, toInstant(this.#clock.now()), bytes));
+    return name;
+  }
+
+  async get(name: BlobName): Promise<Buffer | null> {
+    return (await this.#resolve(name))?.content ?? null;
+  }
+
+  async getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>> {
+    const resolved = await this.resolve(names);
+    return new Map([...resolved].map(([name, { content }]) => [name, content]));
+  }
+
+  async resolve(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, ResolvedPayload>> {
+    const found = new Map<BlobName, ResolvedPayload>();
+    for (const name of names) {
+      const resolved = await this.#resolve(name);
+      if (resolved) found.set(name, resolved);
+    }
+    return found;
+  }
+
+  async remove(name: BlobName, replacement?: BlobName): Promise<void> {
+    this.#assertOpen();
+    if (replacement === name) throw new RangeError(`${name} cannot replace itself`);
+    await this.#committer.submit(() => {
+      if (replacement === undefined) this.#delete.run(name);
+      else this.#replace.run({ name, replacement, now: toInstant(this.#clock.now()) });
+    });
+    this.#emptyWal ??= setTimeout(() => this.#emptyWriteAheadLog(), EMPTY_WAL_AFTER_MS).unref();
+  }
+
+  async *list(kind: PayloadKind, olderThan: Instant): AsyncIterable<StoredPayload> {
+    let last: Pick<StoredPayload, 'storedAt' | 'name'> = { storedAt: '', name: '' };
+    for (;;) {
+      const { storedAt, name } = last;
+      this.#assertOpen();
+      const page = await this.#file.whenFree(() => this.#page.all(kind, olderThan, storedAt, name));
+      yield* page;
+      const end = page.at(-1);
+      if (!end || page.length < LIST_PAGE) return;
+      last = end;
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#row('');
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#committer.flush();
+    if (this.#emptyWal) {
+      clearTimeout(this.#emptyWal);
+      this.#emptyWriteAheadLog();
+    }
+    this.#file.release();
+  }
+
+  async #resolve(name: BlobName): Promise<ResolvedPayload | null> {
+    let holder = name;
+    for (let hops = 0; hops <= MOST_REPLACEMENTS; hops++) {
+      const row = await this.#row(holder);
+      if (row?.bytes) return { content: await openPayload(holder, row.bytes), replaced: holder !== name };
+      if (!row?.replacement) return null;
+      holder = row.replacement;
+    }
+    return null;
+  }
+
+  async #row(name: BlobName): Promise<PayloadRow | undefined> {
+    this.#assertOpen();
+    return this.#file.whenFree(() => this.#select.get(name));
+  }
+
+  #emptyWriteAheadLog(): void {
+    this.#emptyWal = null;
+    emptyWriteAheadLog(this.#file.database);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StorageFailure('storage_closed', 'the payload store is closed');
+  }
+}
+
+/** Best effort: a reader in another process may hold it back, and then the next checkpoint overwrites it. */
+function emptyWriteAheadLog(database: Database.Database): void {
+  try {
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // Nothing is lost by trying again with the next removal.
+  }
+}

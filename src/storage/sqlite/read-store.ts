@@ -1,0 +1,118 @@
+/**
+ * The read store on SQLite, in a file of its own that is not synced at each commit. What is killed (`kill -9`) loses
+ * nothing by that: a committed transaction lies in the write-ahead log, which the operating system keeps when the
+ * process dies. Only the death of the machine can take the last moments: documents and checkpoints go back together
+ * and are folded again; a lease taken from the past has expired; a counter forgets a few calls. Cells, which nothing
+ * could give back, lie in the file of the event log.
+ */
+import type { JsonObject } from '../../events/event.ts';
+import type { Micros } from '../../instant.ts';
+import type { Position } from '../event-log.ts';
+import type { Cell, CollectionSpec, Commit, Counted, Find, Lease, ReadStore, Stored } from '../read-store.ts';
+import type { SqliteCells } from './cells.ts';
+import { Counters } from './counters.ts';
+import { DocumentTables } from './document-tables.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+
+export class SqliteReadStore implements ReadStore {
+  readonly #file: SqliteFile;
+  readonly #documents: DocumentTables;
+  readonly #counters: Counters;
+  readonly #cells: SqliteCells;
+  readonly #takeLease;
+  readonly #giveLease;
+  #closed = false;
+
+  constructor(file: SqliteFile, cells: SqliteCells) {
+    this.#file = file;
+    this.#cells = cells;
+    const { database } = file;
+    this.#documents = new DocumentTables(database);
+    this.#counters = new Counters(database);
+    // Whoever takes an expired or released lease, the former owner too, gets a new token; renewing keeps the old one.
+    this.#takeLease = database
+      .prepare<[{ name: string; owner: string; now: Micros; expires: Micros }], number>(
+        `INSERT INTO leases (name, owner, token, expires_at) VALUES (@name, @owner, 1, @expires)
+         ON CONFLICT (name) DO UPDATE SET
+           token = token + (expires_at <= @now OR owner <> @owner), owner = @owner, expires_at = @expires
+         WHERE expires_at <= @now OR owner = @owner
+         RETURNING token`,
+      )
+      .pluck();
+    // The row stays: its token must go on growing.
+    this.#giveLease = database.prepare(
+      'UPDATE leases SET expires_at = 0 WHERE name = @name AND owner = @owner AND token = @token',
+    );
+    file.hold();
+  }
+
+  async prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void> {
+    await this.#file.transaction(() => this.#documents.prepare(projection, generation, collections));
+  }
+
+  async load<Document = JsonObject>(
+    collection: string,
+    ids: readonly string[],
+    generation?: number,
+  ): Promise<ReadonlyMap<string, Stored<Document>>> {
+    return this.#file.whenFree(() => this.#documents.load<Document>(collection, ids, generation));
+  }
+
+  async commit(commit: Commit): Promise<void> {
+    await this.#file.transaction(() => this.#documents.commit(commit));
+  }
+
+  async checkpoint(projection: string, generation: number): Promise<Position | null> {
+    return this.#file.whenFree(() => this.#documents.checkpoint(projection, generation));
+  }
+
+  async find<Document = JsonObject>(query: Find, generation?: number): Promise<readonly Stored<Document>[]> {
+    return this.#file.whenFree(() => this.#documents.find<Document>(query, generation));
+  }
+
+  async count(query: Omit<Find, 'limit' | 'order' | 'after'>, generation?: number): Promise<number> {
+    return this.#file.whenFree(() => this.#documents.count(query, generation));
+  }
+
+  async activeGeneration(projection: string): Promise<number> {
+    return this.#file.whenFree(() => this.#documents.activeGeneration(projection));
+  }
+
+  async activateGeneration(projection: string, generation: number): Promise<void> {
+    await this.#file.transaction(() => this.#documents.activateGeneration(projection, generation));
+  }
+
+  async cell(id: string): Promise<Cell> {
+    return this.#cells.get(id);
+  }
+
+  async compareAndSet(id: string, version: number, value: JsonObject): Promise<boolean> {
+    return this.#cells.compareAndSet(id, version, value);
+  }
+
+  async acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null> {
+    const token = await this.#file.transaction(() =>
+      this.#takeLease.get({ name, owner, now, expires: now + durationMicros }),
+    );
+    return token === undefined ? null : { name, owner, token };
+  }
+
+  async releaseLease({ name, owner, token }: Lease): Promise<void> {
+    await this.#file.transaction(() => this.#giveLease.run({ name, owner, token }));
+  }
+
+  async increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
+    return this.#file.transaction(() => this.#counters.add(id, amount, limit, now, windowMicros));
+  }
+
+  async check(): Promise<void> {
+    await this.checkpoint('', 1);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#cells.close();
+    this.#file.release();
+  }
+}

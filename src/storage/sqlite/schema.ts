@@ -1,0 +1,66 @@
+/** The tables. A migration that was released is never changed: a new one is added behind it. */
+
+/**
+ * Events, payloads and cells share one file, so that one fsync makes all of them durable. The narrow columns of `events` come first:
+ * a filter over types or streams then never reads the pages that hold long data.
+ */
+export const LOG_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    stream TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+
+  CREATE TABLE payloads (
+    name TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    stored_at TEXT NOT NULL,
+    -- The blob that took the place of this one, whose bytes are then gone.
+    replacement TEXT,
+    bytes BLOB
+  ) STRICT;
+  CREATE INDEX payloads_by_age ON payloads (kind, stored_at, name) WHERE bytes IS NOT NULL;
+
+  CREATE TABLE cells (id TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL) STRICT;
+  `,
+];
+
+/** Documents live in tables of their own, made when a projection prepares them (`document-tables.ts`). */
+export const READ_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE collections (
+    collection TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    projection TEXT NOT NULL,
+    PRIMARY KEY (collection, generation)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE checkpoints (
+    projection TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    position TEXT NOT NULL,
+    PRIMARY KEY (projection, generation)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE active_generations (
+    projection TEXT PRIMARY KEY,
+    generation INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE counters (id TEXT PRIMARY KEY, count INTEGER NOT NULL, resets_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX counters_by_reset ON counters (resets_at);
+  `,
+];

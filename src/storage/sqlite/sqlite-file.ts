@@ -1,0 +1,167 @@
+/** One SQLite database file: how it is opened, brought to the newest schema, shared with other processes and closed. */
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
+
+/** How long SQLite itself may wait for another process; it waits on the main thread, so not for long. */
+const BUSY_ON_MAIN_THREAD_MS = 5;
+/** At the start nothing else runs yet, and another process may be migrating. */
+const BUSY_AT_OPEN_MS = 10_000;
+/** How long one piece of work goes on trying while other processes hold the database. */
+const BUSY_AT_ALL_MS = 15_000;
+
+export interface SqliteFileOptions {
+  readonly path: string;
+  /** FULL: on disk before COMMIT returns. NORMAL: survives the death of the process, not of the machine. */
+  readonly synchronous: 'FULL' | 'NORMAL';
+  /** `migrations[n]` turns a schema of version n into version n + 1. Never changed once released, only added to. */
+  readonly migrations: readonly string[];
+}
+
+export class SqliteFile {
+  readonly database: Database.Database;
+  readonly #begin: Database.Statement;
+  readonly #commit: Database.Statement;
+  readonly #rollback: Database.Statement;
+  readonly #dataVersion: Database.Statement<[], number>;
+  #holders = 0;
+
+  constructor(options: SqliteFileOptions) {
+    this.database = translated(() => openDatabase(options));
+    this.#begin = this.database.prepare('BEGIN IMMEDIATE');
+    this.#commit = this.database.prepare('COMMIT');
+    this.#rollback = this.database.prepare('ROLLBACK');
+    this.#dataVersion = this.database.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  /** Changes whenever another connection, of this process or another one, has committed. */
+  dataVersion(): number {
+    return this.#dataVersion.get() ?? 0;
+  }
+
+  /**
+   * Runs work that may find the database held by another process, and then tries again without blocking the event
+   * loop in between.
+   * @throws StorageFailure for everything that is wrong with the database itself
+   */
+  async whenFree<Result>(work: () => Result): Promise<Result> {
+    const giveUpAt = Date.now() + BUSY_AT_ALL_MS;
+    for (;;) {
+      try {
+        return translated(work);
+      } catch (error) {
+        const busy = error instanceof StorageFailure && error.code === 'storage_busy';
+        if (!busy || Date.now() >= giveUpAt) throw error;
+      }
+      await sleep(1 + Math.random() * 10);
+    }
+  }
+
+  /** All of the work or nothing of it, committed when the promise resolves. */
+  async transaction<Result>(work: () => Result): Promise<Result> {
+    return this.whenFree(() => this.transactionNow(work));
+  }
+
+  /** As `transaction`, at once. @throws SqliteError with a busy code while another process writes */
+  transactionNow<Result>(work: () => Result): Result {
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      // SQLite has rolled back by itself after some errors, a full disk among them.
+      if (this.database.inTransaction) this.#rollback.run();
+      throw error;
+    }
+  }
+
+  /** Several ports may live in one file: the last one that lets go of it closes it. */
+  hold(): void {
+    this.#holders++;
+  }
+
+  release(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.database.close();
+  }
+}
+
+function openDatabase({ path, synchronous, migrations }: SqliteFileOptions): Database.Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its -wal and -shm files the permissions of the database, so it is enough to make this one private.
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const database = new Database(path, { timeout: BUSY_AT_OPEN_MS });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma(`synchronous = ${synchronous}`);
+    // What was removed is overwritten: a court's sealing order reaches the file too.
+    database.pragma('secure_delete = ON');
+    database.pragma('cache_size = -16000');
+    migrate(database, path, migrations);
+    database.pragma(`busy_timeout = ${BUSY_ON_MAIN_THREAD_MS}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function migrate(database: Database.Database, path: string, migrations: readonly string[]): void {
+  const versionOf = () => Number(database.pragma('user_version', { simple: true }));
+  if (versionOf() === migrations.length) return;
+  const toNewest = database.transaction(() => {
+    // Read again: another process may have migrated while this one waited for its turn.
+    const version = versionOf();
+    if (version > migrations.length) {
+      throw new StorageFailure(
+        'storage_too_new',
+        `${path} has schema version ${version}; this service knows ${migrations.length} at most`,
+      );
+    }
+    for (const migration of migrations.slice(version)) database.exec(migration);
+    database.pragma(`user_version = ${migrations.length}`);
+  });
+  toNewest.immediate();
+}
+
+const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[] = [
+  ['SQLITE_BUSY', 'storage_busy'],
+  ['SQLITE_LOCKED', 'storage_busy'],
+  ['SQLITE_FULL', 'storage_full'],
+  ['SQLITE_READONLY', 'storage_read_only'],
+  ['SQLITE_PERM', 'storage_read_only'],
+  ['SQLITE_CORRUPT', 'storage_corrupt'],
+  ['SQLITE_NOTADB', 'storage_corrupt'],
+  ['SQLITE_IOERR', 'storage_unavailable'],
+  ['SQLITE_CANTOPEN', 'storage_unavailable'],
+  ['SQLITE_PROTOCOL', 'storage_busy'],
+  ['ENOSPC', 'storage_full'],
+  ['EDQUOT', 'storage_full'],
+  ['EROFS', 'storage_read_only'],
+  ['EACCES', 'storage_read_only'],
+  ['EPERM', 'storage_read_only'],
+];
+
+/** Whether an error lies in one statement or in the database as a whole. */
+export function asStorageFailure(error: unknown): StorageFailure | null {
+  if (error instanceof StorageFailure) return error;
+  if (!(error instanceof Error)) return null;
+  if (error instanceof TypeError && error.message === 'The database connection is not open') {
+    return new StorageFailure('storage_closed', 'the storage is closed', { cause: error });
+  }
+  const code = 'code' in error ? String(error.code) : '';
+  const failure = FAILURES.find(([prefix]) => code.startsWith(prefix));
+  return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, { cause: error }) : null;
+}
+
+function translated<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw asStorageFailure(error) ?? error;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What goes wrong with an engine itself, apart from what a caller did. Every adapter turns its engine's errors into
+ * this one, so that a projection never mistakes a full disk for a poison event.
+ */
+const HINTS = {
+  storage_full: 'Free space on the disk that holds DATA_DIR, then repeat: nothing of this write was kept.',
+  storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
+  storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
+  storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',
+  storage_too_new: 'A newer version of this service wrote the data; start that version.',
+  storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
+  storage_unavailable: 'Check that the storage can be reached, then repeat the write unchanged.',
+} as const;
+
+export type StorageFailureCode = keyof typeof HINTS;
+
+/** The engine could not do what it was asked. A write that failed so may be repeated unchanged. */
+export class StorageFailure extends Error {
+  /** What an operator can do about it. */
+  readonly hint: string;
+  constructor(
+    readonly code: StorageFailureCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'StorageFailure';
+    this.hint = HINTS[code];
+  }
+}
