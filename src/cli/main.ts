@@ -58,7 +58,10 @@ export const VERSION = '2.0.1';
 function explain(error: unknown, context: CliContext, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CliError) {
-    if (json) context.stdout.write(`${JSON.stringify({ error: { message: error.message, hint: error.hint } })}\n`);
+    // A command that found something wrong has already given its result.
+    if (json && error.exitCode !== EXIT.found) {
+      context.stdout.write(`${JSON.stringify({ error: { message: error.message, hint: error.hint } })}\n`);
+    }
     context.stderr.write(`${error.message}\n${error.hint}\n`);
     return error.exitCode;
   }

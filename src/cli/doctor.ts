@@ -1,0 +1,190 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../config.ts';
+import { openStorage } from '../main.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+
+/** What one look found; `mend` says what to do about it. */
+interface Diagnosis {
+  readonly part: string;
+  readonly ok: boolean;
+  readonly found: string;
+  readonly mend: string | null;
+}
+
+const good = (part: string, found: string): Diagnosis => ({ part, ok: true, found, mend: null });
+const bad = (part: string, found: string, mend: string): Diagnosis => ({ part, ok: false, found, mend });
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const LEAST_NODE = [20, 19] as const;
+
+function node(): Diagnosis {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const enough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  if (enough) return good('node', process.versions.node);
+  return bad('node', process.versions.node, `Install Node ${LEAST_NODE.join('.')} or later.`);
+}
+
+function dataFolder(config: Config): Diagnosis {
+  const { dataDirectory } = config;
+  try {
+    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+    accessSync(dataDirectory, constants.R_OK | constants.W_OK);
+    return good('data folder', dataDirectory);
+  } catch (error) {
+    return bad('data folder', textOf(error), 'Give DATA_DIR a folder that this user may write to.');
+  }
+}
+
+async function eventLog(config: Config): Promise<Diagnosis> {
+  if (!existsSync(join(config.dataDirectory, 'log.sqlite')))
+    return good('event log', 'none yet; the first start makes it');
+  try {
+    const storage = await openStorage(config);
+    try {
+      await Promise.all([storage.log.check(), storage.payloads.check(), storage.readStore.check()]);
+      return good('event log', `at position ${(await storage.log.head()) ?? 'none: empty'}`);
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return bad(
+      'event log',
+      textOf(error),
+      'Check the disk and the rights of DATA_DIR; restore it from a backup if it is damaged.',
+    );
+  }
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly parts: Readonly<Record<string, { readonly status: string; readonly reason?: string | null }>>;
+}
+
+/** What the running service says of itself; null where none runs. */
+async function askService(config: Config): Promise<Readiness | null> {
+  try {
+    const response = await fetch(`http://${config.host}:${config.adminPort}/readyz`, {
+      signal: AbortSignal.timeout(3_000),
+    });
+    return (await response.json()) as Readiness;
+  } catch {
+    return null;
+  }
+}
+
+function serviceParts(readiness: Readiness): readonly Diagnosis[] {
+  const running = good('service', readiness.ready ? 'running and ready' : 'running, not ready');
+  return [
+    running,
+    ...Object.entries(readiness.parts).map(([name, { status, reason }]) => {
+      const part = `service: ${name}`;
+      if (status === 'nominal') return good(part, status);
+      return bad(
+        part,
+        `${status}${reason ? `: ${reason}` : ''}`,
+        'The reason says what lacks; the log says when it began.',
+      );
+    }),
+  ];
+}
+
+async function freePorts(config: Config): Promise<readonly Diagnosis[]> {
+  const wanted: readonly (readonly [string, number])[] = [
+    ['PORT', config.port],
+    ['ADMIN_PORT', config.adminPort],
+    ...(config.solana.network === 'local' && !config.solana.rpcUrls.length
+      ? [['SOLANA_LOCAL_PORT', config.solana.localPort] as const]
+      : []),
+  ];
+  return Promise.all(
+    wanted.map(async ([variable, port]) => {
+      const problem = await listenProblem(config.host, port);
+      if (!problem) return good(`port ${port}`, 'free');
+      return bad(`port ${port}`, problem, `Stop what listens there, or set ${variable} to another port.`);
+    }),
+  );
+}
+
+function listenProblem(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(error.message));
+    server.listen(port, host, () => server.close(() => resolve(null)));
+  });
+}
+
+async function chain(config: Config, serviceRuns: boolean): Promise<readonly Diagnosis[]> {
+  const { network, rpcUrls, localPort } = config.solana;
+  if (network === 'local' && !rpcUrls.length && !serviceRuns)
+    return [good('chain', 'local; it starts with the service')];
+  const urls = rpcUrls.length ? rpcUrls : [`http://127.0.0.1:${localPort}`];
+  const { GENESIS_HASHES } = await import('../solana/addresses.ts');
+  return Promise.all(
+    urls.map(async (url, index) => {
+      const part = `chain ${index + 1} of ${urls.length}`;
+      try {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getGenesisHash' }),
+          signal: AbortSignal.timeout(5_000),
+        });
+        const { result } = (await response.json()) as { result?: string };
+        if (result === GENESIS_HASHES[network]) return good(part, `${network}, reachable`);
+        return bad(part, `serves another network than ${network}`, 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree.');
+      } catch {
+        // The cause may quote the URL, which may hold a key.
+        return bad(part, 'cannot be reached', 'Check SOLANA_RPC_URL and the network; several endpoints may be given.');
+      }
+    }),
+  );
+}
+
+async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
+  const diagnoses: Diagnosis[] = [node()];
+  let config: Config;
+  try {
+    config = readConfig(context.environment);
+    diagnoses.push(good('configuration', 'valid'));
+  } catch (error) {
+    return [
+      ...diagnoses,
+      bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
+    ];
+  }
+  diagnoses.push(dataFolder(config), await eventLog(config));
+  const readiness = await askService(config);
+  if (readiness) diagnoses.push(...serviceParts(readiness));
+  else diagnoses.push(good('service', 'not running'), ...(await freePorts(config)));
+  diagnoses.push(...(await chain(config, readiness !== null)));
+  return diagnoses;
+}
+
+export const addDoctorCommand: AddCommand = (program: Command, context) => {
+  program
+    .command('doctor')
+    .description('Check everything that the service needs and say how to mend what is wrong.')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', '\nExamples:\n  $ docket doctor\n  $ DATA_DIR=/var/lib/docket docket doctor --json')
+    .action(async (options: { json?: boolean }) => {
+      const diagnoses = await examine(context);
+      const wrong = diagnoses.filter(({ ok }) => !ok);
+      if (options.json) printJson(context, { ok: wrong.length === 0, checks: diagnoses });
+      else {
+        for (const { part, ok, found, mend } of diagnoses) {
+          print(context, `${ok ? 'ok   ' : 'WRONG'} ${part.padEnd(22)} ${found}`);
+          if (mend) print(context, `      ${' '.repeat(22)} ${mend}`);
+        }
+      }
+      if (wrong.length) {
+        throw new CliError(
+          `${wrong.length} of ${diagnoses.length} checks failed.`,
+          'Each line above says how to mend it.',
+          EXIT.found,
+        );
+      }
+    });
+};
