@@ -9,11 +9,20 @@ import { type EventOf, event } from './event.ts';
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 
-/** A number of a court means this docket's stream. */
+/**
+ * A number of a court means this docket's stream. A number that names its office is claimed once, in its own alias
+ * stream. The alias stream of a number without its office lists every docket that the number can mean: one claim each.
+ */
 export const AliasClaimed = event(
   'AliasClaimed',
   1,
-  z.strictObject({ court: z.string(), number: z.string(), stream: z.string() }),
+  z.strictObject({
+    court: z.string(),
+    number: z.string(),
+    /** The number without its office; null for an alias that is no case number, such as a source's own case id. */
+    core: z.string().nullable(),
+    stream: z.string(),
+  }),
 );
 
 export const DocketOpened = event('DocketOpened', 1, z.strictObject({ court: z.string(), caseNumber: z.string() }));
@@ -25,8 +34,12 @@ export const DocketChecked = event(
   z.strictObject({
     source: z.string(),
     askedAt: Instant,
+    /** Whether the source showed the whole docket. */
+    complete: z.boolean(),
     /** `abandoned`: an ingest died with its append unknown; this event makes that append conflict for good. */
     outcome: z.enum(['complete', 'partial', 'unchanged', 'stale', 'failed', 'abandoned']),
+    /** The ingest whose last event this is: once a case document shows it, its claim on the case clock is over. */
+    ingestId: z.string().nullable(),
   }),
 );
 
@@ -76,7 +89,8 @@ export const FilingRevised = event(
   z.strictObject({
     askedAt: Instant,
     content: Sha256,
-    revisedAt: Instant,
+    /** Null where nothing changed that is served, only what the source calls the filing. */
+    revisedAt: Instant.nullable(),
     changed: z.array(z.string()).min(1),
     filing: RecordedFiling,
   }),

@@ -1,0 +1,97 @@
+/** Days and wall-clock times of a court, in its own time zone. Pure: the zone's rules come with the runtime. */
+import type { Micros } from '../instant.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Days seen are few and come again and again; past this many per zone the memory is dropped. */
+const REMEMBERED_DAYS = 20_000;
+
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  /** Start of a court-local day, milliseconds, by its text. */
+  readonly starts: Map<string, number>;
+}
+
+const zones = new Map<string, Zone>();
+
+function zoneOf(timeZone: string): Zone {
+  let zone = zones.get(timeZone);
+  if (!zone) {
+    zone = {
+      format: new Intl.DateTimeFormat('en-US', {
+        timeZone,
+        hourCycle: 'h23',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      }),
+      starts: new Map(),
+    };
+    zones.set(timeZone, zone);
+  }
+  return zone;
+}
+
+/** How far the zone's wall clock is ahead of UTC at a moment, milliseconds. */
+function offsetAt(zone: Zone, ms: number): number {
+  const part: Record<string, number> = {};
+  for (const { type, value } of zone.format.formatToParts(ms)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
+}
+
+/** The moment at which a zone's wall clock shows this; the earlier of two, the first after a gap. */
+function momentOf(zone: Zone, wallMs: number): number {
+  const first = wallMs - offsetAt(zone, wallMs - DAY_MS / 2);
+  const second = wallMs - offsetAt(zone, wallMs + DAY_MS / 2);
+  const earlier = Math.min(first, second);
+  if (earlier + offsetAt(zone, earlier) === wallMs) return earlier;
+  return Math.max(first, second);
+}
+
+/** Whether a text is a day that exists, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1600-01-01') return false;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text;
+}
+
+function startMs(timeZone: string, day: string): number {
+  const zone = zoneOf(timeZone);
+  let start = zone.starts.get(day);
+  if (start === undefined) {
+    start = momentOf(zone, Date.parse(`${day}T00:00:00Z`));
+    if (zone.starts.size >= REMEMBERED_DAYS) zone.starts.clear();
+    zone.starts.set(day, start);
+  }
+  return start;
+}
+
+/** The first moment of a court-local day. */
+export const startOfDay = (timeZone: string, day: string): Micros => startMs(timeZone, day) * 1000;
+
+/** The last microsecond of a court-local day. */
+export const endOfDay = (timeZone: string, day: string): Micros => startMs(timeZone, nextDay(day)) * 1000 - 1;
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The moment at which the court's wall clock shows a time of a day. */
+export function wallTime(timeZone: string, day: string, hour: number, minute: number, second: number): Micros {
+  const wall = Date.parse(`${day}T00:00:00Z`) + ((hour * 60 + minute) * 60 + second) * 1000;
+  return momentOf(zoneOf(timeZone), wall) * 1000;
+}
+
+/** A court-local day as a timestamp: its start, with the offset that the court's zone has then. */
+export function dayAsTimestamp(timeZone: string, day: string): string {
+  const start = startMs(timeZone, day);
+  const minutes = Math.round(offsetAt(zoneOf(timeZone), start) / 60_000);
+  const wall = new Date(start + minutes * 60_000).toISOString().slice(0, 19);
+  const absolute = Math.abs(minutes);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${wall}${minutes < 0 ? '-' : '+'}${two(Math.floor(absolute / 60))}:${two(absolute % 60)}`;
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskPersonalDetails } from '../../src/dockets/mask.ts';
+
+/** A text with a detail in it, and what must not be left of it. */
+const HIDDEN: readonly (readonly [text: string, secret: string])[] = [
+  ['RESPONSE. SSN 123-45-6789, telephone (202) 555-0143.', '123-45-6789'],
+  ['RESPONSE. SSN 123-45-6789, telephone (202) 555-0143.', '555-0143'],
+  ['NOTICE of change, phone: 555-0143', '555-0143'],
+  ['call 415-555-0199 for access', '415-555-0199'],
+  ['call +1 415 555 0199.', '555 0199'],
+  ['call 1-800-555-0100 ext. 12', '555-0100'],
+  ['Telephone number: 555.555.0100. Transcripts', '555.555.0100'],
+  ['Fax 2025550143', '2025550143'],
+  ['reach us at +44 20 7946 0958 today', '7946 0958'],
+  ['(email: jane.q-public+court@mail.example.co.uk)', 'jane.q-public+court@mail.example.co.uk'],
+  ['Social Security No. 123456789 was filed', '123456789'],
+  ['social security number is 123 45 6789', '123 45 6789'],
+  ['ITIN 912-78-1234', '912-78-1234'],
+  ['Tax ID / EIN: 12-3456789', '12-3456789'],
+  ['taxpayer ID 123456789', '123456789'],
+  ['the debtor 12-3456789, a company', '12-3456789'],
+  ['Petition for A098-765-432 filed', '098-765-432'],
+  ['Petitioner (A# 098765432)', '098765432'],
+  ['Petitioner, A 98 765 432', '98 765 432'],
+  ['Alien number 098-765-432', '098-765-432'],
+  ['DOB: 03/04/1980; resides', '03/04/1980'],
+  ['date of birth March 4, 1980', 'March 4, 1980'],
+  ['minor born on 1980-03-04', '1980-03-04'],
+  ['née le 4 mars 1980 à Laval', '4 mars 1980'],
+  ['Mail returned from 12 Secret Street, Hiddenville, CA 94100', 'Secret Street'],
+  ['Mail returned from 12 Secret Street, Hiddenville, CA 94100', '94100'],
+  ['hearing at 100 Otis St, Asheville, NC 28801 before', '100 Otis St'],
+  ['moved to 4500 N. Old Mill Rd. Apt. 12B', 'Old Mill'],
+  ['moved to 4500 N. Old Mill Rd. Apt. 12B', '12B'],
+  ['350 W 44th St, Suite 9', '44th St'],
+  ['send to P.O. Box 1234, Anytown, TX 75001', '1234'],
+  ['residing in Springfield, IL 62704-1234.', '62704'],
+  ['avocat, Montréal, QC H2X 1Y4', 'H2X 1Y4'],
+];
+
+const UNTOUCHED: readonly string[] = [
+  'ORDER in 3:24-cv-01234 and 1:18-cr-03298-JAH-1 granting 12 MOTION to Compel. Signed on 6/28/2019.',
+  'Related to 22-8513, 17-15589, No. 16-1540, MDL No. 2168, 08-01789 and 8-09-78585.',
+  'CLERK’S ORDER [1961779] filed considering case opening document [1961713-2] [22-8513]',
+  '[Receipt No.70210350000186797347] of order [1961779-3].',
+  'Filing fee: $ 402, receipt number 0971-12345678. Amended to $1,234,567.89 of $ 25,000 unsecured.',
+  'under 28 U.S.C. § 1331, 42 U.S.C. 1983, 18 U.S.C. 922(g)(1), 15:1 Antitrust Litigation, Rule 5(c)(3)',
+  'PAYMENT OF DOCKETING FEE, USCA receipt # A02-2142-ACMS, FILED.',
+  'Supreme Court Case number: 16-1540 Filed on: 06/26/2017; No. 16A1191; 24A100',
+  're 4 MOTION to Compel Google Drive; 33 Order Setting Hearing; 7 Sealed Document Street Map',
+  'Objection To Claim Of Imperial Bank, Clm. # 5 - $ 40,338.25. (Entered: 06/07/2000)',
+  'Reset for 4/23/2020 10:30 AM in Courtroom 13B before Judge John A. Houston.',
+  'COMPLAINT against 45 Elm Street LLC filed by 1234 Broadway Associates.',
+  '500-17-123456-241, CV-24-00712345-0000, CP-51-CR-0001234-2024, 01-24-00123-CV, 650123/2024, WR-82,851-01',
+  'Page Numbers: 1-72. Released 2022-03-14. Volume 12, 100 F.3d 200 (2d Cir. 1998). ECF Nos. 164, 176, 178',
+  'pay $200 assessment; Cts. 35-48, 49 dismissed; 60 Mos. on Ct. 1',
+  'document id 037013432498, 009028908546, a3da328e-2562-ee11-be6e-001dd804e087',
+];
+
+describe('personal details (dockets.md, Never serve)', () => {
+  it.each(HIDDEN)('hides what is personal in %j', (text, secret) => {
+    expect(maskPersonalDetails(text)).not.toContain(secret);
+    expect(maskPersonalDetails(text)).toContain('removed]');
+  });
+
+  it.each(UNTOUCHED)('leaves %j as it is', (text) => {
+    expect(maskPersonalDetails(text)).toBe(text);
+  });
+
+  it('keeps what stands around a detail', () => {
+    expect(maskPersonalDetails('ORDER re 4 MOTION, SSN 123-45-6789, granted.')).toBe(
+      'ORDER re 4 MOTION, SSN [social security number removed], granted.',
+    );
+    expect(maskPersonalDetails('x@y.example, Mail Returned')).toBe('[e-mail address removed], Mail Returned');
+  });
+
+  const digits = (length: number) =>
+    fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }).map((all) => all.join(''));
+  const around = fc.constantFrom('', 'ORDER ', '(', 're 12 MOTION, ', 'Signed on 3/8/2024; ');
+  const behind = fc.constantFrom('', '.', ' (Entered: 03/08/2024)', ', granted', ')');
+
+  it('never lets a telephone, social security or taxpayer number or a mail address through', () => {
+    const detail = fc.oneof(
+      fc.tuple(digits(3), digits(3), digits(4)).map(([a, b, c]) => `${a}-${b}-${c}`),
+      fc.tuple(digits(3), digits(3), digits(4)).map(([a, b, c]) => `(${a}) ${b}-${c}`),
+      fc.tuple(digits(3), digits(2), digits(4)).map(([a, b, c]) => `${a}-${b}-${c}`),
+      fc.tuple(digits(2), digits(7)).map(([a, b]) => `${a}-${b}`),
+      fc.tuple(digits(3), digits(3), digits(3)).map(([a, b, c]) => `A${a}-${b}-${c}`),
+      fc.emailAddress().filter((mail) => /^[\w.+-]+@[\w.-]+$/.test(mail)),
+    );
+    fc.assert(
+      fc.property(around, detail, behind, (before, secret, after) => {
+        expect(maskPersonalDetails(`${before}${secret}${after}`)).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('leaves docket references, dates and amounts alone', () => {
+    const reference = fc.oneof(
+      fc
+        .tuple(fc.integer({ min: 1, max: 9 }), digits(2), fc.constantFrom('cv', 'cr', 'md', 'mj'), digits(5))
+        .map(([office, year, type, number]) => `${office}:${year}-${type}-${number}`),
+      fc.tuple(digits(2), digits(5)).map(([year, number]) => `${year}-${number}`),
+      fc.date({ min: new Date('1990-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }).map((date) => {
+        const [year, month, day] = date.toISOString().slice(0, 10).split('-');
+        return `${month}/${day}/${year}`;
+      }),
+      fc.integer({ min: 0, max: 99_999_999 }).map((amount) => `$ ${amount.toLocaleString('en-US')}`),
+      fc.integer({ min: 1, max: 9_999 }).map((entry) => `re ${entry} MOTION`),
+    );
+    fc.assert(
+      fc.property(fc.array(reference, { minLength: 1, maxLength: 5 }), (references) => {
+        const text = `ORDER ${references.join(', ')} granted`;
+        expect(maskPersonalDetails(text)).toBe(text);
+      }),
+    );
+  });
+
+  it('is total, and masks nothing twice', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const once = maskPersonalDetails(text);
+        expect(maskPersonalDetails(once)).toBe(once);
+      }),
+    );
+  });
+
+  it('takes time in proportion to the length of the text, whatever it holds', () => {
+    const hostile = ['a', '1', '1-', '(', '12 Ab ', 'A ', 'a.', '@a', '+1 ', 'born ', 'Ab Cd, ', '123-45-', 'tel 1 '];
+    for (const part of hostile) {
+      const started = performance.now();
+      maskPersonalDetails(part.repeat(Math.ceil(65_536 / part.length)));
+      expect(performance.now() - started, JSON.stringify(part)).toBeLessThan(1_000);
+    }
+  });
+});
