@@ -3,6 +3,10 @@
  * repetition below is bounded, so that the time grows with the length of the text and never faster.
  */
 
+import { cleanText, clip } from './text.ts';
+
+const ADDRESS_REMOVED = '[address removed]';
+
 interface Rule {
   /** What must be in a text for the rule to be worth its time. */
   readonly sign: RegExp;
@@ -106,7 +110,7 @@ const rules: readonly Rule[] = [
       `(?<!\\p{L})(?:[Pp]\\.? ?[Oo]\\.?|[Pp]ost [Oo]ffice|POST OFFICE) (?:[Bb]ox|BOX) #?\\d{1,7}(?:,? ${PLACE})?`,
       'gu',
     ),
-    replacement: '[address removed]',
+    replacement: ADDRESS_REMOVED,
   },
   {
     sign: /\d/,
@@ -114,12 +118,12 @@ const rules: readonly Rule[] = [
       `(?<![\\p{L}\\d$:/.,#-])(?<!\\b(?:re|document|doc|entry|no\\.?|nos\\.?|and) )\\d{1,6}(?:-\\d{1,4})?(?: [NSEW]\\.?| (?:North|South|East|West))? (?:${STREET_WORD} ){0,3}${STREET_WORD} (?:${caseless(STREET_KIND)})(?![\\p{L}\\d'])${NOT_A_COMPANY}\\.?(?: [NSEW]{1,2}\\b\\.?)?(?:${caseless(UNIT)})?(?:,? ${PLACE})?`,
       'gu',
     ),
-    replacement: '[address removed]',
+    replacement: ADDRESS_REMOVED,
   },
   {
     sign: /[A-Z]{2}\.?,? (?:\d{5}|[A-Z]\d[A-Z])/,
     pattern: new RegExp(`(?<![\\p{L}\\d])${PLACE}`, 'gu'),
-    replacement: '[address removed]',
+    replacement: ADDRESS_REMOVED,
   },
 ];
 
@@ -130,11 +134,30 @@ function caseless(source: string): string {
   );
 }
 
-/** The text without telephone numbers, mail and street addresses, and numbers that stand for a person. */
-export function maskPersonalDetails(text: string): string {
+const rulesForNames = rules.filter(({ replacement }) => replacement !== ADDRESS_REMOVED);
+
+function apply(chosen: readonly Rule[], text: string): string {
   let masked = text;
-  for (const { sign, pattern, replacement } of rules) {
+  for (const { sign, pattern, replacement } of chosen) {
     if (sign.test(masked)) masked = masked.replace(pattern, replacement);
   }
   return masked;
+}
+
+/** The text without telephone numbers, mail and street addresses, and numbers that stand for a person. */
+export const maskPersonalDetails = (text: string): string => apply(rules, text);
+
+/** What a detail that is cut in two at a text's end may be long. */
+const LONGEST_DETAIL = 300;
+
+/** A clean, masked text of at most `limit` characters; a detail that lies across the end never shows in part. */
+export const maskedText = (text: string, limit: number): string => clean(rules, text, limit);
+
+/** As `maskedText`, for names: a case or a company may be called after its house. */
+export const maskedName = (text: string, limit: number): string => clean(rulesForNames, text, limit);
+
+function clean(chosen: readonly Rule[], text: string, limit: number): string {
+  if (text.length <= limit) return clip(apply(chosen, cleanText(text)), limit);
+  const seen = apply(chosen, cleanText(clip(text, limit + LONGEST_DETAIL)));
+  return clip(seen, Math.max(0, Math.min(limit, seen.length - LONGEST_DETAIL)));
 }
