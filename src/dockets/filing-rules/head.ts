@@ -1,0 +1,27 @@
+/** The part of an entry's text that says what it is. */
+
+/** What an entry is stands at its beginning; the rest, however long, is not read. */
+const HEAD_LENGTH = 240;
+
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** Remarks before the entry proper: `(1 pg)`, `(Final decision)`, `[12] `, `***`, `Docket Text:`. */
+const REMARK = /^(?:[\s*#:;,.\-"]+|\([^()]{1,40}\)|\[[^[\]]{1,40}\]|docket text:|\d{1,4}[.)] )+/;
+
+/** The head of a text in lower case, without accents, typographic quotes and remarks; spaces made single. */
+export function headOf(text: string): string {
+  let head = text.slice(0, HEAD_LENGTH).toLowerCase();
+  if (/[^\x20-\x7e]/.test(head)) {
+    head = head
+      .normalize('NFD')
+      .replace(ACCENTS, '')
+      .replace(/[\u2018\u2019]/g, "'")
+      .replace(/[\u2010-\u2015]/g, '-')
+      .replace(/\s+/g, ' ');
+  } else if (head.includes('  ')) {
+    head = head.replace(/ {2,}/g, ' ');
+  }
+  const remark = REMARK.exec(head);
+  // A text that is nothing but a remark is what it is.
+  return remark !== null && remark[0].length < head.length ? head.slice(remark[0].length) : head;
+}

@@ -1,0 +1,35 @@
+/** Rules that need more of an entry than what follows its first keyword; they come before all others. */
+import type { Rule } from './rule.ts';
+
+const ASKED = '(?:motions?|petitions?|applications?|requests?)';
+
+export const WHOLE_ENTRY: readonly Rule[] = [
+  // What became of a motion is the court's act: `Motion for leave disposed`, `Petition DENIED`.
+  [
+    new RegExp(`^(?:[\\w'.-]+ ){0,4}${ASKED}\\b(?:(?!\\b(?:filed|order|opinion|by)\\b)[^.;[(]){0,110} disposed\\b`),
+    'order',
+  ],
+  [
+    new RegExp(
+      `^(?:(?!(?:notice|order|letter|minute|opposition|response|reply|brief|stipulated|objection)\\b)[\\w'.-]+ ){0,4}${ASKED}\\b(?:(?!\\b(?:filed|order|by|until|be|if|or|to have|re|leave to)\\b)[^.;[(]){0,90}? (?:(?:is|are|was|hereby) )*(?:granted|denied|refused|dismissed|allowed|overruled)(?:$|[.,;]| in part| as moot| with| without| and)`,
+    ),
+    'order',
+  ],
+  // Only the money: no paper about a fee is one.
+  [
+    /^(?:(?!(?:motion|application|order|notice|petition|complaint|objection|response|reply|letter|memorandum|affidavit|certificate|certification|declaration|stipulation|transcript|statement|report|request|disclosure|judgment|brief|minute|hearing|exhibit|record|bill)s?\b)[\w'./%&#-]+ ){0,7}fees?(?:$|[^\w'-])(?! ?(?:applications?|agreement|statements?|petition|schedule|waiver)\b)/,
+    'fee',
+  ],
+  [/^[\w'%.&/ -]{0,60}\b(?:fund|assessment|account)s?(?: \(?[\w .-]{0,20}\)?)?$/, 'fee'],
+  [/^adjusting entry/, 'fee'],
+  // A page of the Canadian registry: place, day, who sat.
+  [/^[a-z' -]{3,20},? \d{1,2}-[a-z]{3}-\d{4} (?:before|en presence|devant|present)/, 'minute_entry', 'hearing'],
+  // `Judge Poe: defendant appears in person ...`
+  [
+    /^(?:(?:hon(?:orable|\.)?|judge|justice|special judge|magistrate) )+[\w.' ]{2,40}(?:[:;,-] ?|\) ?).{0,80}\b(?:appears?|appeared|present|comes? on|called|heard|sworn|counsel|arraigned)\b/,
+    'minute_entry',
+    'hearing',
+  ],
+  [/^(?:case|matter|cause) (?:comes on|called|came on)\b/, 'minute_entry', 'hearing'],
+  [/^(?:defendant|def|state|plaintiff|parties|deft)\.? (?:appears?|appeared|present)\b/, 'minute_entry', 'hearing'],
+];
