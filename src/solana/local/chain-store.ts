@@ -1,0 +1,245 @@
+/**
+ * The local chain on disk: accounts, transactions and how far the slots have come, in one SQLite file. A batch of
+ * transactions and all their effects is one commit, synced before any of them is acknowledged.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { AccountState } from './virtual-machine.ts';
+
+/** Another process runs a chain on the same folder. */
+export class ChainInUse extends Error {
+  readonly code = 'chain_in_use';
+  constructor(file: string) {
+    super(`the local chain in ${file} is already run by another process`);
+    this.name = 'ChainInUse';
+  }
+}
+
+/** A transaction that the chain holds: it succeeded, or failed and paid its fee. */
+export interface TransactionRecord {
+  readonly signature: Buffer;
+  readonly slot: number;
+  /** Seconds since the Unix epoch. */
+  readonly blockTime: number;
+  readonly wire: Buffer;
+  /** The error in the RPC's JSON; null for success. */
+  readonly error: string | null;
+  /** Logs, fee, balances before and after: JSON, see `transaction-outcome.ts`. */
+  readonly outcome: string;
+}
+
+export interface StoredTransaction extends TransactionRecord {
+  readonly sequence: number;
+}
+
+/** What became of one batch: written whole or not at all. */
+export interface ChainCommit {
+  readonly slot: number;
+  readonly unixTime: number;
+  readonly transactions: readonly { readonly record: TransactionRecord; readonly mentions: readonly Buffer[] }[];
+  /** By key in hexadecimal; null where the account ceased to exist. */
+  readonly accounts: ReadonlyMap<string, AccountState | null>;
+}
+
+export interface ChainIdentity {
+  /** Blockhashes are derived from it. */
+  readonly seed: Buffer;
+  /** Seed of the key that owns the faucet and may mint. */
+  readonly faucetSeed: Buffer;
+  readonly slot: number;
+  readonly unixTime: number;
+}
+
+export interface SignatureQuery {
+  readonly address: Buffer;
+  /** Sequences, exclusive; newest first between them. */
+  readonly before: number | null;
+  readonly until: number | null;
+  readonly latestSlot: number;
+  readonly limit: number;
+}
+
+const SCHEMA = `
+CREATE TABLE chain (
+  id INTEGER PRIMARY KEY CHECK (id = 1), seed BLOB NOT NULL, faucet_seed BLOB NOT NULL,
+  slot INTEGER NOT NULL, unix_time INTEGER NOT NULL
+) STRICT;
+CREATE TABLE account (
+  address BLOB PRIMARY KEY, lamports INTEGER NOT NULL, owner BLOB NOT NULL, executable INTEGER NOT NULL,
+  data BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE landed (
+  sequence INTEGER PRIMARY KEY, signature BLOB NOT NULL UNIQUE, slot INTEGER NOT NULL, block_time INTEGER NOT NULL,
+  wire BLOB NOT NULL, error TEXT, outcome TEXT NOT NULL
+) STRICT;
+CREATE INDEX landed_by_slot ON landed (slot);
+CREATE TABLE mention (address BLOB NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (address, sequence)) STRICT, WITHOUT ROWID;
+`;
+
+const FORMAT = 1;
+/** A start right after a kill may find the lock of the process that is just being reaped. */
+const LOCK_WAIT_MS = 2_000;
+/** Slots are saved unsynced, which a killed process survives; every so many of them is synced, for a power cut. */
+const SYNC_EVERY_SLOTS = 16;
+
+interface AccountRow {
+  readonly address: Buffer;
+  readonly lamports: number;
+  readonly owner: Buffer;
+  readonly executable: number;
+  readonly data: Buffer;
+}
+
+const LANDED = 'sequence, signature, slot, block_time AS blockTime, wire, error, outcome';
+
+export class ChainStore {
+  readonly identity: ChainIdentity;
+  /** Whether this start made the chain. */
+  readonly created: boolean;
+  readonly #database: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  #unsyncedSlots = 0;
+
+  /** @throws ChainInUse */
+  constructor(directory: string) {
+    mkdirSync(directory, { recursive: true });
+    const file = join(directory, 'local-chain.sqlite');
+    this.#database = new Database(file, { timeout: LOCK_WAIT_MS });
+    try {
+      // Held until the process ends: the accounts live in its memory, so a second process would fork the chain.
+      this.#database.pragma('locking_mode = EXCLUSIVE');
+      this.#database.pragma('journal_mode = WAL');
+      this.#database.pragma('synchronous = FULL');
+      this.created = this.#open(file);
+    } catch (error) {
+      this.#database.close();
+      throw (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ? new ChainInUse(file) : error;
+    }
+    this.#statements = prepare(this.#database);
+    this.identity = this.#database
+      .prepare<[], ChainIdentity>('SELECT seed, faucet_seed AS faucetSeed, slot, unix_time AS unixTime FROM chain')
+      .get() as ChainIdentity;
+  }
+
+  /** Takes the lock, and makes the tables of a new chain. */
+  #open(file: string): boolean {
+    return this.#database
+      .transaction(() => {
+        const format = this.#database.pragma('user_version', { simple: true });
+        if (format === FORMAT) {
+          // A write, however small, takes the lock for good.
+          this.#database.prepare('UPDATE chain SET slot = slot').run();
+          return false;
+        }
+        if (format !== 0) throw new Error(`${file} has format ${format}; this version reads ${FORMAT}`);
+        this.#database.exec(SCHEMA);
+        this.#database.prepare('INSERT INTO chain VALUES (1, ?, ?, 0, 0)').run(randomBytes(32), randomBytes(32));
+        this.#database.pragma(`user_version = ${FORMAT}`);
+        return true;
+      })
+      .immediate();
+  }
+
+  /** Every account that a transaction ever wrote; programs last, as they need their data in place. */
+  *accounts(): Generator<readonly [Buffer, AccountState]> {
+    const rows = this.#database.prepare<[], AccountRow>('SELECT * FROM account ORDER BY executable').iterate();
+    for (const { address, executable, ...state } of rows) yield [address, { ...state, executable: executable === 1 }];
+  }
+
+  /** Token accounts of an owner under a token program, by address. */
+  tokenAccounts(owner: Buffer, program: Buffer): readonly { address: Buffer; state: AccountState }[] {
+    return this.#statements.tokenAccounts
+      .all(program, owner)
+      .map(({ address, executable, ...state }) => ({ address, state: { ...state, executable: executable === 1 } }));
+  }
+
+  /** Writes a batch, synced to disk when this returns. */
+  commit({ slot, unixTime, transactions, accounts }: ChainCommit): void {
+    const statements = this.#statements;
+    statements.begin.run();
+    try {
+      for (const { record, mentions } of transactions) {
+        const { signature, blockTime, wire, error, outcome } = record;
+        const { lastInsertRowid } = statements.landed.run(signature, record.slot, blockTime, wire, error, outcome);
+        for (const address of mentions) statements.mention.run(address, lastInsertRowid);
+      }
+      for (const [key, state] of accounts) {
+        const address = Buffer.from(key, 'hex');
+        if (!state) statements.forget.run(address);
+        else statements.account.run(address, state.lamports, state.owner, state.executable ? 1 : 0, state.data);
+      }
+      statements.slot.run(slot, unixTime);
+      statements.commit.run();
+    } catch (error) {
+      if (this.#database.inTransaction) statements.rollback.run();
+      throw error;
+    }
+    this.#unsyncedSlots = 0;
+  }
+
+  saveSlot(slot: number, unixTime: number): void {
+    this.#unsyncedSlots++;
+    if (this.#unsyncedSlots >= SYNC_EVERY_SLOTS) {
+      this.#statements.slot.run(slot, unixTime);
+      this.#unsyncedSlots = 0;
+      return;
+    }
+    this.#database.pragma('synchronous = NORMAL');
+    try {
+      this.#statements.slot.run(slot, unixTime);
+    } finally {
+      this.#database.pragma('synchronous = FULL');
+    }
+  }
+
+  transaction(signature: Buffer): StoredTransaction | null {
+    return this.#statements.bySignature.get(signature) ?? null;
+  }
+
+  /** Transactions of this slot and later, in order. */
+  since(slot: number): IterableIterator<StoredTransaction> {
+    return this.#statements.since.iterate(slot);
+  }
+
+  signatures({ address, before, until, latestSlot, limit }: SignatureQuery): readonly StoredTransaction[] {
+    return this.#statements.mentioning.all(address, before ?? Number.MAX_SAFE_INTEGER, until ?? 0, latestSlot, limit);
+  }
+
+  transactionCount(): number {
+    return this.#statements.count.get()?.count ?? 0;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function prepare(database: Database.Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    landed: database.prepare(
+      'INSERT INTO landed (signature, slot, block_time, wire, error, outcome) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    mention: database.prepare('INSERT INTO mention (address, sequence) VALUES (?, ?)'),
+    account: database.prepare('INSERT OR REPLACE INTO account VALUES (?, ?, ?, ?, ?)'),
+    forget: database.prepare('DELETE FROM account WHERE address = ?'),
+    slot: database.prepare('UPDATE chain SET slot = ?, unix_time = ?'),
+    bySignature: database.prepare<[Buffer], StoredTransaction>(`SELECT ${LANDED} FROM landed WHERE signature = ?`),
+    since: database.prepare<[number], StoredTransaction>(
+      `SELECT ${LANDED} FROM landed WHERE slot >= ? ORDER BY sequence`,
+    ),
+    mentioning: database.prepare<[Buffer, number, number, number, number], StoredTransaction>(
+      `SELECT ${LANDED} FROM mention JOIN landed USING (sequence)
+       WHERE address = ? AND sequence < ? AND sequence > ? AND slot <= ? ORDER BY sequence DESC LIMIT ?`,
+    ),
+    // The owner of a token account is at byte 32 of its data, in both token programs.
+    tokenAccounts: database.prepare<[Buffer, Buffer], AccountRow>(
+      'SELECT * FROM account WHERE owner = ? AND substr(data, 33, 32) = ? AND length(data) >= 165 ORDER BY address',
+    ),
+    count: database.prepare<[], { count: number }>('SELECT coalesce(max(sequence), 0) AS count FROM landed'),
+  };
+}

@@ -1,0 +1,89 @@
+/** RPC methods about slots, blockhashes and the cluster as a whole. */
+
+import bs58 from 'bs58';
+import { GENESIS_HASHES } from '../addresses.ts';
+import type { Commitment } from '../chain.ts';
+import { feeOf } from './fees.ts';
+import { type Ledger, SLOTS_PER_EPOCH } from './ledger.ts';
+import { commitmentOf, type Parameters, requireSlot, type Settings } from './parameters.ts';
+import { BLOCKHASH_LIFETIME } from './slot-clock.ts';
+
+/** One RPC method: answers at once, or when what it did is on disk. */
+export type RpcMethod = (ledger: Ledger, parameters: Parameters) => unknown;
+
+/** The newest slot of a commitment: all but `finalized` are the present one. */
+export const slotAt = (ledger: Ledger, commitment: Commitment): number =>
+  commitment === 'finalized' ? ledger.clock.finalizedSlot : ledger.clock.slot;
+
+/** The slot that a call speaks of. Refuses one that asks for a later slot. */
+export function contextSlot(ledger: Ledger, settings: Settings): number {
+  const slot = slotAt(ledger, commitmentOf(settings));
+  requireSlot(settings, slot);
+  return slot;
+}
+
+export const inContext = (slot: number, value: unknown): unknown => ({
+  context: { apiVersion: VERSION, slot },
+  value,
+});
+
+/** What runs here, so that nobody takes it for a validator's release. */
+const VERSION = '1.4.1-litesvm';
+
+export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
+  getHealth: () => 'ok',
+
+  getVersion: () => ({ 'feature-set': 0, 'solana-core': VERSION }),
+
+  getGenesisHash: () => GENESIS_HASHES.local,
+
+  getSlot: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
+
+  getBlockHeight: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
+
+  getEpochInfo(ledger, parameters) {
+    const slot = contextSlot(ledger, parameters.settings(0));
+    return {
+      absoluteSlot: slot,
+      blockHeight: slot,
+      epoch: Math.floor(slot / SLOTS_PER_EPOCH),
+      slotIndex: slot % SLOTS_PER_EPOCH,
+      slotsInEpoch: SLOTS_PER_EPOCH,
+      transactionCount: ledger.store.transactionCount(),
+    };
+  },
+
+  getTransactionCount: (ledger) => ledger.store.transactionCount(),
+
+  getLatestBlockhash(ledger, parameters) {
+    const slot = contextSlot(ledger, parameters.settings(0));
+    return inContext(slot, {
+      blockhash: ledger.clock.blockhash(slot),
+      lastValidBlockHeight: slot + BLOCKHASH_LIFETIME,
+    });
+  },
+
+  isBlockhashValid(ledger, parameters) {
+    const blockhash = parameters.address(0);
+    const slot = contextSlot(ledger, parameters.settings(1));
+    const of = ledger.clock.slotOf(bs58.encode(blockhash));
+    return inContext(slot, of !== null && of <= slot);
+  },
+
+  getFeeForMessage(ledger, parameters) {
+    const message = parameters.message(0);
+    const slot = contextSlot(ledger, parameters.settings(1));
+    const valid = ledger.clock.slotOf(bs58.encode(message.blockhash)) !== null;
+    return inContext(slot, valid ? feeOf(message) : null);
+  },
+
+  getRecentPrioritizationFees(ledger) {
+    const { slot } = ledger.clock;
+    const first = Math.max(0, slot - BLOCKHASH_LIFETIME + 1);
+    return Array.from({ length: slot - first + 1 }, (_, index) => ({ prioritizationFee: 0, slot: first + index }));
+  },
+
+  getMinimumBalanceForRentExemption(ledger, parameters) {
+    return ledger.machine.rentExemption(parameters.whole(0, 'size'));
+  },
+};

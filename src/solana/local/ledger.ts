@@ -1,0 +1,253 @@
+/**
+ * The local chain itself: takes transactions, executes them at once, and acknowledges them when they and their effects
+ * are on disk. A transaction is *confirmed* as soon as it is acknowledged, since nothing can undo it any more, and
+ * *finalized* 32 slots later, as on a cluster.
+ */
+import { createHash } from 'node:crypto';
+import bs58 from 'bs58';
+import { addressBytes, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../addresses.ts';
+import { SolanaKey, verifySignature } from '../keys.ts';
+import type { ChainStore, StoredTransaction, TransactionRecord } from './chain-store.ts';
+import { RPC_CODES, RpcError } from './rpc-error.ts';
+import { BLOCKHASH_LIFETIME, type SlotClock } from './slot-clock.ts';
+import { errorInWords, type TransactionErrorJson } from './transaction-error.ts';
+import { BalanceReader, type Balances, outcomeJson, usedAccounts } from './transaction-outcome.ts';
+import type { AccountState, Execution, SimulatedExecution, VirtualMachine } from './virtual-machine.ts';
+import { readTransaction, type Transaction } from './wire.ts';
+
+export const SLOTS_PER_EPOCH = 432_000;
+/** Slots whose hashes programs can see: enough for a lookup table to be made. */
+const VISIBLE_SLOT_HASHES = 32;
+
+/** What executed in one turn of the event loop and becomes durable together. */
+interface Batch {
+  readonly transactions: { readonly record: TransactionRecord; readonly mentions: readonly Buffer[] }[];
+  readonly accounts: Map<string, AccountState | null>;
+  readonly done: Promise<void>;
+}
+
+export interface SimulationOptions {
+  readonly checkSignatures: boolean;
+  readonly replaceBlockhash: boolean;
+}
+
+const NOTHING: Execution = { error: null, logs: [], computeUnits: 0, innerInstructions: [], returned: null };
+
+const tokenPrograms = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((text) => Buffer.from(addressBytes(text) ?? []));
+
+export class Ledger {
+  readonly store: ChainStore;
+  readonly clock: SlotClock;
+  readonly machine: VirtualMachine;
+  readonly balances: BalanceReader;
+  /** Owns the faucet's SOL and mints its USDC. */
+  readonly faucetKey: SolanaKey;
+  readonly #onFailure: (error: unknown) => void;
+  /** Messages executed within the life of a blockhash, with their slot: none is executed twice. */
+  readonly #used = new Map<string, number>();
+  #batch: Batch | null = null;
+  #failed = false;
+
+  constructor(options: {
+    readonly store: ChainStore;
+    readonly clock: SlotClock;
+    readonly machine: VirtualMachine;
+    /** The disk refused a commit: memory is ahead of it, so nothing may be answered any more. */
+    readonly onFailure: (error: unknown) => void;
+  }) {
+    this.store = options.store;
+    this.clock = options.clock;
+    this.machine = options.machine;
+    this.#onFailure = options.onFailure;
+    this.balances = new BalanceReader(this.machine, tokenPrograms);
+    this.faucetKey = SolanaKey.fromSeed(this.store.identity.faucetSeed);
+    for (const [address, state] of this.store.accounts()) this.machine.place(address, state);
+    for (const { wire, slot } of this.store.since(this.clock.slot - BLOCKHASH_LIFETIME)) {
+      this.#used.set(messageKey(readTransaction(wire)), slot);
+    }
+    this.#beginSlot();
+  }
+
+  /** Puts accounts in place that no transaction made: what a chain begins with. */
+  endow(accounts: ReadonlyMap<string, AccountState>): void {
+    this.store.commit({ slot: this.clock.slot, unixTime: this.clock.unixTime, transactions: [], accounts });
+    for (const [key, state] of accounts) this.machine.place(Buffer.from(key, 'hex'), state);
+  }
+
+  /** Moves on to the present slot. */
+  tick(): void {
+    if (!this.clock.advance()) return;
+    this.#beginSlot();
+    const oldest = this.clock.slot - BLOCKHASH_LIFETIME;
+    for (const [key, slot] of this.#used) {
+      if (slot >= oldest) break;
+      this.#used.delete(key);
+    }
+    try {
+      this.store.saveSlot(this.clock.slot, this.clock.unixTime);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #beginSlot(): void {
+    const { slot } = this.clock;
+    const newest = Math.min(slot, VISIBLE_SLOT_HASHES);
+    this.machine.beginSlot({
+      slot,
+      epoch: Math.floor(slot / SLOTS_PER_EPOCH),
+      unixTime: this.clock.unixTime,
+      recentHashes: Array.from({ length: newest }, (_, back) => {
+        const of = slot - 1 - back;
+        return { slot: of, hash: this.clock.blockhash(of) };
+      }),
+    });
+  }
+
+  /** Resolves once everything executed so far is on disk; null if it is already. */
+  durable(): Promise<void> | null {
+    return this.#batch?.done ?? null;
+  }
+
+  /**
+   * Executes a transaction and resolves with its signature once it is on disk. Like a cluster it says nothing, without
+   * preflight, of a transaction that no block can take: such a signature never lands.
+   *
+   * @throws RpcError with preflight, in the shapes of the real RPC
+   */
+  async submit(transaction: Transaction, options: { readonly skipPreflight: boolean }): Promise<string> {
+    this.#assertSound();
+    const { message, signatures, bytes } = transaction;
+    const [first = Buffer.alloc(0)] = signatures;
+    const signature = bs58.encode(first);
+    const refusal = this.#refusal(transaction);
+    if (refusal) {
+      if (options.skipPreflight) return signature;
+      throw preflightFailure({ ...NOTHING, error: signaturesHold(transaction) ? refusal : 'SignatureFailure' });
+    }
+    const accounts = usedAccounts(message, this.machine);
+    const before = this.balances.read(accounts);
+    const execution = this.machine.execute(bytes);
+    if (execution.error !== null && !options.skipPreflight) {
+      // Preflight found what execution would have: nothing happened, the fee included.
+      this.#putBack(accounts[0]?.key, before);
+      throw preflightFailure(execution);
+    }
+    const after = this.balances.read(accounts);
+    const landed = execution.error === null || (after.lamports[0] ?? 0) < (before.lamports[0] ?? 0);
+    if (!landed) return signature;
+    const record: TransactionRecord = {
+      signature: first,
+      slot: this.clock.slot,
+      blockTime: this.clock.unixTime,
+      wire: bytes,
+      error: execution.error === null ? null : JSON.stringify(execution.error),
+      outcome: outcomeJson(accounts, before, after, execution),
+    };
+    this.#used.set(messageKey(transaction), record.slot);
+    await this.#persist(
+      record,
+      accounts.map(({ key }) => key),
+      after,
+    );
+    return signature;
+  }
+
+  #putBack(payer: Buffer | undefined, before: Balances): void {
+    const state = payer && before.writable.get(payer.toString('hex'));
+    if (state) this.machine.place(payer, state);
+  }
+
+  #persist(record: TransactionRecord, mentions: readonly Buffer[], after: Balances): Promise<void> {
+    this.#batch ??= this.#newBatch();
+    this.#batch.transactions.push({ record, mentions });
+    for (const [key, state] of after.writable) this.#batch.accounts.set(key, state);
+    return this.#batch.done;
+  }
+
+  /** Written when this turn of the event loop has read every request that had arrived: they share one sync. */
+  #newBatch(): Batch {
+    const done = new Promise<void>((resolve, reject) => {
+      setImmediate(() => {
+        try {
+          this.flush();
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    done.catch(() => {});
+    return { transactions: [], accounts: new Map(), done };
+  }
+
+  /** Writes what is not written yet. */
+  flush(): void {
+    const batch = this.#batch;
+    if (!batch) return;
+    this.#batch = null;
+    try {
+      this.#assertSound();
+      this.store.commit({ slot: this.clock.slot, unixTime: this.clock.unixTime, ...batch });
+    } catch (error) {
+      this.#fail(error);
+      throw internalError();
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#onFailure(error);
+  }
+
+  #assertSound(): void {
+    if (this.#failed) throw internalError();
+  }
+
+  /** Executes without effect. */
+  simulate(transaction: Transaction, options: SimulationOptions): SimulatedExecution {
+    this.#assertSound();
+    const execution = this.machine.simulate(transaction.bytes, options.checkSignatures);
+    if (execution.error === 'SignatureFailure') throw signatureFailure();
+    const refusal = this.#refusal(transaction);
+    if (!refusal || (refusal === 'BlockhashNotFound' && options.replaceBlockhash)) return execution;
+    return { ...NOTHING, error: refusal, accounts: new Map() };
+  }
+
+  /** Why no block can take the transaction, whatever it does. */
+  #refusal(transaction: Transaction): 'BlockhashNotFound' | 'AlreadyProcessed' | null {
+    if (this.clock.slotOf(bs58.encode(transaction.message.blockhash)) === null) return 'BlockhashNotFound';
+    return this.#used.has(messageKey(transaction)) ? 'AlreadyProcessed' : null;
+  }
+
+  transaction(signature: Buffer): StoredTransaction | null {
+    return this.store.transaction(signature);
+  }
+}
+
+const messageKey = ({ message }: Transaction): string => createHash('sha256').update(message.bytes).digest('base64');
+
+const signaturesHold = ({ signatures, message }: Transaction): boolean =>
+  signatures.every((signature, index) =>
+    verifySignature(message.accounts[index] ?? Buffer.alloc(0), message.bytes, signature),
+  );
+
+const internalError = () => new RpcError(RPC_CODES.internal, 'Internal error: the chain could not be written to disk');
+
+const signatureFailure = () => new RpcError(RPC_CODES.signatureFailure, 'Transaction signature verification failure');
+
+function preflightFailure({ error, logs, computeUnits }: Execution): RpcError {
+  if (error === 'SignatureFailure') return signatureFailure();
+  const words = errorInWords(error as TransactionErrorJson);
+  return new RpcError(RPC_CODES.preflightFailure, `Transaction simulation failed: ${words}`, {
+    accounts: null,
+    err: error,
+    innerInstructions: null,
+    loadedAccountsDataSize: 0,
+    logs,
+    replacementBlockhash: null,
+    returnData: null,
+    unitsConsumed: computeUnits,
+  });
+}

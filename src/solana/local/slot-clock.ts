@@ -1,0 +1,99 @@
+/**
+ * Slots and their blockhashes. A slot's blockhash is derived from the chain's seed and the slot's number, so a restarted
+ * chain knows every blockhash that it ever gave out, and for how long each is still valid.
+ */
+import { createHash } from 'node:crypto';
+import bs58 from 'bs58';
+
+/** How many blocks a blockhash stays valid after its own (a cluster's MAX_PROCESSING_AGE). */
+export const BLOCKHASH_LIFETIME = 150;
+/** Slots after which a slot is final. */
+export const FINALITY_SLOTS = 32;
+/** Slots that a late timer makes up for. A chain that stood still for longer goes on from where it stood. */
+const MAX_CATCH_UP_SLOTS = 8;
+
+export interface SlotClockOptions {
+  readonly seed: Buffer;
+  readonly slot: number;
+  /** The last block time that was saved, seconds. */
+  readonly unixTime: number;
+  readonly slotMs: number;
+  /** Milliseconds that only ever grow: the wall clock may be moved, a chain's height follows time that passed. */
+  readonly monotonicMs: () => number;
+  /** Seconds since the Unix epoch, asked once: block times then follow the monotonic clock. */
+  readonly wallSeconds: () => number;
+}
+
+export class SlotClock {
+  readonly #seed: Buffer;
+  readonly #slotMs: number;
+  readonly #monotonicMs: () => number;
+  readonly #startedMs: number;
+  readonly #startedSeconds: number;
+  readonly #valid = new Map<string, number>();
+  #slot: number;
+  #slotBeganMs: number;
+
+  constructor({ seed, slot, unixTime, slotMs, monotonicMs, wallSeconds }: SlotClockOptions) {
+    this.#seed = seed;
+    this.#slotMs = slotMs;
+    this.#monotonicMs = monotonicMs;
+    this.#startedMs = monotonicMs();
+    this.#slotBeganMs = this.#startedMs;
+    this.#startedSeconds = Math.max(unixTime, Math.floor(wallSeconds()));
+    this.#slot = slot;
+    for (let known = Math.max(0, slot - BLOCKHASH_LIFETIME); known <= slot; known++) {
+      this.#valid.set(this.blockhash(known), known);
+    }
+  }
+
+  /** No slot is ever skipped, so this is the block height as well. */
+  get slot(): number {
+    return this.#slot;
+  }
+
+  get finalizedSlot(): number {
+    return Math.max(0, this.#slot - FINALITY_SLOTS);
+  }
+
+  /** Seconds since the Unix epoch. */
+  get unixTime(): number {
+    return this.#startedSeconds + Math.floor((this.#monotonicMs() - this.#startedMs) / 1000);
+  }
+
+  /** Moves on by the slots that passed. Gives whether there were any. */
+  advance(): boolean {
+    const now = this.#monotonicMs();
+    const passed = Math.floor((now - this.#slotBeganMs) / this.#slotMs);
+    if (passed < 1) return false;
+    this.#slotBeganMs += passed * this.#slotMs;
+    const target = this.#slot + Math.min(passed, MAX_CATCH_UP_SLOTS);
+    while (this.#slot < target) {
+      this.#slot++;
+      this.#valid.set(this.blockhash(this.#slot), this.#slot);
+      const expired = this.#slot - BLOCKHASH_LIFETIME - 1;
+      if (expired >= 0) this.#valid.delete(this.blockhash(expired));
+    }
+    return true;
+  }
+
+  /** Milliseconds until the next slot begins. */
+  untilNextMs(): number {
+    return Math.max(0, this.#slotBeganMs + this.#slotMs - this.#monotonicMs());
+  }
+
+  blockhashBytes(slot: number): Buffer {
+    const number = Buffer.alloc(8);
+    number.writeBigUInt64LE(BigInt(slot));
+    return createHash('sha256').update(this.#seed).update(number).digest();
+  }
+
+  blockhash(slot: number): string {
+    return bs58.encode(this.blockhashBytes(slot));
+  }
+
+  /** The slot of a blockhash that is still valid, else null. */
+  slotOf(blockhash: string): number | null {
+    return this.#valid.get(blockhash) ?? null;
+  }
+}

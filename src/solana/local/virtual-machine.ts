@@ -1,0 +1,147 @@
+/** LiteSVM, driven by wire bytes: executes transactions with the real runtime and programs, and holds the accounts. */
+import internal, { type TransactionMetadata } from 'litesvm/dist/internal.js';
+import { addressBytes, LIGHTHOUSE_PROGRAM } from '../addresses.ts';
+import { succeedingProgram } from './succeeding-program.ts';
+import { errorJson, type TransactionErrorJson } from './transaction-error.ts';
+
+const { Account, Clock, FailedTransactionMetadata, LiteSvm } = internal;
+
+export interface AccountState {
+  readonly lamports: number;
+  readonly owner: Buffer;
+  readonly executable: boolean;
+  readonly data: Buffer;
+}
+
+export interface InnerInstruction {
+  readonly programIndex: number;
+  readonly accounts: Buffer;
+  readonly data: Buffer;
+  readonly stackHeight: number;
+}
+
+/** What executing a transaction came to. */
+export interface Execution {
+  readonly error: TransactionErrorJson | null;
+  readonly logs: readonly string[];
+  readonly computeUnits: number;
+  /** One list for each instruction of the message. */
+  readonly innerInstructions: readonly (readonly InnerInstruction[])[];
+  /** What the last program returned; null for nothing. */
+  readonly returned: { readonly program: Buffer; readonly data: Buffer } | null;
+}
+
+export interface SimulatedExecution extends Execution {
+  /** Accounts that the transaction would have written, by their key in hexadecimal. */
+  readonly accounts: ReadonlyMap<string, AccountState>;
+}
+
+export interface SlotTime {
+  readonly slot: number;
+  readonly epoch: number;
+  /** Seconds since the Unix epoch. */
+  readonly unixTime: number;
+  /** Newest first. */
+  readonly recentHashes: readonly { readonly slot: number; readonly hash: string }[];
+}
+
+type LiteAccount = InstanceType<typeof Account>;
+
+/**
+ * Every account's balance together stays below 2^53 lamports, since the chain begins with less: a balance is exact as a
+ * number.
+ */
+const stateOf = (account: LiteAccount): AccountState => ({
+  lamports: Number(account.lamports()),
+  owner: Buffer.from(account.owner()),
+  executable: account.executable(),
+  data: Buffer.from(account.data()),
+});
+
+const NO_LONGER_COLLECTED = 2n ** 64n - 1n;
+
+export class VirtualMachine {
+  readonly #svm = new LiteSvm();
+
+  constructor(options: { readonly lighthouseStandIn: boolean }) {
+    // LiteSVM knows the latest blockhash alone; the ledger keeps a cluster's 150 and the used messages with them.
+    this.#svm.setBlockhashCheck(false);
+    this.#svm.setTransactionHistory(0n);
+    if (options.lighthouseStandIn) {
+      const address = addressBytes(LIGHTHOUSE_PROGRAM);
+      if (address) this.#svm.addProgram(address, succeedingProgram());
+    }
+  }
+
+  account(key: Uint8Array): AccountState | null {
+    const account = this.#svm.getAccount(key);
+    return account && stateOf(account);
+  }
+
+  lamports(key: Uint8Array): number {
+    return Number(this.#svm.getBalance(key) ?? 0n);
+  }
+
+  /** Puts an account in place, whatever was there. */
+  place(key: Uint8Array, { lamports, owner, executable, data }: AccountState): void {
+    this.#svm.setAccount(key, new Account(BigInt(lamports), data, owner, executable, NO_LONGER_COLLECTED));
+  }
+
+  rentExemption(dataBytes: number): number {
+    return Number(this.#svm.minimumBalanceForRentExemption(BigInt(dataBytes)));
+  }
+
+  beginSlot({ slot, epoch, unixTime, recentHashes }: SlotTime): void {
+    this.#svm.setClock(new Clock(BigInt(slot), 0n, BigInt(epoch), BigInt(epoch + 1), BigInt(unixTime)));
+    this.#svm.setSlotHashes(recentHashes.map(({ slot: of, hash }) => ({ slot: BigInt(of), hash })));
+    this.#svm.expireBlockhash();
+  }
+
+  /** Executes and keeps the effects; of a failed transaction that is the fee. `bytes` must have been read as one. */
+  execute(bytes: Uint8Array): Execution {
+    const outcome = this.#svm.sendVersionedTransaction(bytes);
+    if (outcome instanceof FailedTransactionMetadata) return executionOf(outcome.meta(), errorJson(outcome));
+    return executionOf(outcome, null);
+  }
+
+  /** Executes without effect. `bytes` must have been read as a transaction. */
+  simulate(bytes: Uint8Array, checkSignatures: boolean): SimulatedExecution {
+    this.#svm.setSigverify(checkSignatures);
+    try {
+      const outcome = this.#svm.simulateVersionedTransaction(bytes);
+      if (outcome instanceof FailedTransactionMetadata) {
+        return { ...executionOf(outcome.meta(), errorJson(outcome)), accounts: new Map() };
+      }
+      const accounts = new Map(
+        outcome
+          .postAccounts()
+          .map((post) => [Buffer.from(post.address).toString('hex'), stateOf(post.account())] as const),
+      );
+      return { ...executionOf(outcome.meta(), null), accounts };
+    } finally {
+      this.#svm.setSigverify(true);
+    }
+  }
+}
+
+function executionOf(meta: TransactionMetadata, error: TransactionErrorJson | null): Execution {
+  const returned = meta.returnData();
+  const data = Buffer.from(returned.data());
+  return {
+    error,
+    logs: meta.logs(),
+    computeUnits: Number(meta.computeUnitsConsumed()),
+    innerInstructions: meta.innerInstructions().map((list) =>
+      list.map((inner) => {
+        const instruction = inner.instruction();
+        return {
+          programIndex: instruction.programIdIndex(),
+          accounts: Buffer.from(instruction.accounts()),
+          data: Buffer.from(instruction.data()),
+          stackHeight: inner.stackHeight(),
+        };
+      }),
+    ),
+    returned: data.length ? { program: Buffer.from(returned.programId()), data } : null,
+  };
+}
