@@ -1,0 +1,237 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/instant.ts';
+import type { Find } from '../../src/storage/read-store.ts';
+import { countSql, createTableSql, findSql, type Query } from '../../src/storage/sqlite/find-query.ts';
+import { openSqlite, openSqliteLog, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
+import { eventLogConformance } from './event-log.conformance.ts';
+import { payloadStoreConformance } from './payload-store.conformance.ts';
+import { readStoreConformance } from './read-store.conformance.ts';
+import { freshStream, notes } from './samples.ts';
+
+const temporaryDirectory = () => mkdtemp(join(tmpdir(), 'docket-storage-'));
+
+/** One folder, opened as often as a suite wants: each opening is what another process would have. */
+async function openShared(clock: Clock = systemClock) {
+  const directory = await temporaryDirectory();
+  const opened: SqliteStorage[] = [];
+  const another = (): SqliteStorage => {
+    const storage = openSqlite({ directory, clock });
+    opened.push(storage);
+    return storage;
+  };
+  const close = async () => {
+    for (const storage of opened) await storage.close();
+    await rm(directory, { recursive: true });
+  };
+  return { directory, storage: another(), another, close };
+}
+
+eventLogConformance('SQLite', async () => {
+  const { storage, another, close } = await openShared();
+  return { log: storage.log, another: async () => another().log, close };
+});
+
+payloadStoreConformance('SQLite', async (clock) => {
+  const { directory, storage, another, close } = await openShared(clock);
+  return {
+    payloads: storage.payloads,
+    another: async () => another().payloads,
+    async corrupt(name) {
+      const database = new Database(join(directory, 'log.sqlite'));
+      const bytes = database.prepare<[string], Buffer>('SELECT bytes FROM payloads WHERE name = ?').pluck().get(name)!;
+      bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
+      database.prepare('UPDATE payloads SET bytes = ? WHERE name = ?').run(bytes, name);
+      database.close();
+    },
+    close,
+  };
+});
+
+readStoreConformance('SQLite', async () => {
+  const { storage, another, close } = await openShared();
+  return { readStore: storage.readStore, another: async () => another().readStore, close };
+});
+
+describe('SQLite storage', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await temporaryDirectory();
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it('keeps its files from other users', async () => {
+    const data = join(directory, 'data');
+    const storage = openSqlite({ directory: data });
+    await storage.log.append(notes(freshStream(), ['a']));
+    expect((await stat(data)).mode & 0o777).toBe(0o700);
+    const files = await readdir(data);
+    expect(files).toContain('log.sqlite-wal');
+    for (const file of files) expect((await stat(join(data, file))).mode & 0o777).toBe(0o600);
+    await storage.close();
+  });
+
+  it('numbers events without gaps, whatever was refused in between', async () => {
+    const storage = openSqlite({ directory });
+    const streams = Array.from({ length: 30 }, () => freshStream());
+    const appends = streams.flatMap((stream) => [1, 2].map(() => storage.log.append(notes(stream, ['a', 'b']))));
+    await Promise.allSettled(appends);
+    const positions: string[] = [];
+    for await (const { events } of storage.log.readAll(null, { by: 'all' })) {
+      positions.push(...events.map(({ position }) => position));
+    }
+    expect(positions).toEqual(Array.from({ length: 60 }, (_, index) => String(index + 1).padStart(20, '0')));
+    await storage.close();
+  });
+
+  it('finds everything again after it was closed with writes still on their way', async () => {
+    const storage = openSqlite({ directory });
+    const stream = freshStream();
+    const appending = storage.log.append(notes(stream, ['a']));
+    const putting = storage.payloads.put('docket', Buffer.from('text'));
+    await new Promise((resolve) => setImmediate(resolve));
+    await storage.close();
+    await appending;
+    const again = openSqlite({ directory });
+    expect(await again.log.read(stream)).toHaveLength(1);
+    expect((await again.payloads.get(await putting))?.toString()).toBe('text');
+    await again.close();
+  });
+
+  it('refuses everything once it is closed', async () => {
+    const storage = openSqlite({ directory });
+    await storage.close();
+    await storage.close();
+    const closed = { code: 'storage_closed' };
+    await expect(storage.log.append(notes(freshStream(), ['a']))).rejects.toMatchObject(closed);
+    await expect(storage.log.read('any')).rejects.toMatchObject(closed);
+    await expect(storage.log.check()).rejects.toMatchObject(closed);
+    await expect(storage.payloads.put('docket', Buffer.of(1))).rejects.toMatchObject(closed);
+    await expect(storage.readStore.check()).rejects.toMatchObject(closed);
+  });
+
+  it('ends a subscription that waits when it is closed', async () => {
+    const storage = openSqlite({ directory });
+    const subscribed = (async () => {
+      for await (const _ of storage.log.subscribe(null, { by: 'all' }));
+    })();
+    const ended = expect(subscribed).rejects.toMatchObject({ code: 'storage_closed' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await storage.close();
+    await ended;
+  });
+
+  it('refuses data that a newer version wrote, and says so', () => {
+    openSqliteLog(join(directory, 'log.sqlite')).file.database.pragma('user_version = 99');
+    expect(() => openSqlite({ directory })).toThrow(StorageFailure);
+    expect(() => openSqlite({ directory })).toThrow(/schema version 99/);
+  });
+
+  it('refuses a file that is not a database, and says so', async () => {
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(join(directory, 'log.sqlite'), 'no database '.repeat(1000));
+    expect(() => openSqlite({ directory })).toThrow(expect.objectContaining({ code: 'storage_corrupt' }));
+  });
+
+  it('tells a full disk apart, loses nothing by it, and goes on once there is room', async () => {
+    const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+    const before = freshStream();
+    await log.append(notes(before, ['a']));
+    const pages = Number(file.database.pragma('page_count', { simple: true }));
+    file.database.pragma(`max_page_count = ${pages + 4}`);
+    const large = notes(freshStream(), ['x'.repeat(100_000)]);
+    const full = await log.append(large).catch((error: unknown) => error);
+    expect(full).toBeInstanceOf(StorageFailure);
+    expect(full).toMatchObject({ code: 'storage_full', hint: expect.stringMatching(/free space/i) });
+    expect(await log.read(before)).toHaveLength(1);
+    expect(await log.read(large.stream)).toEqual([]);
+    file.database.pragma('max_page_count = 1000000');
+    expect(await log.append(large)).toMatchObject({ revision: 0 });
+    for (const port of [log, payloads, cells]) await port.close();
+  });
+
+  it('tells a database that cannot be written apart', async () => {
+    const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+    file.database.pragma('query_only = ON');
+    await expect(log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({ code: 'storage_read_only' });
+    await expect(payloads.put('docket', Buffer.of(1))).rejects.toMatchObject({ code: 'storage_read_only' });
+    expect(await log.head()).toBeNull();
+    for (const port of [log, payloads, cells]) await port.close();
+  });
+
+  it('waits for another process that writes, without stopping everything else', async () => {
+    const storage = openSqlite({ directory });
+    const writer = new Database(join(directory, 'log.sqlite'));
+    writer.exec('BEGIN IMMEDIATE');
+    const appending = storage.log.append(notes(freshStream(), ['a']));
+    const putting = storage.payloads.put('docket', Buffer.of(1));
+    let longestPause = 0;
+    let last = performance.now();
+    const heartbeat = setInterval(() => {
+      longestPause = Math.max(longestPause, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    clearInterval(heartbeat);
+    writer.exec('COMMIT');
+    writer.close();
+    expect(await appending).toMatchObject({ revision: 0 });
+    expect(await putting).toHaveLength(64);
+    expect(longestPause).toBeLessThan(100);
+    await storage.close();
+  });
+
+  it('removes bytes from the files too', async () => {
+    const { readFile } = await import('node:fs/promises');
+    const storage = openSqlite({ directory });
+    const secret = 'alien registration number';
+    const blob = await storage.payloads.put('docket', Buffer.from(secret));
+    await storage.payloads.remove(blob);
+    await storage.close();
+    for (const file of await readdir(directory)) {
+      expect((await readFile(join(directory, file))).includes(secret)).toBe(false);
+    }
+  });
+
+  describe('searches', () => {
+    const spec = { name: 'filings', indexes: [['caseId', 'availableAt'], ['wallet']] };
+    const plan = (query: Query): string => {
+      const database = new Database(':memory:');
+      for (const statement of createTableSql(spec, 1)) database.exec(statement);
+      const rows = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${query.sql}`);
+      const details = rows.all(...query.parameters).map(({ detail }) => detail);
+      database.close();
+      return details.join('; ');
+    };
+    const delta: Find = {
+      collection: 'filings',
+      equals: { caseId: 'c' },
+      range: { field: 'availableAt', above: 't1', upTo: 't2' },
+      order: { field: 'availableAt', direction: 'ascending' },
+      limit: 10,
+    };
+
+    it.each([
+      ['the delta', findSql(delta, 1)],
+      ['the delta, newest first', findSql({ ...delta, order: { field: 'availableAt', direction: 'descending' } }, 1)],
+      ['a later page', findSql({ ...delta, after: { value: 't1', id: 'f' } }, 1)],
+      ['its count', countSql(delta, 1)],
+    ])('walk the index for %s', (_, query) => {
+      const steps = plan(query);
+      expect(steps).toMatch(
+        /SEARCH filings@1 USING (COVERING )?INDEX filings@1:caseId,availableAt \(<expr>=\? AND <expr>/,
+      );
+      expect(steps).not.toMatch(/TEMP B-TREE|SCAN/);
+    });
+
+    it('walk the index for one field, ordered by id without sorting', () => {
+      const steps = plan(findSql({ collection: 'filings', equals: { wallet: 'w' }, after: { id: 'a' }, limit: 5 }, 1));
+      expect(steps).toMatch(/INDEX filings@1:wallet \(<expr>=\? AND id>\?\)/);
+      expect(steps).not.toMatch(/TEMP B-TREE|SCAN/);
+    });
+  });
+});
