@@ -1,0 +1,105 @@
+/** The checks of a payment that ask the chain (`payments.md`, checks 8 and 9). Nothing is broadcast by them. */
+import { type Problem, problem } from '../errors.ts';
+import { type Chain, ChainUnavailable, type Simulation } from '../solana/chain.ts';
+import { usdcText } from '../solana/usdc-text.ts';
+import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
+
+/** What is known of blockhashes without asking: those that we handed out or saw, polled each second. */
+export interface BlockhashKnowledge {
+  /** The block height at which a blockhash ends; null for one that was never seen here. */
+  lastValidBlockHeightOf(blockhash: string): number | null;
+  /** The newest block height seen; null before the first. */
+  blockHeight(): number | null;
+}
+
+/** How long a blockhash is good for, in blocks: the cluster's rule. */
+export const BLOCKHASH_LIFE_BLOCKS = 150;
+/** 25 seconds of the cluster's 400 ms slots: a query may take 20, and then there is the broadcast. */
+export const LEAST_REMAINING_BLOCKS = 62;
+
+export interface ChainCheckPorts {
+  readonly chain: Chain;
+  readonly blockhashes: BlockhashKnowledge;
+}
+
+export interface CheckedPayment {
+  /** The transaction is dead once the finalized height is past this one. An upper bound where it had to be guessed. */
+  readonly lastValidBlockHeight: number;
+}
+
+export interface PaymentToCheck {
+  readonly transaction: VerifiedTransaction;
+  /** Its bytes with every signature. */
+  readonly signed: Buffer;
+  readonly signature: string;
+  readonly amount: bigint;
+  /** Our token account, base58. */
+  readonly destination: string;
+}
+
+/** What the runtime says when the fee payer cannot pay: it is the first account of every transaction. */
+const FEE_PAYER_ERRORS = ['InsufficientFundsForFee', 'AccountNotFound', '"account_index":0'] as const;
+
+const rejectedFor = (reason: string, more: Problem['details'] = {}): Problem =>
+  problem('payment_rejected', { reason, ...more });
+
+const unavailable = (component: string): Problem => problem('service_unavailable', { component, retry_after: 2 });
+
+/** Asks the chain whether this payment would be taken now. @returns when it ends, or why it is refused */
+export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToCheck): Promise<CheckedPayment | Problem> {
+  try {
+    const [life, status, simulation] = await Promise.all([
+      lifeOf(ports, payment.transaction.blockhash),
+      ports.chain.signatureStatus(payment.signature),
+      simulate(ports, payment),
+    ]);
+    if (status) return rejectedFor('already_on_chain', { transaction: payment.signature });
+    if ('problem' in life) return life;
+    if (!simulation.ok) return await refusalOf(ports.chain, payment, simulation);
+    return life;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return unavailable('chain');
+    throw error;
+  }
+}
+
+async function lifeOf({ chain, blockhashes }: ChainCheckPorts, blockhash: string): Promise<CheckedPayment | Problem> {
+  const known = blockhashes.lastValidBlockHeightOf(blockhash);
+  if (known !== null) {
+    const height = blockhashes.blockHeight() ?? 0;
+    if (known - height >= LEAST_REMAINING_BLOCKS) return { lastValidBlockHeight: known };
+    return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
+  }
+  if (!(await chain.isBlockhashValid(blockhash))) return rejectedFor('blockhash_expired');
+  // Asked afterwards and at the newest commitment: a later height can only make the bound later.
+  return { lastValidBlockHeight: (await chain.blockHeight('processed')) + BLOCKHASH_LIFE_BLOCKS };
+}
+
+/** An endpoint that lags may not know a new blockhash yet, so one that it does not know is asked about once more. */
+async function simulate({ chain, blockhashes }: ChainCheckPorts, payment: PaymentToCheck): Promise<Simulation> {
+  const first = await chain.simulate(payment.signed);
+  if (first.ok || !first.error.includes('BlockhashNotFound')) return first;
+  const known = blockhashes.lastValidBlockHeightOf(payment.transaction.blockhash) !== null;
+  return known ? chain.simulate(payment.signed) : first;
+}
+
+/** Turns the chain's word into what the caller, or an operator, can do about it. */
+async function refusalOf(
+  chain: Chain,
+  { transaction, amount, destination, signature }: PaymentToCheck,
+  { error }: Extract<Simulation, { ok: false }>,
+): Promise<Problem> {
+  if (error.includes('AlreadyProcessed')) return rejectedFor('already_on_chain', { transaction: signature });
+  // The blockhash is good (it was asked for beside this): the endpoint that simulated is behind.
+  if (error.includes('BlockhashNotFound')) return unavailable('chain');
+  if (FEE_PAYER_ERRORS.some((word) => error.includes(word))) {
+    return transaction.sponsored ? unavailable('fee_payer') : rejectedFor('insufficient_sol_for_network_fee');
+  }
+  const [source, ours] = await Promise.all([chain.tokenBalance(transaction.source), chain.tokenBalance(destination)]);
+  if (!ours) return unavailable('token_account');
+  const shortfall = amount - (source?.amount ?? 0n);
+  if (shortfall > 0n) {
+    return rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
+  }
+  return rejectedFor('invalid_exact_svm_transaction_simulation_failed', { chain_error: error.slice(0, 200) });
+}

@@ -1,0 +1,98 @@
+/**
+ * What a wallet may do in a minute and in a day (`http-api.md`, Rate limits): fixed windows that start with the first
+ * counted request, in counters that hold across nodes.
+ */
+import { type Problem, problem } from '../errors.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import type { Counted, ReadStore } from '../storage/read-store.ts';
+
+export const REQUESTS_PER_MINUTE = 60;
+export const CASES_PER_DAY = 10_000;
+/** A sponsored transaction that fails on chain costs us its fee: so many in an hour, and the wallet must pause. */
+export const SETTLEMENT_FAILURES_PER_HOUR = 3;
+
+const MINUTE: Micros = 60 * MICROS_PER_SECOND;
+const HOUR: Micros = 60 * MINUTE;
+const DAY: Micros = 24 * HOUR;
+
+export interface LimitPorts {
+  readonly readStore: Pick<ReadStore, 'increment'>;
+  readonly clock: Clock;
+}
+
+/** What remains of the tighter limit: the `RateLimit-*` headers. */
+export interface RateLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Whole seconds until the window ends. */
+  readonly resetSeconds: number;
+}
+
+/** A request that was counted. What it took of the day is settled once it is known how many cases were answered. */
+export interface Admission {
+  readonly state: RateLimitState;
+}
+
+const minuteOf = (wallet: string) => `requests-minute-${wallet}`;
+const dayOf = (wallet: string) => `cases-day-${wallet}`;
+const failuresOf = (wallet: string) => `settlement-failures-${wallet}`;
+
+/**
+ * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all
+ * be the last one. A refused request counts for nothing.
+ */
+export async function admit({ readStore, clock }: LimitPorts, wallet: string): Promise<Admission | Problem> {
+  const now = clock.now();
+  const failures = await readStore.increment(failuresOf(wallet), 0, SETTLEMENT_FAILURES_PER_HOUR, now, HOUR);
+  if (failures.count >= SETTLEMENT_FAILURES_PER_HOUR) {
+    return limited(failures, SETTLEMENT_FAILURES_PER_HOUR, 'settlement_failures', now);
+  }
+  const minute = await readStore.increment(minuteOf(wallet), 1, REQUESTS_PER_MINUTE, now, MINUTE);
+  if (!minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
+  const day = await readStore.increment(dayOf(wallet), 1, CASES_PER_DAY, now, DAY);
+  if (!day.allowed) {
+    await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
+    return limited(day, CASES_PER_DAY, 'day', now);
+  }
+  const minuteLeft = REQUESTS_PER_MINUTE - minute.count;
+  const dayLeft = CASES_PER_DAY - day.count;
+  const tighter =
+    dayLeft < minuteLeft
+      ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
+      : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
+  return { state: tighter };
+}
+
+/**
+ * Corrects the day once the outcome is known: a request that failed took nothing of it, a batch takes all its cases.
+ * @param cases answered and paid for
+ */
+export async function countCases({ readStore, clock }: LimitPorts, wallet: string, cases: number): Promise<void> {
+  const correction = cases - 1;
+  if (correction === 0) return;
+  // A batch that began below the limit may end above it.
+  await readStore.increment(dayOf(wallet), correction, Number.MAX_SAFE_INTEGER, clock.now(), DAY);
+}
+
+/** Takes note of a transaction that failed on chain at our cost. */
+export async function countSettlementFailure({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
+  await readStore.increment(failuresOf(wallet), 1, Number.MAX_SAFE_INTEGER, clock.now(), HOUR);
+}
+
+const secondsUntil = ({ resetsAt }: Counted, now: Micros): number =>
+  Math.max(1, Math.ceil((resetsAt - now) / MICROS_PER_SECOND));
+
+function limited(
+  counted: Counted,
+  limit: number,
+  window: 'minute' | 'day' | 'settlement_failures',
+  now: Micros,
+): Problem {
+  const wait = secondsUntil(counted, now);
+  const what = {
+    minute: `At most ${limit} requests a minute are taken from one wallet`,
+    day: `At most ${limit} cases a day are answered for one wallet`,
+    settlement_failures: `${limit} payments of this wallet failed on the chain within an hour`,
+  }[window];
+  return problem('rate_limit_exceeded', { retry_after: wait, limit, window }, `${what}; wait ${wait} seconds.`);
+}

@@ -1,0 +1,170 @@
+/**
+ * From the first broadcast to the outcome: shared by the request that pays and by the recovery that finishes what a
+ * request could not. Whatever either sees on the chain it records by one append; of two that see it, one records it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PaymentEvent } from '../events/payment.ts';
+import type { Clock } from '../instant.ts';
+import { type Chain, ChainUnavailable, type SignatureStatus } from '../solana/chain.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { isRejection } from './decider.ts';
+import { handle, handleWithRetry, type Loaded, load } from './handle.ts';
+import { type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
+import { countSettlementFailure } from './payment-limits.ts';
+
+export interface SettlementPorts {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly chain: Chain;
+  readonly readStore: Pick<ReadStore, 'increment'>;
+}
+
+/** What one look at the chain says of a submitted transaction. */
+export type Sighting =
+  | { readonly seen: 'landed'; readonly slot: number; readonly final: boolean }
+  | { readonly seen: 'failed'; readonly detail: string }
+  /** Unknown so far, or known but not yet confirmed. */
+  | { readonly seen: 'not_yet' }
+  /** It can no longer land, and nobody has seen it. */
+  | { readonly seen: 'never' };
+
+const NOT_YET: Sighting = { seen: 'not_yet' };
+
+function sightingOf(status: SignatureStatus | null): Sighting {
+  if (!status || status.commitment === 'processed') return NOT_YET;
+  if (status.error !== null) return { seen: 'failed', detail: status.error };
+  return { seen: 'landed', slot: status.slot, final: status.commitment === 'finalized' };
+}
+
+/** Asks once. An endpoint that does not answer has seen nothing. */
+export async function lookAt(chain: Chain, transaction: string): Promise<Sighting> {
+  try {
+    return sightingOf(await chain.signatureStatus(transaction));
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return NOT_YET;
+    throw error;
+  }
+}
+
+/**
+ * Whether a transaction can never land any more: the *finalized* height is past its last valid one, and every
+ * endpoint, asked after that, knows no such signature. Anything less is not yet known.
+ */
+export async function lookForExpiry(
+  chain: Chain,
+  { transaction, lastValidBlockHeight }: Purchase['submission'],
+): Promise<Sighting> {
+  try {
+    if ((await chain.blockHeight('finalized')) <= lastValidBlockHeight) return NOT_YET;
+    const status = await chain.signatureStatus(transaction, { unanimous: true });
+    return status ? sightingOf(status) : { seen: 'never' };
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return NOT_YET;
+    throw error;
+  }
+}
+
+/** Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell. */
+export async function broadcast(chain: Chain, wire: Uint8Array): Promise<void> {
+  try {
+    await chain.send(wire);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+  }
+}
+
+/** The command that a sighting of a submitted payment calls for; null for none yet. */
+export function commandFor(sighting: Sighting): PaymentCommand | null {
+  switch (sighting.seen) {
+    case 'landed':
+      return { type: 'Settle', slot: sighting.slot };
+    case 'failed':
+      return { type: 'Fail', reason: 'on_chain_error', detail: sighting.detail };
+    case 'never':
+      return { type: 'Fail', reason: 'expired', detail: null };
+    case 'not_yet':
+      return null;
+  }
+}
+
+/**
+ * Records what became of a payment; somebody else's record of the same is as good.
+ * @returns the payment as it now stands
+ */
+export async function recordOutcome(
+  ports: SettlementPorts,
+  stream: string,
+  known: Loaded<Payment>,
+  command: PaymentCommand,
+  context: CommandContext,
+): Promise<Loaded<Payment>> {
+  let outcome: Awaited<ReturnType<typeof handleOnce>>;
+  try {
+    outcome = await handleOnce(ports, stream, known, command, context);
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    outcome = await handleWithRetry(ports, payment, stream, command, context);
+  }
+  // The rules said no: what stands in the stream already is the outcome.
+  if (isRejection(outcome)) return load(ports.log, payment, stream);
+  await countCost(ports, outcome.state, outcome.events);
+  return outcome;
+}
+
+const handleOnce = (
+  ports: SettlementPorts,
+  stream: string,
+  known: Loaded<Payment>,
+  command: PaymentCommand,
+  context: CommandContext,
+) => handle(ports, payment, stream, command, context, known);
+
+async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {
+  const costUs = events.some(({ type, data }) => type === 'PaymentFailed' && data.reason === 'on_chain_error');
+  if (!costUs || !('authorization' in state) || state.authorization.dialect === 'self-paid') return;
+  await countSettlementFailure(ports, state.authorization.wallet);
+}
+
+/** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
+const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;
+const LAST_LOOK_MS = 250;
+export const REBROADCAST_MS = 2_000;
+
+export interface Watch {
+  /** When to give up waiting, by the monotonic clock (`performance.now()`), milliseconds. */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Broadcasts a claimed payment and waits for its outcome, looking again ever less often and sending again every two
+ * seconds.
+ * @returns the payment as it stands when its outcome is recorded, or when time is up: then still `submitted`
+ */
+export async function settle(
+  ports: SettlementPorts,
+  stream: string,
+  submitted: Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> },
+  context: CommandContext,
+  { until, signal }: Watch,
+): Promise<Loaded<Payment>> {
+  const { submission } = submitted.state;
+  const wire = Buffer.from(submission.wire, 'base64');
+  await broadcast(ports.chain, wire);
+  let sentAt = performance.now();
+  for (let look = 0; ; look++) {
+    let sighting = await lookAt(ports.chain, submission.transaction);
+    if (sighting.seen === 'not_yet' && performance.now() - sentAt >= REBROADCAST_MS) {
+      sighting = await lookForExpiry(ports.chain, submission);
+      if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire);
+      sentAt = performance.now();
+    }
+    const command = commandFor(sighting);
+    if (command) return recordOutcome(ports, stream, submitted, command, context);
+    const pause = Math.min(LOOK_AFTER_MS[look] ?? LAST_LOOK_MS, until - performance.now());
+    if (pause <= 0 || signal.aborted) return submitted;
+    // An aborted pause is no error: there is one last look, and then the answer is 202.
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Reads the payment that a request carries, whichever client made it. What the bytes are decides, not the name of the
+ * header they came in (`payments.md`, check 1).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
+import { type Problem, problem } from '../../errors.ts';
+import type { NetworkNames } from '../../solana/addresses.ts';
+
+/** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
+export const PAYMENT_HEADERS = ['payment-signature', 'x-payment', 'x402-payment'] as const;
+
+/** Longest header that is read. */
+export const MAX_PAYMENT_HEADER_BYTES = 16 * 1024;
+/** Terms, transaction and extensions together are seven levels deep at most. */
+const MAX_NESTING = 32;
+
+export interface PresentedPayment {
+  /** Version of x402 that it is written in; null for a bare transaction. */
+  readonly x402Version: 1 | 2 | null;
+  readonly transaction: Buffer;
+  /** The memo of the 402 that the client answers, if it sent that back. */
+  readonly memo: string | null;
+}
+
+/** Null where the request carries no payment. */
+export function readPayment(headers: IncomingHttpHeaders, network: NetworkNames): PresentedPayment | Problem | null {
+  const values = PAYMENT_HEADERS.flatMap((name) => headers[name] ?? []);
+  let found: PresentedPayment | null = null;
+  for (const value of new Set(values)) {
+    const payment = readPaymentText(value, network);
+    if ('problem' in payment) return payment;
+    if (found && !found.transaction.equals(payment.transaction)) return unreadable('several_payments');
+    found ??= payment;
+  }
+  return found;
+}
+
+/** Reads one payment from its text: a header's value, or an argument of a tool. */
+export function readPaymentText(text: string, network: NetworkNames): PresentedPayment | Problem {
+  if (text.length > MAX_PAYMENT_HEADER_BYTES) return unreadable('too_long');
+  const bytes = strictBase64(text);
+  if (!bytes || bytes.length === 0) return unreadable(text === '' ? 'empty' : 'not_base64');
+  // A transaction begins with the number of its signatures; no JSON text begins with so low a byte.
+  if (bytes.readUInt8(0) < 0x09) return { x402Version: null, transaction: bytes, memo: null };
+  const value = parseJson(bytes);
+  if (value === undefined) return unreadable('not_json');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return unreadable('not_an_object');
+  return readEnvelope(value as Readonly<Record<string, unknown>>, network);
+}
+
+function readEnvelope(envelope: Readonly<Record<string, unknown>>, network: NetworkNames): PresentedPayment | Problem {
+  switch (envelope.x402Version) {
+    case 2: {
+      const { data } = PaymentPayloadV2Schema.safeParse(envelope);
+      if (!data) return unreadable('schema');
+      const { scheme, network: named, extra } = data.accepted;
+      const memo = extra?.memo;
+      return readTransaction(2, scheme, named, data.payload, typeof memo === 'string' ? memo : null, network);
+    }
+    case 1: {
+      const { data } = PaymentPayloadV1Schema.safeParse(envelope);
+      if (!data) return unreadable('schema');
+      return readTransaction(1, data.scheme, data.network, data.payload, null, network);
+    }
+    case undefined:
+      return unreadable('schema');
+    default:
+      return rejectedPayment('invalid_x402_version');
+  }
+}
+
+function readTransaction(
+  x402Version: 1 | 2,
+  scheme: string,
+  named: string,
+  payload: Readonly<Record<string, unknown>>,
+  memo: string | null,
+  network: NetworkNames,
+): PresentedPayment | Problem {
+  if (scheme !== 'exact') return rejectedPayment('unsupported_scheme');
+  // Of the client's copy of our terms nothing else is looked at: the transaction is checked against the terms themselves.
+  if (![network.caip2, network.v1, network.selfPaid].includes(named)) {
+    return rejectedPayment('invalid_exact_svm_network_mismatch');
+  }
+  const text = payload.transaction;
+  const transaction = typeof text === 'string' ? strictBase64(text) : null;
+  return transaction ? { x402Version, transaction, memo } : unreadable('transaction_not_base64');
+}
+
+/** The bytes of standard base64 in its one canonical form; null for anything else. */
+function strictBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : null;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A JSON value; undefined where the bytes are none, or are nested deeper than any payment is. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    const text = utf8.decode(bytes);
+    return nestingOf(text) > MAX_NESTING ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How deep a text's brackets are nested, those in strings left out. */
+function nestingOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (inString) {
+      if (character === BACKSLASH) index++;
+      else if (character === QUOTE) inString = false;
+    } else if (character === QUOTE) {
+      inString = true;
+    } else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
+      deepest = Math.max(deepest, ++depth);
+    } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) {
+      depth--;
+    }
+  }
+  return deepest;
+}
+
+const [QUOTE, BACKSLASH, OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [
+  ...Buffer.from('"\\[]{}'),
+] as [number, number, number, number, number, number];
+
+/** The payment cannot be read at all. */
+export const unreadable = (reason: string): Problem => problem('invalid_payment', { reason });
+
+/** The payment can be read, and is none of ours. */
+export const rejectedPayment = (reason: string): Problem => problem('payment_rejected', { reason });

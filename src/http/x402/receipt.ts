@@ -1,0 +1,33 @@
+/** The receipt of a settled payment, in the dialect that it was paid in. */
+import type { PaymentDialect } from '../../events/payment.ts';
+import type { NetworkNames } from '../../solana/addresses.ts';
+
+export interface Receipt {
+  readonly dialect: PaymentDialect;
+  readonly network: NetworkNames;
+  readonly transaction: string;
+  readonly payer: string;
+  /** Base units, decimal. */
+  readonly amount: string;
+  /** Why a payment that was broadcast did not settle; null where it did. */
+  readonly failure: string | null;
+}
+
+/** Headers that tell a client what became of its payment. */
+export function receiptHeaders(receipt: Receipt): Readonly<Record<string, string>> {
+  const second = () => encode(receipt, receipt.network.caip2);
+  const first = (name: string) => encode(receipt, name);
+  switch (receipt.dialect) {
+    case 'x402-v2':
+      return { 'payment-response': second() };
+    case 'x402-v1':
+      return { 'x-payment-response': first(receipt.network.v1) };
+    case 'self-paid':
+      return { 'payment-response': second(), 'x-payment-response': first(receipt.network.selfPaid) };
+  }
+}
+
+function encode({ transaction, payer, amount, failure }: Receipt, network: string): string {
+  const outcome = failure === null ? { success: true } : { success: false, errorReason: failure };
+  return Buffer.from(JSON.stringify({ ...outcome, transaction, network, payer, amount })).toString('base64');
+}

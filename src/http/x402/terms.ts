@@ -1,0 +1,97 @@
+/** What we ask for, in each dialect that we speak (`payments.md`, Three dialects). */
+import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
+import type { JsonObject } from '../../events/event.ts';
+import { addressBytes, associatedTokenAddress, type NetworkNames } from '../../solana/addresses.ts';
+import type { LatestBlockhash } from '../../solana/chain.ts';
+import type { TransferTerms } from '../../solana/verify-transaction.ts';
+
+/** For how long a client may take to come back with its payment: the life of a blockhash, nearly. */
+export const MAX_TIMEOUT_SECONDS = 60;
+
+/** Who is paid, on which network, and who pays the network's fee. Addresses in base58. */
+export interface Merchant {
+  readonly network: NetworkNames;
+  readonly payTo: string;
+  readonly feePayer: string;
+  /** Without a slash at the end. */
+  readonly publicUrl: string;
+}
+
+/** What is being sold. */
+export interface Offer {
+  readonly path: string;
+  readonly description: string;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** What makes one 402 different from the next. */
+export interface Occasion {
+  readonly memo: string;
+  /** Null while none is known: clients then ask the chain themselves. */
+  readonly latest: LatestBlockhash | null;
+}
+
+/** One answer's terms, in every dialect. */
+export interface Terms {
+  readonly v2: PaymentRequired;
+  readonly v1: JsonObject;
+  readonly selfPaid: JsonObject;
+}
+
+/** @throws RangeError if an address of the merchant is none */
+export function transferTermsOf({ network, payTo, feePayer }: Merchant): (amount: bigint) => TransferTerms {
+  const fixed = {
+    feePayer: keyOf(feePayer),
+    payTo: keyOf(payTo),
+    mint: keyOf(network.usdcMint),
+    destination: keyOf(associatedTokenAddress(payTo, network.usdcMint)),
+  };
+  return (amount) => ({ ...fixed, amount });
+}
+
+function keyOf(address: string): Buffer {
+  const bytes = addressBytes(address);
+  if (!bytes) throw new RangeError(`not a Solana address: ${address}`);
+  return Buffer.from(bytes);
+}
+
+/** Writes the terms of one 402. */
+export function termsFor(
+  { network, payTo, feePayer, publicUrl }: Merchant,
+  { path, description, amount }: Offer,
+  { memo, latest }: Occasion,
+  error: string,
+): Terms {
+  // Without a query string: clients send all of it back, and it says who asks about whom.
+  const url = `${publicUrl}${path}`;
+  const mimeType = 'application/json';
+  const blockhash = latest
+    ? { recentBlockhash: latest.blockhash, lastValidBlockHeight: String(latest.lastValidBlockHeight) }
+    : {};
+  const accepted: PaymentRequirements = {
+    scheme: 'exact',
+    network: network.caip2 as PaymentRequirements['network'],
+    amount: String(amount),
+    asset: network.usdcMint,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: { feePayer, memo, ...blockhash },
+  };
+  const inFirstShape = {
+    scheme: 'exact',
+    maxAmountRequired: String(amount),
+    resource: url,
+    description,
+    mimeType,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    asset: network.usdcMint,
+  };
+  return {
+    v2: { x402Version: 2, error, resource: { url, description, mimeType }, accepts: [accepted] },
+    // No member is null: some clients of x402 v1 check strictly.
+    v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo } },
+    selfPaid: { ...inFirstShape, network: network.selfPaid, extra: { memo, ...blockhash } },
+  };
+}
