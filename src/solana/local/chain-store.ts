@@ -79,6 +79,8 @@ CREATE TABLE mention (address BLOB NOT NULL, sequence INTEGER NOT NULL, PRIMARY 
 `;
 
 const FORMAT = 1;
+/** A new chain begins past its first final slots, so that finality takes as long in it as in an old one. */
+const FIRST_SLOT = 64;
 /** A start right after a kill may find the lock of the process that is just being reaped. */
 const LOCK_WAIT_MS = 2_000;
 /** Slots are saved unsynced, which a killed process survives; every so many of them is synced, for a power cut. */
@@ -135,7 +137,9 @@ export class ChainStore {
         }
         if (format !== 0) throw new Error(`${file} has format ${format}; this version reads ${FORMAT}`);
         this.#database.exec(SCHEMA);
-        this.#database.prepare('INSERT INTO chain VALUES (1, ?, ?, 0, 0)').run(randomBytes(32), randomBytes(32));
+        this.#database
+          .prepare('INSERT INTO chain VALUES (1, ?, ?, ?, 0)')
+          .run(randomBytes(32), randomBytes(32), FIRST_SLOT);
         this.#database.pragma(`user_version = ${FORMAT}`);
         return true;
       })
