@@ -1,9 +1,9 @@
 /** Requests that Node's parser refuses never reach a route; they still get JSON (specification 7). */
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Problem, problem, statusOf } from '../errors.ts';
 import { toInstant } from '../instant.ts';
-import { COMMON_HEADERS } from './common-headers.ts';
+import { commonHeaders } from './common-headers.ts';
 import { type AnsweringService, errorEnvelope, newRequestId } from './send-problem.ts';
 
 /** Most bytes of request line and headers; a payment fits in half of it. */
@@ -42,8 +42,8 @@ function refusalFor(code: string | undefined): Problem {
 }
 
 export interface BrokenRequests {
-  /** Learns which connections have an answer under way. */
-  watch(server: Server): void;
+  /** Learns that a connection has an answer under way. */
+  watch(socket: Socket, response: ServerResponse): void;
   /** The handler of `clientError`. */
   refuse(error: NodeJS.ErrnoException, socket: Socket): void;
 }
@@ -56,8 +56,8 @@ export function brokenRequests(service: AnsweringService): BrokenRequests {
   const newestAnswer = new WeakMap<Socket, ServerResponse>();
   const refused = new WeakSet<Socket>();
   return {
-    watch(server) {
-      server.on('request', (request, response) => newestAnswer.set(request.socket, response));
+    watch(socket, response) {
+      newestAnswer.set(socket, response);
     },
     refuse(error, socket) {
       if (refused.has(socket)) return;
@@ -80,7 +80,7 @@ function rawAnswer(refusal: Problem, { publicUrl, clock }: AnsweringService): st
   const status = statusOf(refusal.problem);
   const body = JSON.stringify(errorEnvelope(refusal, requestId, toInstant(clock.now()), publicUrl));
   const headers = {
-    ...COMMON_HEADERS,
+    ...commonHeaders(publicUrl),
     'x-request-id': requestId,
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',

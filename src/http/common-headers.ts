@@ -25,7 +25,7 @@ export const JSON_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'"
  * Any page may call the service: a caller is known by the payment it signs and by nothing that a browser would add
  * by itself, so there is no session that another site could ride on.
  */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+const ALWAYS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED,
   'cross-origin-resource-policy': 'cross-origin',
@@ -35,14 +35,17 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Two years: browsers that met the service over https never fall back to http. */
-const STRICT_TRANSPORT = 'max-age=63072000';
+const OVER_HTTPS = { ...ALWAYS, 'strict-transport-security': 'max-age=63072000' };
 
+/** The same object for the same kind of address: it must not be changed. */
+export const commonHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
+  publicUrl.startsWith('https:') ? OVER_HTTPS : ALWAYS;
+
+/** Completes an answer with them; what the answer says itself stays. */
 export function setCommonHeaders(reply: FastifyReply): void {
-  reply.headers(COMMON_HEADERS);
+  const common = commonHeaders(reply.server.answering.publicUrl);
+  for (const name in common) if (!reply.hasHeader(name)) reply.header(name, common[name]);
   reply.header('x-request-id', reply.request.id);
-  if (reply.server.answering.publicUrl.startsWith('https:')) {
-    reply.header('strict-transport-security', STRICT_TRANSPORT);
-  }
 }
 
 /** A list of header names as a browser sends it; anything else is not reflected. */

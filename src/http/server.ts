@@ -1,4 +1,5 @@
 /** A Fastify instance that answers everything in JSON: whatever arrives, however broken, in whatever state it is. */
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyError,
@@ -29,28 +30,49 @@ import {
 /** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
 export const MAX_BODY_BYTES = 256 * 1024;
 
+const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: 1_000,
+  // Longer than the minute for which load balancers keep a silent connection: they close first, never into a request.
+  keepAliveTimeout: 72_000,
+  // Node refuses a missing Host without a body; a hook below does it in JSON.
+  requireHostHeader: false,
+};
+
 /** How often connections that fell silent during a stop are closed. */
 const DRAIN_EVERY_MS = 50;
 
-/** Makes the instance; routes are added to it afterwards. */
-export function makeServer(service: AnsweringService, logger: Logger): FastifyInstance {
+/** Answers a request at once and says so, or leaves it to the routes. */
+export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * Makes the instance; routes are added to it afterwards.
+ * @param answerEarly is asked before anything else, for an answer whose bytes lie ready
+ */
+export function makeServer(
+  service: AnsweringService,
+  logger: Logger,
+  answerEarly: EarlyAnswer = () => false,
+): FastifyInstance {
   const broken = brokenRequests(service);
   const app: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: newRequestId,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     // Its own 503 has no envelope; ours below has.
     return503OnClosing: false,
     // A HEAD on a paid address would pay for an answer without a body.
     exposeHeadRoutes: false,
-    http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 1_000,
-      // Node refuses a missing Host without a body; the hook below does it in JSON.
-      requireHostHeader: false,
+    serverFactory: (handle) => {
+      const server = createServer(SERVER_OPTIONS, (request, response) => {
+        broken.watch(request.socket, response);
+        if (!answerEarly(request, response)) handle(request, response);
+      });
+      // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
+      return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     clientErrorHandler: broken.refuse,
@@ -60,14 +82,14 @@ export function makeServer(service: AnsweringService, logger: Logger): FastifyIn
     },
   });
   decorateRequests(app, service);
-  broken.watch(app.server);
-  // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const draining = drainOnClose(app);
   const routes = collectRoutes(app);
 
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onSend', (_request, reply, _body, done) => {
     setCommonHeaders(reply);
+    done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
     if (draining.begun) {
       sendProblem(
         reply,

@@ -116,8 +116,8 @@ function unknownNames(query: Query, known: readonly string[]): Issue[] {
   return issues;
 }
 
-/** The tag as it was sent: a header's bytes reach us as Latin-1, and most callers mean UTF-8 by them. */
-function readTag({ headers }: FastifyRequest): string | null {
+/** `X-Service-Tag` as it was sent: a header's bytes reach us as Latin-1, and most callers mean UTF-8 by them. */
+export function readTag({ headers }: FastifyRequest): string | null {
   const header = headers['x-service-tag'];
   if (header === undefined) return null;
   const bytes = Buffer.from(header.toString(), 'latin1');
