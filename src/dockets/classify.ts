@@ -4,10 +4,11 @@ import { BANKRUPTCY } from './filing-rules/bankruptcy.ts';
 import { COURT_ACTS } from './filing-rules/court-acts.ts';
 import { FRENCH } from './filing-rules/french.ts';
 import { headOf } from './filing-rules/head.ts';
-import { NOTICES } from './filing-rules/notices.ts';
+import { NOTICE_KEYWORDS, noticeTypes } from './filing-rules/notices.ts';
 import { PAPERS } from './filing-rules/papers.ts';
 import { PLEADINGS } from './filing-rules/pleadings.ts';
 import type { Rule, Rules } from './filing-rules/rule.ts';
+import { STATEMENTS } from './filing-rules/statements.ts';
 import { WHOLE_ENTRY } from './filing-rules/whole-entry.ts';
 import type { FilingType, FilingTypes } from './filing-type.ts';
 
@@ -22,6 +23,7 @@ export function classifyFiling(text: string): FilingTypes {
   if (whole !== null) return withFurther(whole, head, 0);
   WORD.lastIndex = 0;
   for (let word = WORD.exec(head); word !== null; word = WORD.exec(head)) {
+    if (NOTICE_KEYWORDS.has(word[0])) return withFurther(noticeTypes(head.slice(word.index)), head, word.index);
     const rules = RULES_BY_KEYWORD.get(word[0]);
     if (rules === undefined) continue;
     const types = firstFitting(rules, head.slice(word.index));
@@ -35,7 +37,7 @@ const OTHER: FilingTypes = { primary: 'other', all: ['other'] };
 const WORD = /[a-z0-9]+(?:[-'][a-z]{2,})*/g;
 
 /** French first: its rules for words that both languages have fit French texts alone. */
-const RULES_BY_KEYWORD = rulesByKeyword([FRENCH, COURT_ACTS, PLEADINGS, NOTICES, PAPERS, BANKRUPTCY]);
+const RULES_BY_KEYWORD = rulesByKeyword([FRENCH, COURT_ACTS, PLEADINGS, STATEMENTS, PAPERS, BANKRUPTCY]);
 
 function rulesByKeyword(sets: readonly Rules[]): ReadonlyMap<string, readonly Rule[]> {
   const byKeyword = new Map<string, readonly Rule[]>();

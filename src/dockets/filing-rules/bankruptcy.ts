@@ -3,7 +3,10 @@ import { ALWAYS, type Rules } from './rule.ts';
 
 export const BANKRUPTCY: Rules = {
   'voluntary involuntary': [[/^(?:in)?voluntary petition/, 'complaint']],
-  adversary: [[/^adversary (?:case|proceeding)\b[^.]{0,30}(?:complaint|filed|commenced|\d)/, 'complaint']],
+  adversary: [
+    [/^adversary (?:case|proceeding)[^.]{0,40}\b(?:closed|dismissed|terminated|reopened)/, 'other'],
+    [/^adversary (?:case|proceeding)\b[^.]{0,30}(?:complaint|filed|commenced|\d)/, 'complaint'],
+  ],
   341: [[/^341\b/, 'hearing']],
   meeting: [[/^meeting of (?:the )?creditors|^meeting (?:held|set|continued|scheduled)/, 'hearing']],
   creditors: [

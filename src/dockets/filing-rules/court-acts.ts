@@ -64,7 +64,9 @@ export const COURT_ACTS: Rules = {
     [/^opinions?,? (?:and|&|\/) (?:final )?judge?ments?\b/, 'opinion', 'judgment'],
     [ALWAYS, 'opinion'],
   ],
+  'ruling rulings': [[/^rulings?\b/, 'order']],
   'curiam disposition dissent concurrence': [
+    [/^curiam order/, 'order'],
     [/^disposition (?:hearing|conference)/, 'hearing'],
     [/^disposition (?:of|by|sheet|date|code)/],
     [ALWAYS, 'opinion'],
@@ -135,6 +137,7 @@ export const COURT_ACTS: Rules = {
     [/^assignment of (?:rents|lease|judgment|error)/],
     [ALWAYS, 'transfer_assignment'],
   ],
+  'assign reassign': [[/^(?:re)?assign (?:judges?|case|magistrate|district|to)\b/, 'transfer_assignment']],
   'transferred transferring transfer transfers': [
     [/^transfers?(?:\/assignment)? (?:agreement|\(?claims?|of claims?)/, 'claim_plan_schedule'],
     [/^transfers? order/, 'order', 'transfer_assignment'],
@@ -146,6 +149,10 @@ export const COURT_ACTS: Rules = {
     [/^judge [\w. ]{2,30} (?:added|assigned|no longer|recused)/, 'transfer_assignment'],
   ],
   'sealed restricted vault unsealed': [
+    // The paper itself is named next.
+    [
+      /^(?:sealed|restricted) (?:document|event|filing)[^a-z0-9]{1,6}(?:sealed )?(?:motion|order|response|reply|memorandum|brief|notice|letter|judgment|declaration|affidavit|exhibit|transcript|report|stipulation|application|petition|objection|opposition|minute|plea|indictment|complaint)/,
+    ],
     [
       /^(?:un)?sealed (?:document|event|filing|record|entry|proceeding|case|matter|docket|attachment|item|envelope|material)/,
       'sealed_event',

@@ -220,6 +220,9 @@ export const FRENCH: Rules = {
     [/^affaire (?:transferee|attribuee|reattribuee|confiee)/, 'transfer_assignment'],
     [/^(?:transfert|renvoi|reaffectation|attribution) (?:de|du|a|au)/, 'transfer_assignment'],
   ],
+  'designe designee assigne affecte': [
+    [/^\w+ (?:a titre de|comme) (?:juge|protonotaire)|^\w+ (?:au juge|a l'instance)/, 'transfer_assignment'],
+  ],
   'scelle scelles confidentiel': [
     [/^(?:sous )?scelles?/, 'sealed_event'],
     [/^confidentiel/, 'sealed_event'],

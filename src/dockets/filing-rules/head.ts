@@ -8,6 +8,13 @@ const ACCENTS = /[\u0300-\u036f]/g;
 /** Remarks before the entry proper: `(1 pg)`, `(Final decision)`, `[12] `, `***`, `Docket Text:`. */
 const REMARK = /^(?:[\s*#:;,.\-"]+|\([^()]{1,40}\)|\[[^[\]]{1,40}\]|docket text:|\d{1,4}[.)] )+/;
 
+/** A category in front of the entry's own name, as some state courts write it: `Notice - Notice of Appeal`. */
+const CATEGORY =
+  /^(?:notice|brief|record|miscellaneous(?: document| paper)?|other|document|pleading|filing|response|petition) - (?=[a-z])/;
+
+/** The name of a court is no appeal. */
+const APPELLATE_COURT = /\b(?:court of (?:criminal |civil |special )?appeals?|cour d'appel)\b/g;
+
 /** The head of a text in lower case, without accents, typographic quotes and remarks; spaces made single. */
 export function headOf(text: string): string {
   let head = text.slice(0, HEAD_LENGTH).toLowerCase();
@@ -23,5 +30,8 @@ export function headOf(text: string): string {
   }
   const remark = REMARK.exec(head);
   // A text that is nothing but a remark is what it is.
-  return remark !== null && remark[0].length < head.length ? head.slice(remark[0].length) : head;
+  if (remark !== null && remark[0].length < head.length) head = head.slice(remark[0].length);
+  const category = CATEGORY.exec(head);
+  if (category !== null) head = head.slice(category[0].length);
+  return head.includes('appel') || head.includes('appeal') ? head.replace(APPELLATE_COURT, 'appellate-court') : head;
 }

@@ -1,140 +1,139 @@
-/** Notices and statements: forms that yield to what they do. */
-import { ALWAYS, type Rules } from './rule.ts';
+/** Notices: a form that yields to what it gives notice of. */
+import type { FilingType } from '../filing-type.ts';
+import type { Rule } from './rule.ts';
 
-/** `notice of`, `notice re`, `notice to`, with what clerks put between: `Notice re: Amended Notice of`. */
-const NOTICE =
-  "^notices?(?: \\(?(?:other|text only)\\)?)?(?:[ :-]+(?:of|re:?|regarding|to|for|by|is hereby given of|that)\\b:?)+(?: (?:an?|the|his|her|its|their|first|second|third|amended|joint|official|filing|corrected|limited|cross|electronic|impending|proposed|receipt|request|taking|intent|conditional|notice|of|and|interim|new|to take|defendants?'?|plaintiffs?'?s?))*(?: \\([^)]{1,20}\\))?";
+export const NOTICE_KEYWORDS: ReadonlySet<string> = new Set(['notice', 'notices', 'notification', 'notifications']);
 
-const notice = (what: string): RegExp => new RegExp(`${NOTICE} (?:${what})`);
+/** What clerks put between the word and what it is about: `Notice re: Amended Notice of Filing of the`. */
+const BETWEEN =
+  /^(?:[\s:,/-]*(?:of|re|regarding|to|for|by|that|and|is hereby given|an?|the|his|her|its|their|first|second|third|fourth|amended|joint|official|filing|corrected|limited|cross|electronic|impending|receipt|taking|taken|intent|intention|conditional|notices?|interim|new|take|submission|submitting|submit|file|defendants?'?s?|plaintiffs?'?s?|debtors?'?s?|trustee'?s?|party'?s?|continued|emergency|telephonic|request|\(other\)|\(text only\)|supplemental|further|renewed|revised)(?=[\s:,/()-]|$))+[\s:,/-]*/;
 
-export const NOTICES: Rules = {
-  'notice notices notification notifications': [
-    [notice('deficien|defect|incomplete|missing|non-?compliance|delinquen|error|errata'), 'notice'],
-    [/^notices? of (?:presentment|settlement of (?:an |the )?(?:\w+ )?(?:order|judgment))/, 'proposed_order', 'notice'],
-    [
-      notice(
-        'proposed (?:order|judgment)|(?:lodg\\w+|submission) of (?:\\w+ )?(?:order|judgment)|proposed form of order',
-      ),
-      'proposed_order',
-      'notice',
-    ],
-    [
-      notice(
-        '(?:(?:transmi\\w+|docketing|assembl\\w+|filing) (?:of )?)?(?:\\w+ ){0,2}?(?:interlocutory |bankruptcy |civil |criminal )?(?:cross-?)?appeal\\b(?! fee)',
-      ),
-      'appeal',
-      'notice',
-    ],
-    [/^notices? of (?:discretionary|direct|interlocutory|supreme court) (?:review|appeal)/, 'appeal', 'notice'],
-    [/^notices? (?:of )?docketing/, 'appeal', 'notice'],
-    [notice('(?:entry of |withdrawal of |limited |special )*appearances?'), 'appearance', 'notice'],
-    [
-      notice(
-        '(?:withdrawal|substitution|change|association|termination|addition|intention|appointment|designation)(?: (?:and|of|as|in|the))* (?:\\w+ ){0,3}(?:counsel|attorneys?|solicitors?|lawyers?|representation)',
-      ),
-      'appearance',
-      'notice',
-    ],
-    [notice('(?:withdrawal as|attorney|counsel|pro hac vice)'), 'appearance', 'notice'],
-    [/^notices? of request for (?:notice|service)|^notices? of request to be/, 'appearance', 'notice'],
-    [
-      /^notices? of applications? (?:for|with regard to|under|in respect)[^.]{0,40}(?:judicial review|section|s\.)/,
-      'complaint',
-      'notice',
-    ],
-    [/^notices? of (?:applications?)(?! (?:to|for))/, 'complaint', 'notice'],
-    [/^notices? of (?:removal|petition|claim|civil claim|action|family claim)\b(?!s)/, 'complaint', 'notice'],
-    [notice('motions? (?:and|with|&) (?:\\w+ )?hearing'), 'motion', 'hearing', 'notice'],
-    [notice('(?:cross-?)?(?:\\w+ )?(?:motions?|applications?)\\b(?! (?:hearing|granted|denied))'), 'motion', 'notice'],
-    [/^notices? (?:of )?(?:\w+ )?(?:341|meeting of creditors)/, 'hearing', 'notice'],
-    [
-      notice(
-        '(?:\\w+ ){0,3}?(?:hearings?|setting|re-?setting|re-?scheduling|scheduling|trial|conference|oral argument|argument|arraignment|mediation conference|change of plea|plea|sentencing|meeting of creditors|status conference|calendar|postponement|adjournment|continuance|cancellation|341|evidentiary|video|telephonic)',
-      ),
-      'hearing',
-      'notice',
-    ],
-    [
-      notice(
-        "(?:\\w+ ){0,3}?(?:deposition|interrogator|rule 2004|2004 examination|examination|oral examination|discovery|production|service of (?:[\\w' ]{0,40})?(?:discovery|disclosure|interrogator|requests?|responses?|production|expert)|disclosures?)",
-      ),
-      'discovery',
-      'notice',
-    ],
-    [notice('(?:\\w+ ){0,2}?subpoenas?'), 'subpoena', 'notice'],
-    [notice('(?:tentative |class |partial |global )*settlement(?! conference)'), 'settlement', 'notice'],
-    [notice('(?:filing (?:of )?)?(?:\\w+ ){0,2}?transcripts?'), 'transcript', 'notice'],
-    [/^notices? received [^.]{0,60}transcript/, 'transcript', 'notice'],
-    [
-      notice(
-        '(?:case |judge |judicial )*(?:re-?assignment|re-?assigning|assignment to|assignment$|transfer(?! of claim)|recusal|judicial assignment)',
-      ),
-      'transfer_assignment',
-      'notice',
-    ],
-    [
-      notice('(?:claims? )?(?:transfer|assignment|withdrawal|filing) of (?:\\w+ )?(?:proofs? of )?claims?'),
-      'claim_plan_schedule',
-      'notice',
-    ],
-    [notice('(?:proofs? of claims?|requirement to file)'), 'claim_plan_schedule', 'notice'],
-    [
-      notice(
-        '(?:voluntary |partial |stipulat\\w+ )+(?:dismissal|withdrawal of (?:the )?(?:action|complaint|petition))',
-      ),
-      'dismissal',
-      'notice',
-    ],
-    [
-      notice(
-        '(?:discontinuance|abandonment|withdrawal of (?:the )?(?:action|complaint|appeal|petition|case|application for))',
-      ),
-      'dismissal',
-      'notice',
-    ],
-    [
-      /^notices? of dismissal (?:by|as to|with|without|of (?:party|defendant|action|case)|filed|pursuant|under|re)/,
-      'dismissal',
-      'notice',
-    ],
-    [notice('(?:certificate of )?(?:service|mailing)\\b'), 'service', 'notice'],
-    [
-      notice('(?:past due |unpaid |outstanding )*(?:\\w+ )?fees? (?:due|owed|unpaid|not paid)|payment'),
-      'fee',
-      'notice',
-    ],
-    [notice('mandate'), 'mandate', 'notice'],
-    [notice('exhibits?'), 'exhibit', 'notice'],
-    [notice('supplemental authorit|letter'), 'letter', 'notice'],
-    [notice('(?:joinder)'), 'motion', 'notice'],
-    [notice('(?:\\w+ ){0,2}?(?:opposition|objections?|non-?opposition)'), 'response', 'notice'],
-    [notice('(?:bond|bail)'), 'bond', 'notice'],
-    [notice('(?:verdict)'), 'verdict', 'notice'],
-    [ALWAYS, 'notice'],
+/** Looks at a notice from its own word on, where a form of its own decides. */
+const FORMS: readonly Rule[] = [
+  [/^notices? of (?:presentment|settlement of (?:an |the )?(?:\w+ )?(?:order|judgment))/, 'proposed_order'],
+  [/^notices?,? (?:and )?(?:\[|\()?proposed (?:\w+ )?(?:order|judgment)/, 'proposed_order'],
+  [/^notices? received [^.]{0,60}transcript/, 'transcript'],
+  [/^notices? of request (?:for (?:notice|service)|to be)/, 'appearance'],
+  [/^notices? of (?:\w+ )?(?:intent|intention) to (?:respond|oppose)/, 'notice'],
+  [/^notices? of (?:intent|intention) to (?:request|redact)[^.]{0,30}redact/, 'notice'],
+  [/^notices? of (?:intent|intention)[ ,]+to appear\b/, 'appearance'],
+  [/^notices? of (?:attorney|counsel)\b/, 'appearance'],
+  [/^notices? to (?:(?:withdraw|substitute|change)[^.]{0,20}(?:attorney|counsel|appearance))/, 'appearance'],
+  [
+    /^notices? to (?:attorney|counsel|parties|filer|the parties|all)\b(?!.{0,80}(?:assign|hearing|conference))/,
+    'notice',
   ],
+];
 
-  'statement statements': [
-    [/^(?:amended )?statements? of claims?/, 'complaint'],
-    [/^statements? of defen[cs]e/, 'answer'],
-    [
-      /^statements? (?:of|in|re|regarding) (?:non-?opposition|no opposition|no position|opposition|objection|response)/,
-      'response',
-    ],
-    [
-      /^statements? of (?:intention|intent|financial|affairs|current monthly|income|monthly|schedules?|executory|assets)/,
-      'claim_plan_schedule',
-    ],
-    [/^statements? of (?:corporate|disclosure|interest|financial interest|ownership)/, 'other'],
-    [/^statements? (?:of|about|re) (?:your |debtor'?s?\(?s?\)? )?social security/, 'other'],
-    [/^statements? of reasons/, 'plea_sentencing'],
-    [/^statements? of (?:issues?|points|jurisdiction)[^.]{0,30}(?:appeal)?/, 'appeal'],
-    [
-      /^statements? of (?:\w+ )?(?:undisputed|disputed|uncontested|uncontroverted|material|contested|genuine)? ?(?:material )?facts?/,
-      'brief',
-    ],
-    [/^statements? of decision/, 'opinion'],
-    [/^statements? (?:re:?|regarding|of|on) (?:\w+ )?(?:joint )?(?:status|case management)/, 'report'],
-    [/^statements? in (?:support|opposition)/, 'brief'],
-    [/^statements?(?:$| (?:of|re|regarding|by|filed|in|pursuant|under|on|for))/, 'other'],
+/** What a notice is about, the words between taken off. */
+const OBJECTS: readonly Rule[] = [
+  [
+    /^(?:\w+ )?(?:deficien|defect|incomplete|missing|non-?compliance|delinquen|error|errata|docket correction|correction)/,
+    'notice',
   ],
-};
+  [
+    /^(?:proposed (?:\w+ ){0,3}(?:order|judge?ment)|(?:lodg\w+|submission) (?:of )?(?:\w+ ){0,2}(?:order|judgment)|proposed form of order)/,
+    'proposed_order',
+  ],
+  [/^(?:transmi\w+|docketing|assembl\w+)\b(?: of)?[^.;(]{0,50}(?:appeal|record|usca|circuit|\broa\b)/, 'appeal'],
+  [/^docketing\b/, 'appeal'],
+  [/^appeals? (?:fee|filing fee|rights?|deadline|information)/, 'notice'],
+  [/^(?:(?!hearing|motion|entry|withdrawal|ruling|order)\w+ ){0,2}(?:cross-?)?appeals?\b/, 'appeal'],
+  [/^(?:discretionary|direct|interlocutory|supreme court|petition for) (?:review|appeal)/, 'appeal'],
+  [/^petitions? for (?:writ of )?(?:certiorari|review)/, 'appeal'],
+  [/^(?:entry of |withdrawal of |limited |special |general |attorney |counsel )*appearances?/, 'appearance'],
+  [
+    /^(?:withdrawal|substitution|change|association|termination|addition|appointment|designation|unavailability)(?: (?:and|of|as|in|the))+ (?:\w+ ){0,3}(?:counsel|attorneys?|solicitors?|lawyers?|representation)(?! (?:address|availab))/,
+    'appearance',
+  ],
+  [
+    /^(?:withdrawal as|withdrawal and substitution|substitution|pro hac vice|change of (?:law )?firm|attorney (?:appearance|withdrawal|substitution))/,
+    'appearance',
+  ],
+  [/^applications? (?:for (?:leave and|judicial review)|with regard to|under|in respect|$)/, 'complaint'],
+  [/^applications? (?:on behalf|filed|dated|against|by the applicant)/, 'complaint'],
+  [
+    /^(?:removal|petition|claims?|civil claim|action|family claim|adversary proceeding|state court complaint)(?:$| (?!(?:by|to|for) )|[.,;])(?!filing|transfer|bar date|objection|register)/,
+    'complaint',
+  ],
+  [/^removal\b/, 'complaint'],
+  [/^(?:cross-?)?(?:\w+ )?motions? (?:and|with|&) (?:\w+ )?hearing/, 'motion', 'hearing'],
+  [/^(?:\w+ ){0,2}transcripts?/, 'transcript'],
+  [
+    /^(?:cross-?)?(?:(?!hearing|conference|trial|entry|ruling|order|withdrawal)\w+ ){0,2}?(?:motions?|applications?)\b(?! (?:hearing|granted|denied|calendar))/,
+    'motion',
+  ],
+  [/^(?:first )?meeting of (?:the )?creditors|^341|^(?:chapter \d+ )(?:bankruptcy )?case/, 'hearing'],
+  [
+    /^proofs? of claims?|^(?:transfer|assignment|withdrawal|objection to transfer) of (?:\w+ )?claims?|^claims? (?:transfer|filing|bar)|^requirement to file (?:a )?(?:proof|statement)/,
+    'claim_plan_schedule',
+  ],
+  [
+    /^(?:chapter \d+ |amended |proposed )*(?:plan|disclosure statement|schedules?)\b(?! (?:hearing|confirmation))/,
+    'claim_plan_schedule',
+  ],
+  [
+    /^(?:voluntary |partial |stipulat\w+ )+(?:dismissal|discontinuance|withdrawal of (?:the )?(?:action|complaint|petition))/,
+    'dismissal',
+  ],
+  [
+    /^(?:discontinuance|withdrawal|abandonment) of (?:the )?(?:[\w']+ ){0,2}(?:motion|document|application|request|paper|filing|objection|response|doc)/,
+    'notice',
+  ],
+  [
+    /^(?:discontinuance|abandonment of (?:the )?(?:action|appeal|application)|withdrawal of (?:the )?(?:action|complaint|appeal|petition|case))/,
+    'dismissal',
+  ],
+  [
+    /^dismissal (?:by|as to|with|without|of (?:party|defendant|action|case|certain|all)|filed|pursuant|under|re)/,
+    'dismissal',
+  ],
+  [/^(?:voluntary )?dismissal$/, 'dismissal'],
+  [
+    /^(?:(?!entry|order|motion|withdrawal)[\w-]+ ){0,3}?(?:hearings?|setting|re-?setting|re-?scheduling|scheduling|trial|conference|conf|argument|arraignment|plea|sentencing|calendar|postponement|adjournment|continuance|cancellation|video|telephonic|argument calendar|date and time|initial appearance|change of plea|mediation)\b(?! (?:order|brief|memorandum|exhibits?|report))/,
+    'hearing',
+  ],
+  [
+    /^(?:(?!entry|order|motion|withdrawal)\w+ ){0,3}?(?:depositions?|interrogator\w+|rule 2004|2004 examination|examination|oral examination|discovery|production|disclosures?)/,
+    'discovery',
+  ],
+  [
+    /^service (?:of|by|for)[\w' ,.]{0,60}(?:discovery|disclosure|interrogator|requests?|responses?|production|expert|admission)/,
+    'discovery',
+  ],
+  [/^(?:\w+ ){0,2}?subpoenas?/, 'subpoena'],
+  [/^(?:tentative |class |partial |global |proposed )*settlements?\b(?! conference)/, 'settlement'],
+  [
+    /^(?:case |judge |judicial |magistrate |random |direct |district )*(?:re-?assignment|re-?assigning|re-?assigned|assignment|transfer|recusal|judge assignment|transferred)\b/,
+    'transfer_assignment',
+  ],
+  [/^(?:certificate of )?(?:service|mailing)\b/, 'service'],
+  [
+    /^(?:past due |unpaid |outstanding )*(?:\w+ )?fees? (?:due|owed|unpaid|not paid)|^payment|^(?:filing )?fees? (?:due|not paid)/,
+    'fee',
+  ],
+  [/^mandate/, 'mandate'],
+  [/^(?:trial |hearing )*(?:exhibits?|appendix)/, 'exhibit'],
+  [/^(?:affidavit|declaration)/, 'declaration'],
+  [/^(?:(?!additional)\w+ )?authorit(?:y|ies)/, 'notice'],
+  [/^joinder/, 'notice'],
+  [/^(?:\w+ ){0,2}?(?:opposition|objections?|non-?opposition)\b/, 'response'],
+  [/^(?:bond|bail)/, 'bond'],
+  [/^(?:stipulation)/, 'stipulation'],
+  [/^(?:plea agreement|pre-?sentence|sentencing|change of plea)/, 'plea_sentencing'],
+  [/^(?:report|monthly operating report|(?:trustee'?s? )?final report|status report)/, 'report'],
+  [/^[^.;(]{0,60}\b(?:randomly assigned|direct assignment|re-?assign(?:ed|ment))\b/, 'transfer_assignment'],
+];
+
+/** The types of a notice; `text` begins with the word itself. */
+export function noticeTypes(text: string): readonly FilingType[] {
+  const word = /^\w+/.exec(text)?.[0] ?? '';
+  const object = text.slice(word.length).replace(BETWEEN, '');
+  const types = fitting(FORMS, text) ?? fitting(OBJECTS, object) ?? [];
+  return types.includes('notice') ? types : [...types, 'notice'];
+}
+
+function fitting(rules: readonly Rule[], text: string): readonly FilingType[] | null {
+  for (const [when, ...types] of rules) if (when.test(text)) return types;
+  return null;
+}

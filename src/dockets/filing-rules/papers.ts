@@ -83,6 +83,11 @@ export const PAPERS: Rules = {
       'service',
     ],
     [
+      /^(?:certificates?|proofs?|returns?|certification|affidavit)(?:\/\w+)? of (?:\w+ )?service\b(?:(?!\b(?:motion|order|re|regarding|related|response|reply|opposition|objection)\b|[[(])[^.]){0,80}\bsubpoena/,
+      'subpoena',
+      'service',
+    ],
+    [
       /^(?:certificates?|proofs?|returns?|certification|admission|acceptance)(?:\/[\w]+)? of (?:\w+ )?(?:\w+ )?(?:service|mailing|notice|summons|publication|delivery|posting)/,
       'service',
     ],
@@ -102,9 +107,13 @@ export const PAPERS: Rules = {
     [/^certificates?\b/, 'other'],
   ],
   'returned executed unexecuted': [[/^(?:returned )?(?:un)?executed\b/, 'service']],
-  affidavit: [],
 
   'affidavit affidavits declaration declarations affirmation affirmations verification': [
+    [
+      /^\w+ of (?:\w+ )?service\b(?:(?!\b(?:motion|order|re|regarding|related|response|reply)\b|[[(])[^.]){0,80}\bsubpoena/,
+      'subpoena',
+      'service',
+    ],
     [/^declaration (?:of|re) (?:trust|homestead)/, 'exhibit'],
     [/^[\w]+(?:\/[\w]+)? of (?:[\w']+ ){0,2}(?:service|mailing|publication|posting|delivery|notice)\b/, 'service'],
     [/^[\w]+(?:\/[\w]+)? (?:re:? |regarding )?(?:service|mailing|publication)\b/, 'service'],
@@ -192,7 +201,7 @@ export const PAPERS: Rules = {
     [/^case (?:transferred|remanded|referred)/, 'transfer_assignment'],
     [/^case (?:un)?sealed/, 'sealed_event'],
     [
-      /^case (?:re-?opened|closed|terminat\w+|closing|status|designated|file|number|associated|flag|converted|opened)/,
+      /^case (?:re-?opened|began|closed|terminat\w+|closing|status|designated|file|number|associated|flag|converted|opened)/,
       'other',
     ],
     [/^case (?:docketed|opened)/, 'appeal'],
@@ -222,7 +231,7 @@ export const PAPERS: Rules = {
     [/^appeals? (?:fee|filing fee)/, 'fee'],
     [/^appeals? books?/, 'record'],
     [/^appeals? bond/, 'bond'],
-    [/^appeals? (?:court|judge|division|tribunal|hearing|council)\b/],
+    [/^appeals? (?:court|judge|division|tribunal|hearing|council|panel)\b/],
     [ALWAYS, 'appeal'],
   ],
   'certiorari mandamus usca': [
@@ -230,7 +239,10 @@ export const PAPERS: Rules = {
     [/^usca (?:order|opinion|judgment)/],
     [ALWAYS, 'appeal'],
   ],
-  circuit: [[/^circuit court of appeals (?:case )?(?:number|mandate)/]],
+  'appellate-court': [
+    [/^appellate-court (?:case |docket )?(?:no|number|#)/, 'appeal'],
+    [/^appellate-court mandate/, 'mandate'],
+  ],
   docketed: [[/^docketed\b/, 'appeal']],
   docketing: [[/^docketing (?:statement|notice|letter|form)/, 'appeal']],
   'transmission transmittal transmitted': [
@@ -242,7 +254,7 @@ export const PAPERS: Rules = {
     [/^records? (?:on|of|for) (?:the )?appeal/, 'appeal'],
     [/^records? - records? on appeal/, 'appeal'],
     [/^records? (?:transmitted|sent|returned|received|filed|requested)/, 'appeal'],
-    [/^records?(?:$| (?:of|from|containing|on behalf|in))/, 'record'],
+    [/^records?(?:$| (?:of|from|containing|on behalf|in)\b)/, 'record'],
   ],
   tribunal: [[/^tribunal(?:'s)? record/, 'record']],
   administrative: [[/^administrative record/, 'record']],

@@ -32,6 +32,7 @@ export const PLEADINGS: Rules = {
     [/^motions? (?:referred|no longer referred)/, 'transfer_assignment'],
     [/^motions? (?:under advisement|taken under|submitted)/, 'hearing'],
     [/^motions? record/, 'motion'],
+    [/^motions? orders?\b/, 'order'],
     [/^motions? (?:transcript)/, 'transcript'],
     [ALWAYS, 'motion'],
   ],

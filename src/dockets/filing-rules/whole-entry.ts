@@ -5,8 +5,10 @@ const ASKED = '(?:motions?|petitions?|applications?|requests?)';
 
 export const WHOLE_ENTRY: readonly Rule[] = [
   // What became of a motion is the court's act: `Motion for leave disposed`, `Petition DENIED`.
+  [/^(?!notice|letter|certificate)(?:(?!\b(?:filed|order|opinion|by)\b)[^.;[(]){3,110} disposed\b/, 'order'],
+  // An order without its name: `Upon consideration of the motion ..., appellants are directed to ...`.
   [
-    new RegExp(`^(?:[\\w'.-]+ ){0,4}${ASKED}\\b(?:(?!\\b(?:filed|order|opinion|by)\\b)[^.;[(]){0,110} disposed\\b`),
+    /^(?:upon|in consideration|having|after|for (?:the )?reasons|pursuant to|the court|it is|on the court's own|this (?:case|matter)|before the court|in light of|good cause|by order|as the court|because)\b.{0,200}\b(?:ordered|directed|granted|denied|orders|directs|grants|denies|granting|denying|dismissed)\b/,
     'order',
   ],
   [
@@ -22,6 +24,11 @@ export const WHOLE_ENTRY: readonly Rule[] = [
   ],
   [/^[\w'%.&/ -]{0,60}\b(?:fund|assessment|account)s?(?: \(?[\w .-]{0,20}\)?)?$/, 'fee'],
   [/^adjusting entry/, 'fee'],
+  // `Arraignment minute`, `Criminal minutes`, never a minute order.
+  [
+    /^(?:(?!(?:notice|motion|order|transcript|letter|report|approval)\b)[\w'-]+ ){0,4}minutes?(?:$|\/|[.,:;(-]| (?!order|entry order))/,
+    'minute_entry',
+  ],
   // A page of the Canadian registry: place, day, who sat.
   [/^[a-z' -]{3,20},? \d{1,2}-[a-z]{3}-\d{4} (?:before|en presence|devant|present)/, 'minute_entry', 'hearing'],
   // `Judge Poe: defendant appears in person ...`
