@@ -10,3 +10,8 @@ export const EventSkipped = event(
 );
 
 export const OPERATOR_EVENTS = [EventSkipped] as const;
+
+/** Stream of an operator's acts on one subject. */
+export const operatorStream = (subject: string): string => `operator-${subject}`;
+/** The subject of what is done to a projection. */
+export const projectionSubject = (projection: string): string => `projection-${projection}`;

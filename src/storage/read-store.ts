@@ -23,6 +23,13 @@ export interface Stored<Document = JsonObject> {
   readonly document: Document;
 }
 
+/** How far a document is, also where it was deleted: what a fold continues from. */
+export interface DocumentState {
+  readonly position: Position;
+  /** Null for a tombstone. */
+  readonly document: JsonObject | null;
+}
+
 export interface DocumentWrite {
   readonly collection: string;
   readonly id: string;
@@ -95,6 +102,13 @@ export interface ReadStore {
     ids: readonly string[],
     generation?: number,
   ): Promise<ReadonlyMap<string, Stored<Document>>>;
+
+  /** As `load`, tombstones included: a fold must not begin anew on a document that was deleted further on. */
+  loadStates(
+    collection: string,
+    ids: readonly string[],
+    generation: number,
+  ): Promise<ReadonlyMap<string, DocumentState>>;
 
   /**
    * Writes in order, then the checkpoint. A write to a document already at or past its position changes nothing; a

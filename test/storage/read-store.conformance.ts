@@ -104,8 +104,12 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await seen()).toEqual({ loaded: 0, found: 0, byField: 0, lacking: 0, counted: 0 });
         await commit(1, { a: { n: 1 } });
         expect((await seen()).loaded).toBe(0);
+        const states = await other.loadStates(documents, ['a', 'b'], 1);
+        expect([...states]).toEqual([['a', { position: at(2), document: null }]]);
         await commit(3, { a: { n: 3 } });
         expect((await seen()).loaded).toBe(1);
+        const state = (await other.loadStates(documents, ['a'], 1)).get('a');
+        expect(state).toEqual({ position: at(3), document: { n: 3 } });
       });
 
       it('become visible in the order in which they are written', async () => {

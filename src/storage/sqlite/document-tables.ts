@@ -1,7 +1,8 @@
 /** The documents of projections: one table for each generation of each collection. */
 import type Database from 'better-sqlite3';
+import type { JsonObject } from '../../events/event.ts';
 import type { Position } from '../event-log.ts';
-import type { CollectionSpec, Commit, Find, Stored } from '../read-store.ts';
+import type { CollectionSpec, Commit, DocumentState, Find, Stored } from '../read-store.ts';
 import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
 
 type DocumentRow = readonly [id: string, position: Position, document: string | null];
@@ -67,14 +68,20 @@ export class DocumentTables {
 
   load<Document>(collection: string, ids: readonly string[], generation?: number): Map<string, Stored<Document>> {
     const documents = new Map<string, Stored<Document>>();
-    const statements = this.#statements(collection, generation ?? this.#generation(collection));
-    if (!statements) return documents;
-    for (const id of ids) {
-      const row = statements.load.get(id);
-      const stored = row && storedDocument<Document>(row);
-      if (stored) documents.set(id, stored);
+    for (const row of this.#rows(collection, ids, generation ?? this.#generation(collection))) {
+      const stored = storedDocument<Document>(row);
+      if (stored) documents.set(stored.id, stored);
     }
     return documents;
+  }
+
+  /** Documents and tombstones. */
+  loadStates(collection: string, ids: readonly string[], generation: number): Map<string, DocumentState> {
+    const states = new Map<string, DocumentState>();
+    for (const [id, position, document] of this.#rows(collection, ids, generation)) {
+      states.set(id, { position, document: document === null ? null : (JSON.parse(document) as JsonObject) });
+    }
+    return states;
   }
 
   /** Writes, then the checkpoint. A write to a document at or past its position changes nothing. */
@@ -111,6 +118,15 @@ export class DocumentTables {
 
   activateGeneration(projection: string, generation: number): void {
     this.#activate.run(projection, generation);
+  }
+
+  *#rows(collection: string, ids: readonly string[], generation: number): Iterable<DocumentRow> {
+    const statements = this.#statements(collection, generation);
+    if (!statements) return;
+    for (const id of ids) {
+      const row = statements.load.get(id);
+      if (row) yield row;
+    }
   }
 
   #generation(collection: string): number {
