@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { mentionedIn } from './transaction-outcome.ts';
 import type { AccountState } from './virtual-machine.ts';
 
 /** Another process runs a chain on the same folder. */
@@ -38,7 +39,7 @@ export interface StoredTransaction extends TransactionRecord {
 export interface ChainCommit {
   readonly slot: number;
   readonly unixTime: number;
-  readonly transactions: readonly { readonly record: TransactionRecord; readonly mentions: readonly Buffer[] }[];
+  readonly transactions: readonly TransactionRecord[];
   /** By key in hexadecimal; null where the account ceased to exist. */
   readonly accounts: ReadonlyMap<string, AccountState | null>;
 }
@@ -64,7 +65,7 @@ export interface SignatureQuery {
 const SCHEMA = `
 CREATE TABLE chain (
   id INTEGER PRIMARY KEY CHECK (id = 1), seed BLOB NOT NULL, faucet_seed BLOB NOT NULL,
-  slot INTEGER NOT NULL, unix_time INTEGER NOT NULL
+  slot INTEGER NOT NULL, unix_time INTEGER NOT NULL, indexed INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE account (
   address BLOB PRIMARY KEY, lamports INTEGER NOT NULL, owner BLOB NOT NULL, executable INTEGER NOT NULL,
@@ -85,6 +86,10 @@ const FIRST_SLOT = 64;
 const LOCK_WAIT_MS = 2_000;
 /** Slots are saved unsynced, which a killed process survives; every so many of them is synced, for a power cut. */
 const SYNC_EVERY_SLOTS = 16;
+/** Bounds what indexing takes of a slot's time. */
+const INDEXED_PER_SLOT = 1_000;
+/** Pages of the write-ahead log, 4 KiB each, at which it is copied back. */
+const CHECKPOINT_PAGES = 4_000;
 
 interface AccountRow {
   readonly address: Buffer;
@@ -114,6 +119,7 @@ export class ChainStore {
       this.#database.pragma('locking_mode = EXCLUSIVE');
       this.#database.pragma('journal_mode = WAL');
       this.#database.pragma('synchronous = FULL');
+      this.#database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       this.created = this.#open(file);
     } catch (error) {
       this.#database.close();
@@ -138,7 +144,7 @@ export class ChainStore {
         if (format !== 0) throw new Error(`${file} has format ${format}; this version reads ${FORMAT}`);
         this.#database.exec(SCHEMA);
         this.#database
-          .prepare('INSERT INTO chain VALUES (1, ?, ?, ?, 0)')
+          .prepare('INSERT INTO chain VALUES (1, ?, ?, ?, 0, 0)')
           .run(randomBytes(32), randomBytes(32), FIRST_SLOT);
         this.#database.pragma(`user_version = ${FORMAT}`);
         return true;
@@ -164,10 +170,8 @@ export class ChainStore {
     const statements = this.#statements;
     statements.begin.run();
     try {
-      for (const { record, mentions } of transactions) {
-        const { signature, blockTime, wire, error, outcome } = record;
-        const { lastInsertRowid } = statements.landed.run(signature, record.slot, blockTime, wire, error, outcome);
-        for (const address of mentions) statements.mention.run(address, lastInsertRowid);
+      for (const { signature, slot: landedIn, blockTime, wire, error, outcome } of transactions) {
+        statements.landed.run(signature, landedIn, blockTime, wire, error, outcome);
       }
       for (const [key, state] of accounts) {
         const address = Buffer.from(key, 'hex');
@@ -183,19 +187,38 @@ export class ChainStore {
     this.#unsyncedSlots = 0;
   }
 
+  /** Saves how far the slots have come, and indexes some of the transactions that are not indexed yet. */
   saveSlot(slot: number, unixTime: number): void {
     this.#unsyncedSlots++;
-    if (this.#unsyncedSlots >= SYNC_EVERY_SLOTS) {
+    const synced = this.#unsyncedSlots >= SYNC_EVERY_SLOTS;
+    if (synced) this.#unsyncedSlots = 0;
+    this.#write(synced, () => {
       this.#statements.slot.run(slot, unixTime);
-      this.#unsyncedSlots = 0;
-      return;
-    }
-    this.#database.pragma('synchronous = NORMAL');
+      this.#index(INDEXED_PER_SLOT);
+    });
+  }
+
+  #write(synced: boolean, work: () => void): void {
+    if (!synced) this.#database.pragma('synchronous = NORMAL');
     try {
-      this.#statements.slot.run(slot, unixTime);
+      this.#database.transaction(work).immediate();
     } finally {
-      this.#database.pragma('synchronous = FULL');
+      if (!synced) this.#database.pragma('synchronous = FULL');
     }
+  }
+
+  /**
+   * Notes which accounts transactions mention. That touches a page for each account, so it is left out of the commit that
+   * a sender waits for; it can be made again from the transactions.
+   */
+  #index(most: number): void {
+    const { unindexed, mention, indexed } = this.#statements;
+    const stored = unindexed.all(most);
+    for (const { sequence, wire, outcome } of stored) {
+      for (const address of mentionedIn(wire, outcome)) mention.run(address, sequence);
+    }
+    const last = stored.at(-1);
+    if (last) indexed.run(last.sequence);
   }
 
   transaction(signature: Buffer): StoredTransaction | null {
@@ -208,6 +231,7 @@ export class ChainStore {
   }
 
   signatures({ address, before, until, latestSlot, limit }: SignatureQuery): readonly StoredTransaction[] {
+    this.#write(false, () => this.#index(Number.MAX_SAFE_INTEGER));
     return this.#statements.mentioning.all(address, before ?? Number.MAX_SAFE_INTEGER, until ?? 0, latestSlot, limit);
   }
 
@@ -228,7 +252,11 @@ function prepare(database: Database.Database) {
     landed: database.prepare(
       'INSERT INTO landed (signature, slot, block_time, wire, error, outcome) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    mention: database.prepare('INSERT INTO mention (address, sequence) VALUES (?, ?)'),
+    unindexed: database.prepare<[number], StoredTransaction>(
+      `SELECT ${LANDED} FROM landed WHERE sequence > (SELECT indexed FROM chain) ORDER BY sequence LIMIT ?`,
+    ),
+    indexed: database.prepare('UPDATE chain SET indexed = ?'),
+    mention: database.prepare('INSERT OR IGNORE INTO mention (address, sequence) VALUES (?, ?)'),
     account: database.prepare('INSERT OR REPLACE INTO account VALUES (?, ?, ?, ?, ?)'),
     forget: database.prepare('DELETE FROM account WHERE address = ?'),
     slot: database.prepare('UPDATE chain SET slot = ?, unix_time = ?'),

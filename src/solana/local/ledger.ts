@@ -21,7 +21,7 @@ const VISIBLE_SLOT_HASHES = 32;
 
 /** What executed in one turn of the event loop and becomes durable together. */
 interface Batch {
-  readonly transactions: { readonly record: TransactionRecord; readonly mentions: readonly Buffer[] }[];
+  readonly transactions: TransactionRecord[];
   readonly accounts: Map<string, AccountState | null>;
   readonly done: Promise<void>;
 }
@@ -145,11 +145,7 @@ export class Ledger {
       outcome: outcomeJson(accounts, before, after, execution),
     };
     this.#used.set(messageKey(transaction), record.slot);
-    await this.#persist(
-      record,
-      accounts.map(({ key }) => key),
-      after,
-    );
+    await this.#persist(record, after);
     return signature;
   }
 
@@ -158,9 +154,9 @@ export class Ledger {
     if (state) this.machine.place(payer, state);
   }
 
-  #persist(record: TransactionRecord, mentions: readonly Buffer[], after: Balances): Promise<void> {
+  #persist(record: TransactionRecord, after: Balances): Promise<void> {
     this.#batch ??= this.#newBatch();
-    this.#batch.transactions.push({ record, mentions });
+    this.#batch.transactions.push(record);
     for (const [key, state] of after.writable) this.#batch.accounts.set(key, state);
     return this.#batch.done;
   }

@@ -1,6 +1,6 @@
 /** What a transaction did, as it is kept beside its bytes: enough to answer `getTransaction`, built only when asked. */
 import type { AccountState, Execution, VirtualMachine } from './virtual-machine.ts';
-import { isWritable, type Message } from './wire.ts';
+import { isWritable, type Message, readTransaction } from './wire.ts';
 
 /** An account that a message uses, in the order in which instructions count them. */
 export interface UsedAccount {
@@ -160,6 +160,15 @@ export function outcomeJson(
     },
   };
   return JSON.stringify(outcome);
+}
+
+/** Every account that a kept transaction names, itself or through a lookup table. */
+export function mentionedIn(wire: Buffer, outcome: string): readonly Buffer[] {
+  const { message } = readTransaction(wire);
+  if (message.lookups.length === 0) return message.accounts;
+  const { loaded } = JSON.parse(outcome) as Outcome;
+  const fromTables = [...loaded.writable, ...loaded.readonly].map((key) => Buffer.from(key, 'base64'));
+  return [...message.accounts, ...fromTables];
 }
 
 /** Inner instructions, for those instructions that made any. */
