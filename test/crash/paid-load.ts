@@ -1,0 +1,129 @@
+/**
+ * Paid load against a service that is killed again and again, with the chain in a process of its own: what every
+ * caller sent and was told is remembered, and at the end the chain, the log and the callers must agree.
+ */
+import { randomInt } from 'node:crypto';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { build, limit, memo, type Parties, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
+import { freePort, type RunningProcess, spawnDocket, until } from '../support/processes.ts';
+import { ChainRpc } from '../support/rpc.ts';
+
+export const SLOT_MS = 50;
+const FUNDS = 500_000_000n;
+
+/** One payment that a caller made, and what became of it as far as the caller was told. */
+export interface Attempt {
+  readonly wallet: string;
+  readonly requestPath: string;
+  status: number | 'connection lost';
+  requestId: string | null;
+}
+
+export interface Stage {
+  readonly dataDirectory: string;
+  readonly chain: RunningProcess;
+  readonly rpc: ChainRpc;
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly wallets: readonly Keypair[];
+}
+
+/** Starts the chain alone, and says how the service is started beside it. */
+export async function setStage(directory: string, walletCount: number): Promise<Stage> {
+  const [port, adminPort, chainPort] = [await freePort(), await freePort(), await freePort()];
+  const rpc = new ChainRpc(`http://127.0.0.1:${chainPort}`);
+  const chain = spawnDocket(
+    ['chain', '--port', String(chainPort), '--data-dir', `${directory}/chain-alone`, '--slot-ms', String(SLOT_MS)],
+    {},
+  );
+  await until('the chain answers', async () => (await rpc.call('getHealth')) === 'ok', { process: chain });
+  const wallets = Array.from({ length: walletCount }, () => Keypair.generate());
+  await Promise.all(
+    wallets.map(({ publicKey }) => rpc.fund(publicKey.toBase58(), tokenAccountOf(publicKey).toBase58(), FUNDS)),
+  );
+  return {
+    dataDirectory: `${directory}/service`,
+    chain,
+    rpc,
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    environment: {
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+      DATA_DIR: `${directory}/service`,
+      SOLANA_NETWORK: 'local',
+      SOLANA_RPC_URL: rpc.url,
+      LOG_LEVEL: 'warn',
+    },
+    wallets,
+  };
+}
+
+export async function startService(stage: Stage): Promise<RunningProcess> {
+  const service = spawnDocket(['serve'], stage.environment);
+  const ready = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
+  await until('the service is ready', ready, { process: service });
+  return service;
+}
+
+/** What the service asks for. */
+async function termsOf(url: string): Promise<{ required: Record<string, unknown>; parties: Parties }> {
+  const response = await fetch(url);
+  const header = response.headers.get('payment-required');
+  await response.arrayBuffer();
+  if (!header) throw new Error(`no terms, status ${response.status}`);
+  const required = JSON.parse(Buffer.from(header, 'base64').toString());
+  const [accept] = required.accepts;
+  return {
+    required,
+    parties: { feePayer: new PublicKey(accept.extra.feePayer), payTo: new PublicKey(accept.payTo) },
+  };
+}
+
+/** One caller: asks, pays, and remembers what it was told, until `stopped`. */
+export async function pay(
+  stage: Stage,
+  wallet: Keypair,
+  path: string,
+  attempts: Attempt[],
+  stopped: () => boolean,
+): Promise<void> {
+  while (!stopped()) {
+    try {
+      const { required, parties } = await termsOf(stage.url + path);
+      const wire = build({
+        instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo()],
+        payer: parties.feePayer,
+        signers: [wallet],
+        blockhash: await stage.rpc.latestBlockhash(),
+      });
+      // The memo is ours, so the terms are sent back without the one that they named.
+      const [accept] = required.accepts as [{ extra: Record<string, unknown> }];
+      const { memo: _, ...extra } = accept.extra;
+      const header = Buffer.from(
+        JSON.stringify({
+          x402Version: 2,
+          resource: required.resource,
+          accepted: { ...accept, extra },
+          payload: { transaction: wire.toString('base64') },
+        }),
+      ).toString('base64');
+      const attempt: Attempt = {
+        wallet: wallet.publicKey.toBase58(),
+        requestPath: path,
+        status: 'connection lost',
+        requestId: null,
+      };
+      attempts.push(attempt);
+      const answer = await fetch(stage.url + path, { headers: { 'payment-signature': header } });
+      const body = (await answer.json()) as { meta?: { request_id?: string } };
+      attempt.requestId = body.meta?.request_id ?? null;
+      attempt.status = answer.status;
+      if (answer.status === 429) await new Promise((done) => setTimeout(done, 1_000));
+    } catch {
+      // The service is down: a caller comes back.
+      await new Promise((done) => setTimeout(done, 20 + randomInt(80)));
+    }
+  }
+}
