@@ -10,9 +10,20 @@ interface CatalogueEntry {
   readonly message: string;
   /** What the caller can do about it. */
   readonly hint: string;
+  /** What `details` holds beside `charged` and `hint`, by key. */
+  readonly details: Readonly<Record<string, string>>;
 }
 
-const entry = (status: number, message: string, hint: string): CatalogueEntry => ({ status, message, hint });
+const entry = (
+  status: number,
+  message: string,
+  hint: string,
+  details: CatalogueEntry['details'] = {},
+): CatalogueEntry => ({ status, message, hint, details });
+
+const issues = 'Every fault of the request: parameter, code, received, rule, example.';
+const retry_after = 'Seconds to wait before asking again; the header Retry-After says the same.';
+const accepts = 'The terms of payment, as x402 has them.';
 
 /** In the order in which they win when a request has several faults. */
 export const ERROR_CATALOGUE = {
@@ -20,68 +31,103 @@ export const ERROR_CATALOGUE = {
     400,
     'A required parameter is missing.',
     'Send every parameter that details.parameters names.',
+    { parameters: 'Names of what is missing.', issues },
   ),
   invalid_parameter: entry(
     400,
     'A parameter has a value that is not allowed.',
     'Correct each entry of details.issues: it states the rule and gives an example.',
+    { issues },
   ),
   invalid_case_id: entry(
     400,
     'This court does not write case numbers like this.',
     'Use the form of details.example; every court’s pattern is listed by GET /v2/status.',
+    {
+      received: 'What was sent, at most its first 200 characters.',
+      pattern: 'Regular expression of this court’s case numbers, as GET /v2/status lists it.',
+      example: 'A case number as this court writes it; null where it publishes no format.',
+      suggestion: 'What was probably meant, where that can be told.',
+      issues,
+    },
   ),
   invalid_timestamp: entry(
     400,
     'The timestamp is not ISO-8601 with an offset.',
     'Send for example 2026-03-01T12:00:00Z; best is meta.queried_at of your previous answer, unchanged.',
+    { received: 'What was sent.', example: 'What was probably meant, or any timestamp.', issues },
   ),
   last_checked_in_future: entry(
     400,
     'last_checked lies in the future.',
     'Send meta.queried_at of your previous answer, unchanged.',
+    { received: 'What was sent.', example: 'The present moment by our clock.', issues },
   ),
   invalid_batch_request: entry(
     400,
     'The body is not a batch of queries.',
     'Send {"queries": [{"case_id": "…", "court_code": "…"}]} with 1 to 50 queries.',
+    { issues },
   ),
   invalid_payment: entry(
     400,
     'The payment cannot be read.',
     'Send the payment as your x402 client encodes it: standard base64, one payment for each request.',
+    { reason: 'What cannot be decoded.' },
   ),
   payment_required: entry(
     402,
     'This call costs USDC on Solana, paid by x402 in the same call.',
     'Pay by the PAYMENT-REQUIRED header with an x402 client and repeat the request; no account is needed.',
+    { amount_usdc: 'The price, a decimal string of US dollars.', accepts },
   ),
   payment_rejected: entry(
     402,
     'The payment was not accepted; no money moved.',
     'details.reason says which rule it breaks. Build a new payment from the terms in this answer.',
+    {
+      reason: 'The rule that the payment breaks, as x402 names it.',
+      shortfall: 'Where funds lack: how much, in base units of USDC and in US dollars.',
+      accepts,
+    },
   ),
   settlement_failed: entry(
     402,
     'The payment did not go through; no money moved and no answer was given.',
     'Repeat the request with a new payment.',
+    { reason: 'Why the transfer did not happen.', transaction: 'Its signature.' },
   ),
   case_not_found: entry(
     404,
     'No such case is known.',
     'Check the number and the court; where details.enqueued is true, ask again after details.retry_after seconds.',
+    {
+      enqueued: 'Whether a source will be asked about it.',
+      retry_after,
+      candidates: 'Case numbers of this court that are near.',
+    },
   ),
-  endpoint_not_found: entry(404, 'There is nothing at this address.', 'See /docs for every endpoint.'),
+  endpoint_not_found: entry(404, 'There is nothing at this address.', 'See /docs for every endpoint.', {
+    suggestion: 'The address that was probably meant, else the documentation.',
+  }),
   result_not_found: entry(
     404,
     'No result is known under this id.',
     'Use the path in the Content-Location header of the paid answer.',
+    { suggestion: 'What to look at instead.' },
   ),
-  method_not_allowed: entry(405, 'This address does not take this method.', 'Use a method of details.allow.'),
+  method_not_allowed: entry(405, 'This address does not take this method.', 'Use a method of details.allow.', {
+    allow: 'Methods that this address takes; the header Allow says the same.',
+  }),
   payment_already_used: entry(
     409,
     'This payment has already bought an answer.',
     'Sign again with a newer blockhash or a unique memo. A paid answer stays at its Content-Location for 30 days.',
+    {
+      transaction: 'The signature of the transfer.',
+      result_hint: 'Where the answer that it bought can be fetched by its owner.',
+      retry_after,
+    },
   ),
   idempotency_conflict: entry(
     409,
@@ -92,23 +138,45 @@ export const ERROR_CATALOGUE = {
     409,
     'Several cases of this court fit this number.',
     'Repeat the request with one of details.candidates.',
+    { candidates: 'The full case numbers that fit.' },
   ),
-  version_retired: entry(410, 'This version of the API has ended.', 'Use details.successor instead.'),
-  result_gone: entry(410, 'This result is no longer kept.', 'Ask again; a result is kept for 30 days.'),
-  batch_too_large: entry(413, 'Too many queries in one batch.', 'Split the batch: at most details.limit queries.'),
-  payload_too_large: entry(413, 'The body is too large.', 'Send at most details.limit bytes.'),
+  version_retired: entry(410, 'This version of the API has ended.', 'Use details.successor instead.', {
+    successor: 'The address that took its place.',
+  }),
+  result_gone: entry(410, 'This result is no longer kept.', 'Ask again; a result is kept for 30 days.', {
+    successor: 'What to ask instead.',
+  }),
+  batch_too_large: entry(413, 'Too many queries in one batch.', 'Split the batch: at most details.limit queries.', {
+    limit: 'Most queries in one batch.',
+  }),
+  payload_too_large: entry(413, 'The body is too large.', 'Send at most details.limit bytes.', {
+    limit: 'Most bytes of a body.',
+  }),
   unsupported_media_type: entry(415, 'The body must be JSON.', 'Send Content-Type: application/json.'),
   court_not_covered: entry(
     422,
     'This court is not covered.',
     'details.suggestions names the nearest covered courts; GET /v2/status lists all of them.',
+    {
+      received: 'What was sent.',
+      coverage: 'planned: listed, and not yet to be queried. unknown: no court has this code.',
+      suggestions: 'The nearest codes of courts that can be queried.',
+      issues,
+    },
   ),
   rate_limit_exceeded: entry(
     429,
     'Too many requests from this wallet.',
     'Wait details.retry_after seconds; nothing was charged.',
+    {
+      retry_after,
+      limit: 'How many requests the window allows.',
+      window: 'Which limit was met: minute, day or settlement_failures.',
+    },
   ),
-  header_too_large: entry(431, 'The request headers are too large.', 'Send at most 32 KiB of headers.'),
+  header_too_large: entry(431, 'The request headers are too large.', 'Send at most 32 KiB of headers.', {
+    limit: 'Most bytes of request line and headers together.',
+  }),
   internal_error: entry(
     500,
     'Something went wrong here.',
@@ -118,11 +186,13 @@ export const ERROR_CATALOGUE = {
     503,
     'The court’s docket cannot be reached now.',
     'Ask again after details.retry_after seconds; the same payment can be presented again.',
+    { retry_after },
   ),
   service_unavailable: entry(
     503,
     'A part of this service is not available now.',
     'Ask again after details.retry_after seconds; the same payment can be presented again.',
+    { component: 'The part that is not available.', retry_after },
   ),
   query_timeout: entry(504, 'The query took too long.', 'Ask again; the same payment can be presented again.'),
 } as const satisfies Record<string, CatalogueEntry>;

@@ -109,7 +109,7 @@ function checkCourt(sent: string): Court | { readonly issue: Issue } {
       received: echo(sent),
       rule,
       example: suggestions[0] ?? EXAMPLE_COURT_CODE,
-      own: { court_code: echo(sent), coverage, suggestions },
+      own: { received: echo(sent), coverage, suggestions },
     },
   };
 }
