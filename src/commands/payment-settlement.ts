@@ -23,7 +23,7 @@ export interface SettlementPorts {
 /** What one look at the chain says of a submitted transaction. */
 export type Sighting =
   | { readonly seen: 'landed'; readonly slot: number; readonly final: boolean }
-  | { readonly seen: 'failed'; readonly detail: string }
+  | { readonly seen: 'failed'; readonly detail: string; readonly final: boolean }
   /** Unknown so far, or known but not yet confirmed. */
   | { readonly seen: 'not_yet' }
   /** It can no longer land, and nobody has seen it. */
@@ -33,8 +33,10 @@ const NOT_YET: Sighting = { seen: 'not_yet' };
 
 function sightingOf(status: SignatureStatus | null): Sighting {
   if (!status || status.commitment === 'processed') return NOT_YET;
-  if (status.error !== null) return { seen: 'failed', detail: status.error };
-  return { seen: 'landed', slot: status.slot, final: status.commitment === 'finalized' };
+  const final = status.commitment === 'finalized';
+  return status.error === null
+    ? { seen: 'landed', slot: status.slot, final }
+    : { seen: 'failed', detail: status.error, final };
 }
 
 /** Asks once. An endpoint that does not answer has seen nothing. */

@@ -1,0 +1,287 @@
+/**
+ * Brings every payment that was submitted to its end, whatever became of the request that submitted it
+ * (`payments.md`, Life of a payment). It keeps nothing: what has to be done is in the log, and the read model only says
+ * where to look first.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BaseLogger } from 'pino';
+import type { Loaded } from '../commands/handle.ts';
+import { type Payment, type PaymentCommand, payment } from '../commands/payment.ts';
+import {
+  broadcast,
+  commandFor,
+  lookAt,
+  lookForExpiry,
+  recordOutcome,
+  type SettlementPorts,
+  type Sighting,
+} from '../commands/payment-settlement.ts';
+import { decodeEvent } from '../events/codec.ts';
+import { type PaymentEvent, PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../projections/payments.ts';
+import { type CommandContext, NO_STREAM } from '../storage/event-log.ts';
+import type { FieldRange, Lease, ReadStore } from '../storage/read-store.ts';
+
+export interface PaymentRecoveryPorts extends SettlementPorts {
+  readonly readStore: ReadStore;
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Payments that requests of this process are tending themselves. */
+  readonly underway: ReadonlySet<string>;
+}
+
+/** What one round did. */
+export interface RecoveryRound {
+  settled: number;
+  settledLate: number;
+  failed: number;
+  finalized: number;
+  rolledBack: number;
+  /** Still without an outcome. */
+  pending: number;
+}
+
+export interface PaymentRecovery {
+  /** Looks once at everything that needs it. Needs no lease: expected revisions keep it safe. */
+  round(): Promise<RecoveryRound>;
+  /** Rounds under the lease until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const LEASE = 'payment-recovery';
+const LEASE_MICROS: Micros = 15 * MICROS_PER_SECOND;
+const RENEW_AFTER_MICROS: Micros = 5 * MICROS_PER_SECOND;
+/** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
+const BUSY_PAUSE_MS = 2_000;
+const IDLE_PAUSE_MS = 5_000;
+/** A cluster makes a block final some 13 seconds after it is confirmed: to ask earlier is to ask twice. */
+const FINALITY_AFTER_MICROS: Micros = 15 * MICROS_PER_SECOND;
+/** How long a payment that was given up is looked at, and how often. */
+const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
+const DOUBT_EVERY_MICROS: Micros = 30 * MICROS_PER_SECOND;
+const PAGE = 200;
+const AT_ONCE = 16;
+
+export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
+  const { log, chain, clock, readStore, logger, underway } = ports;
+  const owner = randomUUID();
+  let lease: Lease | null = null;
+  let leasedAt: Micros = 0;
+  let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
+
+  return { round, run };
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let pause = IDLE_PAUSE_MS;
+      try {
+        if (await holdLease()) {
+          const { pending } = await round(signal);
+          if (pending > 0) pause = BUSY_PAUSE_MS;
+        }
+      } catch (error) {
+        logger.error({ err: error }, 'a round of payment recovery failed; the next one begins anew');
+      }
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+    if (lease) await readStore.releaseLease(lease).catch(() => undefined);
+  }
+
+  async function holdLease(): Promise<boolean> {
+    const now = clock.now();
+    if (lease && now - leasedAt < RENEW_AFTER_MICROS) return true;
+    lease = await readStore.acquireLease(LEASE, owner, now, LEASE_MICROS);
+    leasedAt = now;
+    return lease !== null;
+  }
+
+  async function round(signal?: AbortSignal): Promise<RecoveryRound> {
+    const done: RecoveryRound = { settled: 0, settledLate: 0, failed: 0, finalized: 0, rolledBack: 0, pending: 0 };
+    // A round without a signal was asked for by somebody who needs no lease.
+    const goOn = async () => !signal || (!signal.aborted && (await holdLease()));
+    const now = clock.now();
+    await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done));
+    const settledBefore = { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER_MICROS) };
+    await forEach(withAttention('finality', settledBefore), goOn, (hash) => seekFinality(hash, done));
+    if (now - doubtedAt >= DOUBT_EVERY_MICROS) {
+      doubtedAt = now;
+      const givenUpSince = { field: 'outcomeAt', from: toInstant(now - DOUBT_MICROS) };
+      await forEach(withAttention('doubt', givenUpSince), goOn, (hash) => seekLateSettlement(hash, done));
+    }
+    return done;
+  }
+
+  /** Everything submitted and without an outcome: what the read model knows, and what it has not folded yet. */
+  async function* awaitingOutcome(): AsyncIterable<string> {
+    const generation = await readStore.activeGeneration(PAYMENTS);
+    const checkpoint = await readStore.checkpoint(PAYMENTS, generation);
+    const seen = new Set<string>();
+    for await (const hash of withAttention('outcome')) {
+      seen.add(hash);
+      yield hash;
+    }
+    for await (const { events } of log.readAll(checkpoint, { by: 'types', types: [PaymentSubmitted.type] })) {
+      for (const { stream } of events) {
+        const hash = paymentOf(stream);
+        if (hash !== null && !seen.has(hash)) yield hash;
+      }
+    }
+  }
+
+  async function* withAttention(attention: PaymentAttention, range?: FieldRange): AsyncIterable<string> {
+    const field = range ? 'outcomeAt' : 'submittedAt';
+    let after: { value: string; id: string } | undefined;
+    for (;;) {
+      const page = await readStore.find<PaymentRecord>({
+        collection: PAYMENTS,
+        equals: { attention },
+        order: { field, direction: 'ascending' },
+        limit: PAGE,
+        ...(range && { range }),
+        ...(after && { after }),
+      });
+      for (const { id } of page) yield id;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) return;
+      after = { value: last.document[field] ?? '', id: last.id };
+    }
+  }
+
+  async function seekOutcome(hash: string, done: RecoveryRound): Promise<void> {
+    if (underway.has(hash)) return;
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'submitted') return;
+    let sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
+    const command = commandFor(sighting);
+    if (!command) {
+      done.pending++;
+      await broadcast(chain, Buffer.from(state.submission.wire, 'base64'));
+      return;
+    }
+    const outcome = await record(found, command);
+    if (outcome.status === 'settled') done.settled++;
+    if (outcome.status === 'failed') {
+      done.failed++;
+      logger.warn(
+        { payment: hash, requestId: state.authorization.requestId, reason: outcome.reason },
+        'a payment failed',
+      );
+    }
+  }
+
+  async function seekFinality(hash: string, done: RecoveryRound): Promise<void> {
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'settled' || state.finalized) return;
+    let sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
+    const command = finalityCommandFor(sighting);
+    if (!command) {
+      // A block that held it may have been dropped: while its blockhash lives, it can land in another.
+      if (sighting.seen === 'not_yet') await broadcast(chain, Buffer.from(state.submission.wire, 'base64'));
+      return;
+    }
+    const outcome = await record(found, command);
+    if (outcome.status === 'settled') done.finalized++;
+    if (outcome.status === 'rolled_back') {
+      done.rolledBack++;
+      const { requestId, wallet } = state.authorization;
+      logger.error(
+        { payment: hash, requestId, wallet, alarm: 'payment_rolled_back' },
+        'an answered payment was undone',
+      );
+    }
+  }
+
+  async function seekLateSettlement(hash: string, done: RecoveryRound): Promise<void> {
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'failed' && state.status !== 'rolled_back') return;
+    const sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen !== 'landed') return;
+    const outcome = await record(found, { type: 'Settle', slot: sighting.slot });
+    if (outcome.status !== 'settled') return;
+    done.settledLate++;
+    const { requestId, wallet } = state.authorization;
+    logger.error(
+      { payment: hash, requestId, wallet, alarm: 'payment_settled_late' },
+      'a payment landed after it had been given up; its answer is at its result URL',
+    );
+  }
+
+  interface Recorded {
+    readonly stream: string;
+    readonly loaded: Loaded<Payment>;
+    /** Id of the event that made this payment recovery's business. */
+    readonly cause: string | null;
+  }
+
+  async function loadRecorded(hash: string): Promise<Recorded> {
+    const stream = paymentStream(hash);
+    const recorded = await log.read(stream);
+    const last = recorded.at(-1);
+    return {
+      stream,
+      loaded: {
+        state: recorded.reduce(
+          (state, event) => payment.evolve(state, decodeEvent(event) as PaymentEvent),
+          payment.initialState,
+        ),
+        head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+      },
+      cause: recorded.findLast(({ type }) => type === PaymentSubmitted.type)?.id ?? null,
+    };
+  }
+
+  async function record({ stream, loaded, cause }: Recorded, command: PaymentCommand): Promise<Payment> {
+    const requestId = 'authorization' in loaded.state ? loaded.state.authorization.requestId : null;
+    const context: CommandContext = {
+      // With the kind of outcome: two nodes that saw different things must conflict, and not be taken for one another.
+      commandId: `${cause}/${command.type}`,
+      requestId,
+      correlationId: requestId ?? `${cause}`,
+      causationId: cause,
+      actor: LEASE,
+    };
+    return (await recordOutcome(ports, stream, loaded, command, context)).state;
+  }
+}
+
+/** What a look says of a payment that was seen confirmed before. */
+function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
+  switch (sighting.seen) {
+    case 'landed':
+      return sighting.final ? { type: 'Finalize', slot: sighting.slot } : null;
+    case 'failed':
+      return sighting.final ? { type: 'RollBack', reason: 'failed_on_the_finalized_chain' } : null;
+    case 'never':
+      return { type: 'RollBack', reason: 'not_on_the_finalized_chain' };
+    case 'not_yet':
+      return null;
+  }
+}
+
+/** Several at once, never more; one that fails is logged by the round and leaves the others alone. */
+async function forEach(
+  items: AsyncIterable<string>,
+  goOn: () => Promise<boolean>,
+  act: (item: string) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const faults: unknown[] = [];
+  for await (const item of items) {
+    if (!(await goOn())) break;
+    const one: Promise<void> = act(item)
+      .catch((error: unknown) => {
+        faults.push(error);
+      })
+      .finally(() => running.delete(one));
+    running.add(one);
+    if (running.size >= AT_ONCE) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (faults.length) throw new AggregateError(faults, `${faults.length} payments could not be looked at`);
+}
