@@ -23,6 +23,7 @@ const entry = (
 
 const issues = 'Every fault of the request: parameter, code, received, rule, example.';
 const retry_after = 'Seconds to wait before asking again; the header Retry-After says the same.';
+const amount_usdc = 'The price, a decimal string of US dollars.';
 const accepts = 'The terms of payment, as x402 has them.';
 
 /** In the order in which they win when a request has several faults. */
@@ -79,7 +80,7 @@ export const ERROR_CATALOGUE = {
     402,
     'This call costs USDC on Solana, paid by x402 in the same call.',
     'Pay by the PAYMENT-REQUIRED header with an x402 client and repeat the request; no account is needed.',
-    { amount_usdc: 'The price, a decimal string of US dollars.', accepts },
+    { amount_usdc, accepts },
   ),
   payment_rejected: entry(
     402,
@@ -88,6 +89,7 @@ export const ERROR_CATALOGUE = {
     {
       reason: 'The rule that the payment breaks, as x402 names it.',
       shortfall: 'Where funds lack: how much, in base units of USDC and in US dollars.',
+      amount_usdc,
       accepts,
     },
   ),
@@ -95,7 +97,7 @@ export const ERROR_CATALOGUE = {
     402,
     'The payment did not go through; no money moved and no answer was given.',
     'Repeat the request with a new payment.',
-    { reason: 'Why the transfer did not happen.', transaction: 'Its signature.' },
+    { reason: 'Why the transfer did not happen.', transaction: 'Its signature.', amount_usdc, accepts },
   ),
   case_not_found: entry(
     404,

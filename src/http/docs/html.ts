@@ -1,0 +1,32 @@
+/** HTML as a template: every value is escaped, so that no text can become markup. */
+
+/** Markup that was made here and is not escaped again. */
+export class Html {
+  constructor(readonly markup: string) {}
+}
+
+type Value = string | number | Html | readonly Html[];
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPED[character] ?? character);
+
+function markupOf(value: Value): string {
+  if (value instanceof Html) return value.markup;
+  if (typeof value === 'object') return value.map(({ markup }) => markup).join('');
+  return escaped(String(value));
+}
+
+/** @example html`<p>${text}</p>` */
+export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
+  new Html(parts.reduce((whole, part, i) => `${whole}${markupOf(values[i - 1] ?? '')}${part}`));
+
+/** A plain sentence whose `quoted` pieces are code. */
+export const prose = (text: string): Html =>
+  new Html(escaped(text).replace(/`([^`]+)`/g, (_whole, code: string) => `<code>${code}</code>`));

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE } from '../../../src/errors.ts';
+import { html } from '../../../src/http/docs/html.ts';
+import { registerDocs } from '../../../src/http/docs/register-docs.ts';
+import { makeServer } from '../../../src/http/server.ts';
+import { listen, PUBLIC_URL, service, silent } from '../serving.ts';
+
+describe('the documentation', () => {
+  let app: FastifyInstance;
+  let base: string;
+  beforeAll(async () => {
+    app = makeServer(service, silent);
+    registerDocs(app, 'http://127.0.0.1:8899');
+    base = `http://127.0.0.1:${await listen(app)}`;
+  });
+  afterAll(() => app.close());
+  const page = async (path: string) => {
+    const answer = await fetch(base + path);
+    return { answer, text: await answer.text() };
+  };
+
+  it('has every code of the catalogue with its anchor, status, meaning, advice and details', async () => {
+    const { text } = await page('/docs/errors');
+    for (const [code, { status, details }] of Object.entries(ERROR_CATALOGUE)) {
+      expect(text.match(new RegExp(`id="${code}"`, 'g'))).toHaveLength(1);
+      const section = text.slice(text.indexOf(`id="${code}"`)).split('</section>')[0]!;
+      expect(section).toContain(`>${status}<`);
+      expect(section).toContain('What to do:');
+      for (const key of Object.keys(details)) expect(section).toContain(`<code>${key}</code>`);
+    }
+  });
+
+  it('shows a first query against this very service, how to raise the cap, and every error', async () => {
+    const { text } = await page('/docs');
+    expect(text).toContain(`${PUBLIC_URL}/v2/case?court_code=cand`);
+    expect(text).toContain('http://127.0.0.1:8899');
+    expect(text).toContain('setSpendControls');
+    expect(text).toContain('/docs/errors');
+    expect(text).toContain('id="changelog"');
+  });
+
+  it.each(['/docs', '/docs/errors'])('%s is one accessible page that runs and loads nothing', async (path) => {
+    const { answer, text } = await page(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(text).toContain('<html lang="en">');
+    expect(text).toContain('name="viewport"');
+    expect(text.match(/<h1>/g)).toHaveLength(1);
+    expect(text).not.toMatch(/<script|<img|<link|javascript:| on\w+=| style=/);
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+    for (const tag of ['section', 'h2', 'dl', 'dt', 'dd', 'p', 'pre', 'code', 'nav', 'ul', 'li']) {
+      const opened = text.match(new RegExp(`<${tag}[ >]`, 'g'))?.length ?? 0;
+      expect([tag, text.split(`</${tag}>`).length - 1]).toEqual([tag, opened]);
+    }
+  });
+
+  it('is not sent again to who has it', async () => {
+    const first = await fetch(`${base}/docs`);
+    const again = await fetch(`${base}/docs`, { headers: { 'if-none-match': first.headers.get('etag')! } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const head = await fetch(`${base}/docs`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('makes no markup of any text', () => {
+    const text = `<b a="c" d='e'>&`;
+    expect(html`<p title="${text}">${text}</p>`.markup).toBe(
+      '<p title="&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;">&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;</p>',
+    );
+  });
+});

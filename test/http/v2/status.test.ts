@@ -1,0 +1,196 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { courts } from '../../../src/courts/registry.ts';
+import { chooseCoding } from '../../../src/http/content-coding.ts';
+import type { Health, PartStatus } from '../../../src/http/health.ts';
+import { makeServer } from '../../../src/http/server.ts';
+import { statusEndpoint } from '../../../src/http/v2/status.ts';
+import { MICROS_PER_SECOND } from '../../../src/instant.ts';
+import { listen, PUBLIC_URL, silent } from '../serving.ts';
+
+const META_KEYS = [
+  'request_id',
+  'queried_at',
+  'query_cost_usd',
+  'sandbox',
+  'coverage_status',
+  'cache_age_seconds',
+  'context_delivered',
+  'language_delivered',
+  'truncated',
+  'tag',
+];
+
+interface StatusBody {
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly api_version: string;
+  readonly changelog_url: string;
+  readonly operational_status: string;
+  readonly components: unknown;
+  readonly courts: readonly unknown[];
+  readonly coverage_summary: Readonly<Record<string, unknown>>;
+}
+
+describe('GET /v2/status (specification 4.4)', () => {
+  let app: FastifyInstance;
+  let base: string;
+  let now: number;
+  let chain: PartStatus;
+  let since: string;
+  let built: number;
+
+  beforeEach(async () => {
+    now = 1_800_000_000 * MICROS_PER_SECOND;
+    chain = 'nominal';
+    since = '2026-01-01T00:00:00.000000Z';
+    built = 0;
+    const service = { publicUrl: PUBLIC_URL, clock: { now: () => now } };
+    const health = (): Health => {
+      built++;
+      return { chain: { status: chain, since, reason: 'the RPC endpoint at 10.0.0.7 is silent' } };
+    };
+    const status = statusEndpoint({ service, courts, sourceOf: () => 'file', health });
+    app = makeServer(service, silent, status.answerEarly);
+    status.register(app);
+    base = `http://127.0.0.1:${await listen(app)}`;
+  });
+  afterEach(() => app.close());
+
+  const ask = (headers: Record<string, string> = {}, path = '/v2/status', method = 'GET') =>
+    fetch(base + path, { method, headers });
+  const body = async (path?: string) => (await (await ask({}, path)).json()) as StatusBody;
+  const settled = async () => {
+    await ask();
+    now += MICROS_PER_SECOND;
+    await ask();
+    await new Promise((done) => setTimeout(done, 100));
+  };
+
+  it('has meta, version, health and every court', async () => {
+    const status = await body();
+    expect(Object.keys(status)).toEqual([
+      'meta',
+      'api_version',
+      'changelog_url',
+      'operational_status',
+      'components',
+      'courts',
+      'coverage_summary',
+    ]);
+    expect(Object.keys(status.meta)).toEqual(META_KEYS);
+    expect(status.meta).toMatchObject({ query_cost_usd: 0, sandbox: false, truncated: false, tag: null });
+    expect(status.api_version).toBe('2.0.1');
+    expect(status.changelog_url).toBe(`${PUBLIC_URL}/docs#changelog`);
+    expect(status.operational_status).toBe('nominal');
+    expect(status.courts).toHaveLength(courts.length);
+    expect(status.coverage_summary.planned).toBe(39);
+  });
+
+  it('is the live list whatever is asked, and never a sandbox', async () => {
+    const status = await body('/v2/status?test=1&whatever=2');
+    expect(status.meta.sandbox).toBe(false);
+    expect(status.courts).toHaveLength(courts.length);
+  });
+
+  it('says how its parts are and never why', async () => {
+    chain = 'down';
+    const answer = await (await ask()).text();
+    expect(JSON.parse(answer).components).toEqual({ chain: { status: 'down', since } });
+    expect(JSON.parse(answer).operational_status).toBe('incident');
+    expect(answer).not.toContain('10.0.0.7');
+  });
+
+  it('is made anew when something changed, at most once a second', async () => {
+    await settled();
+    const before = await body();
+    chain = 'degraded';
+    expect(await body()).toEqual(before);
+    now += MICROS_PER_SECOND;
+    await ask();
+    await new Promise((done) => setTimeout(done, 150));
+    const after = await body();
+    expect(after.operational_status).toBe('degraded');
+    expect(after.meta.request_id).not.toBe(before.meta.request_id);
+    const looks = built;
+    await Promise.all(Array.from({ length: 20 }, () => ask()));
+    expect(built).toBe(looks);
+  });
+
+  it('keeps its bytes while nothing changes', async () => {
+    await settled();
+    const tag = (await ask()).headers.get('etag');
+    now += 3600 * MICROS_PER_SECOND;
+    expect((await ask()).headers.get('etag')).toBe(tag);
+  });
+
+  it.each([
+    ['identity', (bytes: Buffer) => bytes],
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ])('is served as %s with its own strong ETag', async (coding, decompress) => {
+    const { get } = await import('node:http');
+    const { headers, bytes } = await new Promise<{ headers: Record<string, unknown>; bytes: Buffer }>((resolve) =>
+      get(`${base}/v2/status`, { headers: { 'accept-encoding': coding } }, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part) => parts.push(part));
+        response.on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
+      }),
+    );
+    expect(headers['content-encoding']).toBe(coding === 'identity' ? undefined : coding);
+    expect(headers.etag).toMatch(/^"[^"]+"$/);
+    expect(headers['content-length']).toBe(String(bytes.length));
+    expect(headers.vary).toBe('Accept-Encoding');
+    expect(JSON.parse(decompress(bytes).toString()).courts).toHaveLength(courts.length);
+  });
+
+  it('is a 304 to who has it, and a 200 to who has another', async () => {
+    const tag = (await ask()).headers.get('etag')!;
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const answer = await ask({ 'if-none-match': known });
+      expect([answer.status, await answer.text()]).toEqual([304, '']);
+      expect(answer.headers.get('etag')).toBe(tag);
+      expect(answer.headers.get('x-request-id')).toBeTruthy();
+    }
+    expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  it('has a head without a body', async () => {
+    const [get, head] = [await ask(), await ask({}, '/v2/status', 'HEAD')];
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect(head.headers.get('etag')).toBe(get.headers.get('etag'));
+    expect((await ask({}, '/v2/status', 'POST')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it('carries the id of each request, early answer or not', async () => {
+    const answers = [await ask(), await ask(), await ask({}, '/v2/status?x=1')];
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(3);
+    for (const { headers } of answers) {
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('strict-transport-security')).toBeTruthy();
+    }
+  });
+});
+
+describe('a coding is chosen', () => {
+  it.each([
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip, deflate', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['br;q=0.1, gzip;q=0.9', 'gzip'],
+    ['identity', 'identity'],
+    ['identity;q=0', 'identity'],
+    ['br;q=0', 'identity'],
+    ['br;q=nonsense', 'identity'],
+    ['zstd', 'identity'],
+  ])('%s: %s', (header, coding) => {
+    expect(chooseCoding(header)).toBe(coding);
+  });
+});
