@@ -5,8 +5,8 @@ import { nearestName } from './nearest-name.ts';
 export interface RouteTable {
   /** Methods that an address takes, `OPTIONS` last; empty where nothing stands. */
   methodsAt(path: string): readonly string[];
-  /** The address that was probably meant. */
-  suggestionFor(path: string): string;
+  /** The address that was probably meant, else where all are listed, if they are. */
+  suggestionFor(path: string): string | null;
 }
 
 /** Where everything is listed. */
@@ -30,7 +30,7 @@ export function collectRoutes(app: FastifyInstance): RouteTable {
       const plain = plainForm(path);
       if (methodsByPath.has(plain)) return plain;
       const fixed = [...methodsByPath.keys()].filter((known) => !known.includes(':'));
-      return nearestName(plain, fixed) ?? DOCUMENTATION;
+      return nearestName(plain, fixed) ?? (methodsByPath.has(DOCUMENTATION) ? DOCUMENTATION : null);
     },
   };
 

@@ -134,7 +134,7 @@ function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
   switch (error.code) {
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      sendProblem(reply, problem('endpoint_not_found', { suggestion: '/docs' }));
+      sendProblem(reply, problem('endpoint_not_found'));
       return;
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       sendProblem(reply, problem('payload_too_large', { limit: MAX_BODY_BYTES }));

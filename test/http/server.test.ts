@@ -19,6 +19,7 @@ describe('a server that answers everything in JSON', () => {
     logged.length = 0;
     const logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
     app = makeServer({ publicUrl, clock: systemClock }, logger);
+    app.get('/docs', async () => 'docs');
     app.get('/v2/case', async () => ({ secret: 'data' }));
     app.get('/v2/results/:request_id', async () => ({ secret: 'data' }));
     app.post('/v2/echo', async (request) => ({ body: request.body }));

@@ -9,7 +9,7 @@ export interface Issue {
   readonly received: string | null;
   readonly rule: string;
   readonly example: string | null;
-  /** What the code's own details say beside the issue, e.g. the court's pattern. */
+  /** What else there is to say, e.g. the court's pattern; in the details too, where the catalogue has it there. */
   readonly own?: JsonObject;
 }
 
@@ -34,12 +34,15 @@ export function refuseFor(issues: readonly [Issue, ...Issue[]]): Problem {
   const own =
     first.code === 'missing_required_parameter'
       ? { parameters: ordered.filter(({ code }) => code === first.code).map(({ parameter }) => parameter) }
-      : first.own;
+      : documented(first);
   const message =
     issues.length === 1
       ? `${first.parameter}: ${first.rule}`
       : `${ERROR_CATALOGUE[first.code].message} This request has ${issues.length} faults; details.issues lists all.`;
   return problem(first.code, { ...own, issues: ordered.map(listed) }, message);
 }
+
+const documented = ({ code, own = {} }: Issue): JsonObject =>
+  Object.fromEntries(Object.entries(own).filter(([key]) => key in ERROR_CATALOGUE[code].details));
 
 const listed = ({ own, ...issue }: Issue): JsonObject => ({ ...issue, ...own });

@@ -14,8 +14,6 @@ const MAX_UNKNOWN_LISTED = 20;
 export interface RequestParameters {
   /** By name: what was sent once, well-formed and known. */
   readonly values: ReadonlyMap<string, string>;
-  /** Names that were sent, faulty ones included: what was sent wrongly is not missing. */
-  readonly sent: ReadonlySet<string>;
   readonly tag: string | null;
   readonly sandbox: boolean;
   readonly issues: readonly Issue[];
@@ -44,7 +42,7 @@ export function readRequestParameters(request: FastifyRequest, known: readonly s
       example: 'my-agent-7',
     });
   }
-  return { values, sent: new Set(query.keys()), tag, sandbox: asksForSandbox(request, values), issues };
+  return { values, tag, sandbox: asksForSandbox(request, values), issues };
 }
 
 /** A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). */
