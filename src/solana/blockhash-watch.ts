@@ -1,0 +1,86 @@
+/**
+ * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
+ * long each that it saw is valid (design: payments, check 8).
+ */
+import { type Chain, ChainUnavailable, type LatestBlockhash } from './chain.ts';
+
+/** How many blocks a blockhash stays valid after its own. */
+const BLOCKHASH_LIFETIME = 150;
+
+export interface SeenBlockhash extends LatestBlockhash {
+  /** Milliseconds of the monotonic clock (`performance.now()`). */
+  readonly seenAt: number;
+}
+
+export interface BlockhashWatch {
+  /** The newest blockhash seen; null before the first, and once the chain has been silent for its whole life. */
+  latest(): SeenBlockhash | null;
+  /** What is known of a blockhash seen here; null for one that was not, or that has long expired. */
+  known(blockhash: string): SeenBlockhash | null;
+  /** The block height at which a blockhash ends; null for one that was never seen here. */
+  lastValidBlockHeightOf(blockhash: string): number | null;
+  /** The newest block height seen; null before the first. */
+  blockHeight(): number | null;
+  /** Asks now, and resolves once that is answered. @throws ChainUnavailable */
+  refresh(): Promise<SeenBlockhash>;
+  close(): void;
+}
+
+export interface BlockhashWatchOptions {
+  readonly chain: Pick<Chain, 'latestBlockhash'>;
+  readonly intervalMs?: number;
+  /** Age past which the newest one is no longer given out: two thirds of a cluster's 60 s. */
+  readonly staleAfterMs?: number;
+  readonly monotonicMs?: () => number;
+}
+
+/** Starts polling at once. */
+export function createBlockhashWatch({
+  chain,
+  intervalMs = 1_000,
+  staleAfterMs = 40_000,
+  monotonicMs = () => performance.now(),
+}: BlockhashWatchOptions): BlockhashWatch {
+  const seen = new Map<string, SeenBlockhash>();
+  let newest: SeenBlockhash | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const note = (latest: LatestBlockhash): SeenBlockhash => {
+    const entry = { ...latest, seenAt: monotonicMs() };
+    // An endpoint that lags tells of an older block: worth knowing, not worth giving out.
+    if (!newest || latest.lastValidBlockHeight >= newest.lastValidBlockHeight) newest = entry;
+    if (!seen.has(latest.blockhash)) seen.set(latest.blockhash, entry);
+    const height = newest.lastValidBlockHeight - BLOCKHASH_LIFETIME;
+    for (const [blockhash, { lastValidBlockHeight }] of seen) {
+      if (lastValidBlockHeight < height) seen.delete(blockhash);
+    }
+    return entry;
+  };
+
+  const refresh = async (): Promise<SeenBlockhash> => note(await chain.latestBlockhash());
+
+  const poll = async (): Promise<void> => {
+    try {
+      await refresh();
+    } catch (error) {
+      // Silence shows: what is known grows stale, and readiness asks the chain itself.
+      if (!(error instanceof ChainUnavailable)) throw error;
+    } finally {
+      if (!closed) timer = setTimeout(poll, intervalMs);
+    }
+  };
+  void poll();
+
+  return {
+    latest: () => (newest && monotonicMs() - newest.seenAt <= staleAfterMs ? newest : null),
+    known: (blockhash) => seen.get(blockhash) ?? null,
+    lastValidBlockHeightOf: (blockhash) => seen.get(blockhash)?.lastValidBlockHeight ?? null,
+    blockHeight: () => newest && newest.lastValidBlockHeight - BLOCKHASH_LIFETIME,
+    refresh,
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/** Several endpoints as one: the first that answers is believed, the rest are there for when it does not. */
+import { ChainUnavailable } from './chain.ts';
+import { EndpointFailure, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
+
+/** What this needs of a logger; pino's fits. */
+export interface EndpointLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+/** A question to the chain. */
+export interface Question<Answer> {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  /** Reads a result; throws on one of another shape, which counts as no answer. */
+  readonly read: (result: unknown) => Answer;
+  /** Reads an error that is an answer; null for one that is not. */
+  readonly readRefusal?: (refusal: RpcRefusal) => Answer | null;
+  /** Whether no other endpoint needs to be asked. An endpoint may lag, and say *no* to what another knows. */
+  readonly settles?: (answer: Answer) => boolean;
+  /** The call has an effect, so that an endpoint which fell silent may have carried it out. */
+  readonly hasEffect?: boolean;
+}
+
+export interface EndpointsOptions {
+  readonly urls: readonly string[];
+  /** For each single call. */
+  readonly timeoutMs: number;
+  readonly log: EndpointLog;
+}
+
+interface Member {
+  readonly endpoint: RpcEndpoint;
+  failures: number;
+  restsUntilMs: number;
+}
+
+/** How often all endpoints are asked before the chain counts as unavailable. */
+const ROUNDS = 3;
+const FIRST_PAUSE_MS = 100;
+/** A failing endpoint is asked last for so long, doubling up to the second. */
+const FIRST_REST_MS = 500;
+const LONGEST_REST_MS = 30_000;
+
+export class RpcEndpoints {
+  readonly #members: readonly Member[];
+  readonly #timeoutMs: number;
+  readonly #log: EndpointLog;
+  #closed = false;
+
+  constructor({ urls, timeoutMs, log }: EndpointsOptions) {
+    if (urls.length === 0) throw new RangeError('at least one endpoint is needed');
+    this.#members = urls.map((url) => ({ endpoint: new RpcEndpoint(url), failures: 0, restsUntilMs: 0 }));
+    this.#timeoutMs = timeoutMs;
+    this.#log = log;
+  }
+
+  /** @throws ChainUnavailable if no endpoint answers, or if one may have done what the others refuse */
+  async ask<Answer>(question: Question<Answer>): Promise<Answer> {
+    const deadlineMs = performance.now() + 2 * this.#timeoutMs;
+    let failure: unknown;
+    for (let round = 0; round < ROUNDS; round++) {
+      if (round > 0) await pause(round);
+      const attempt = await this.#askAround(question, deadlineMs);
+      if ('answer' in attempt) return attempt.answer;
+      ({ failure } = attempt);
+      if (attempt.final || performance.now() >= deadlineMs) break;
+    }
+    throw this.#unavailable(question.method, failure);
+  }
+
+  /** Asks each endpoint once, until an answer settles the question. */
+  async #askAround<Answer>(
+    { settles = () => true, hasEffect = false, ...question }: Question<Answer>,
+    deadlineMs: number,
+  ): Promise<{ readonly answer: Answer } | { readonly failure: unknown; readonly final: boolean }> {
+    let unsettled: { readonly answer: Answer } | null = null;
+    let failure: unknown = null;
+    let mayHaveHappened = false;
+    for (const member of this.#inOrder()) {
+      // Something to go by is there already: a dead endpoint is not worth waiting for.
+      if (unsettled && member.restsUntilMs > performance.now()) continue;
+      const leftMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
+      if (leftMs <= 0) break;
+      try {
+        const answer = await this.#askOne(member, question, leftMs);
+        if (settles(answer)) return { answer };
+        unsettled ??= { answer };
+      } catch (error) {
+        failure = error;
+        if (error instanceof EndpointFailure) mayHaveHappened ||= error.mayHaveHappened;
+      }
+    }
+    if (unsettled && !(hasEffect && mayHaveHappened)) return unsettled;
+    return { failure, final: unsettled !== null };
+  }
+
+  /** The answer of every endpoint, in the order of the URLs. @throws ChainUnavailable unless all of them answer */
+  async askAll<Answer>(question: Question<Answer>): Promise<readonly Answer[]> {
+    return Promise.all(
+      this.#members.map(async (member) => {
+        const deadlineMs = performance.now() + 2 * this.#timeoutMs;
+        let failure: unknown;
+        for (let round = 0; round < ROUNDS; round++) {
+          if (round > 0) await pause(round);
+          const leftMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
+          if (leftMs <= 0) break;
+          try {
+            return await this.#askOne(member, question, leftMs);
+          } catch (error) {
+            failure = error;
+          }
+        }
+        throw this.#unavailable(question.method, failure);
+      }),
+    );
+  }
+
+  async #askOne<Answer>(member: Member, question: Question<Answer>, timeoutMs: number): Promise<Answer> {
+    const { method, params, read, readRefusal } = question;
+    if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);
+    try {
+      const answer = answerOf(await member.endpoint.call(method, params, timeoutMs), read);
+      this.#recovered(member);
+      return answer;
+    } catch (error) {
+      const refusal = error instanceof RpcRefusal ? readRefusal?.(error) : undefined;
+      if (refusal !== undefined && refusal !== null) {
+        this.#recovered(member);
+        return refusal;
+      }
+      this.#failed(member, method, error);
+      throw error;
+    }
+  }
+
+  #inOrder(): readonly Member[] {
+    const now = performance.now();
+    const resting = (member: Member) => member.restsUntilMs > now;
+    return [...this.#members.filter((member) => !resting(member)), ...this.#members.filter(resting)];
+  }
+
+  #recovered(member: Member): void {
+    if (member.failures === 0) return;
+    member.failures = 0;
+    member.restsUntilMs = 0;
+    this.#log.info({ endpoint: member.endpoint.label }, 'a chain endpoint answers again');
+  }
+
+  #failed(member: Member, method: string, error: unknown): void {
+    if (this.#closed) return;
+    member.failures++;
+    const rest = FIRST_REST_MS * 2 ** Math.min(member.failures - 1, 10);
+    const asked = error instanceof EndpointFailure ? (error.retryAfterMs ?? 0) : 0;
+    member.restsUntilMs = performance.now() + Math.min(LONGEST_REST_MS, Math.max(rest, asked));
+    // Once for each outage: every call of a busy service would say the same.
+    if (member.failures > 1) return;
+    this.#log.warn({ endpoint: member.endpoint.label, method, reason: reasonOf(error) }, 'a chain endpoint fails');
+  }
+
+  #unavailable(method: string, failure: unknown): ChainUnavailable {
+    return new ChainUnavailable(`no chain endpoint answers ${method}: ${reasonOf(failure)}`);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { endpoint } of this.#members) endpoint.close();
+  }
+}
+
+function answerOf<Answer>(result: unknown, read: (result: unknown) => Answer): Answer {
+  try {
+    return read(result);
+  } catch {
+    throw new EndpointFailure('the answer has another shape than the method gives', true);
+  }
+}
+
+/** An endpoint's own words may repeat what it was asked with, so of a refusal only the code is told. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RpcRefusal) return `RPC error ${error.code}`;
+  return error instanceof EndpointFailure ? error.message : 'no endpoint was asked in time';
+}
+
+/** Grows with each round; jittered, so that callers which failed together do not come back together. */
+const pause = (round: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * round * (0.5 + Math.random())));
