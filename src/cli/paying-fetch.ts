@@ -1,0 +1,115 @@
+/** A `fetch` that pays, in each dialect, by the clients that any agent would use. */
+
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/client';
+import { z } from 'zod';
+import { MEMO_PROGRAM, NETWORKS, USDC_DECIMALS } from '../solana/addresses.ts';
+import type { SolanaKey } from '../solana/keys.ts';
+
+export const DIALECTS = ['v2', 'v1', 'self'] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+export interface PayingFetchOptions {
+  readonly dialect: Dialect;
+  readonly key: SolanaKey;
+  /** Endpoint of the chain: clients ask it for the mint, and for a blockhash where the terms have none. */
+  readonly rpcUrl: string;
+  /** The most that one call may cost, US dollars as a decimal string. */
+  readonly maxUsd: string;
+}
+
+/** The service asks for more than the caller allows. */
+export class OverSpendingCap extends Error {
+  readonly code = 'over_spending_cap';
+}
+
+export async function payingFetch(options: PayingFetchOptions): Promise<typeof fetch> {
+  if (options.dialect === 'self') return selfPayingFetch(options);
+  const signer = await createKeyPairSignerFromBytes(options.key.secretKey());
+  const client = new x402Client();
+  // The client's own cap is 1 US dollar; what a caller allows is said, never assumed.
+  client.setSpendControls({ maxAmountPerPayment: `$${options.maxUsd}` });
+  const { rpcUrl } = options;
+  if (options.dialect === 'v2') {
+    client.register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
+    return wrapFetchWithPayment(fetch, client);
+  }
+  for (const { v1 } of Object.values(NETWORKS)) client.registerV1(v1, new ExactSvmSchemeV1(signer, { rpcUrl }));
+  return wrapFetchWithPayment(firstVersionOnly, client);
+}
+
+/** Leaves out what a client of x402 v1 would not see: the terms of version 2. */
+const firstVersionOnly: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (!response.headers.has('payment-required')) return response;
+  const headers = new Headers(response.headers);
+  headers.delete('payment-required');
+  return new Response(await response.arrayBuffer(), { status: response.status, headers });
+};
+
+const SelfPaidTerms = z.object({
+  maxAmountRequired: z.string().regex(/^\d+$/),
+  asset: z.string(),
+  payTo: z.string(),
+  extra: z.object({ memo: z.string().optional(), recentBlockhash: z.string().optional() }).optional(),
+});
+type SelfPaidTerms = z.infer<typeof SelfPaidTerms>;
+
+/** Signs the whole transfer itself and pays its network fee: no client library of x402 is needed. */
+function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const asked = await fetch(request.clone());
+    const header = asked.headers.get('x-payment-requirements');
+    if (asked.status !== 402 || header === null) return asked;
+    const terms = SelfPaidTerms.parse(JSON.parse(header));
+    if (BigInt(terms.maxAmountRequired) > baseUnitsOf(options.maxUsd)) {
+      throw new OverSpendingCap(`the call costs ${terms.maxAmountRequired} base units, more than $${options.maxUsd}`);
+    }
+    const headers = new Headers(request.headers);
+    headers.set('x402-payment', await signTransfer(terms, options));
+    return fetch(new Request(request, { headers }));
+  };
+}
+
+async function signTransfer(terms: SelfPaidTerms, { key, rpcUrl }: PayingFetchOptions): Promise<string> {
+  const wallet = Keypair.fromSecretKey(key.secretKey());
+  const mint = new PublicKey(terms.asset);
+  const instructions = [
+    createTransferCheckedInstruction(
+      getAssociatedTokenAddressSync(mint, wallet.publicKey),
+      mint,
+      getAssociatedTokenAddressSync(mint, new PublicKey(terms.payTo), true),
+      wallet.publicKey,
+      BigInt(terms.maxAmountRequired),
+      USDC_DECIMALS,
+    ),
+  ];
+  if (terms.extra?.memo) {
+    const data = Buffer.from(terms.extra.memo);
+    instructions.push(new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM), keys: [], data }));
+  }
+  const recentBlockhash =
+    terms.extra?.recentBlockhash ?? (await new Connection(rpcUrl, 'confirmed').getLatestBlockhash()).blockhash;
+  const message = new TransactionMessage({ payerKey: wallet.publicKey, recentBlockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([wallet]);
+  return Buffer.from(transaction.serialize()).toString('base64');
+}
+
+/** US dollars as base units of USDC, rounded down. */
+export function baseUnitsOf(usd: string): bigint {
+  const [whole = '0', fraction = ''] = usd.split('.');
+  return BigInt(`${whole}${fraction.slice(0, USDC_DECIMALS).padEnd(USDC_DECIMALS, '0')}`);
+}
