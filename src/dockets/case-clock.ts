@@ -1,0 +1,73 @@
+/**
+ * The case clock (`dockets.md`): one small cell for each case, outside all generations, that makes the loop of
+ * `queried_at` and `last_checked` lose no filing and repeat none. Ingests take their times from it; queries note on it
+ * up to when they have answered. Pure: these are the values and their transitions.
+ */
+import type { JsonObject } from '../events/event.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+
+/** An append that carries times and may not be visible yet. */
+export interface PendingIngest {
+  /** The first of its times: nothing at or after it is answered until the ingest is visible. */
+  readonly time: Instant;
+  readonly ingestId: string;
+  /** A baseline of a case that was answered in part: while it runs nothing is answered. */
+  readonly baseline: boolean;
+}
+
+export interface CaseClock {
+  /** Raised by ingests alone: a query that saw another version reads everything again. */
+  readonly version: number;
+  /** The newest time up to which a caller was told everything; null before the first answer. */
+  readonly served: Instant | null;
+  readonly pending: PendingIngest | null;
+  /** The smallest time from which a caller expects to be told what is new; null before the first answer. */
+  readonly oldestAsked: Instant | null;
+}
+
+export const caseClockId = (stream: string): string => `case-clock-${stream}`;
+
+/** The clock of a case that nobody was ever answered about. */
+export const FRESH_CLOCK: CaseClock = { version: 1, served: null, pending: null, oldestAsked: null };
+
+const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
+
+/** What is assumed where the clock of a case that may have been answered is gone, e.g. with a lost read store. */
+export const lostClock = (now: Micros): CaseClock => ({
+  version: 1,
+  served: toInstant(now + 5 * MICROS_PER_SECOND),
+  pending: null,
+  oldestAsked: toInstant(now - 30 * DAY_MICROS),
+});
+
+export const readClock = (value: JsonObject | null): CaseClock | null => value as unknown as CaseClock | null;
+export const writeClock = (clock: CaseClock): JsonObject => clock as unknown as JsonObject;
+
+/** The first time that an ingest may use: after now, after what was served, after everything in the stream. */
+export function nextTime(clock: CaseClock, now: Micros, newest: Instant | null): Micros {
+  const served = clock.served === null ? 0 : toMicros(clock.served) + 1;
+  const recorded = newest === null ? 0 : toMicros(newest) + 1;
+  return Math.max(now, served, recorded);
+}
+
+export const begin = (clock: CaseClock, pending: PendingIngest): CaseClock => ({
+  ...clock,
+  version: clock.version + 1,
+  pending,
+});
+
+export const clear = (clock: CaseClock): CaseClock => ({ ...clock, version: clock.version + 1, pending: null });
+
+/** Up to when a query can answer: never past an ingest that may be on its way, never before what is visible. */
+export function answerTime(clock: CaseClock, now: Micros, newestApplied: Instant | null): Instant {
+  const reachable = clock.pending === null ? now : Math.min(now, toMicros(clock.pending.time) - 1);
+  const time = toInstant(reachable);
+  return newestApplied !== null && newestApplied > time ? newestApplied : time;
+}
+
+/** The clock after an answer; the same object where the answer adds nothing. */
+export function afterAnswer(clock: CaseClock, queriedAt: Instant, askedFrom: Instant): CaseClock {
+  const served = clock.served !== null && clock.served >= queriedAt ? clock.served : queriedAt;
+  const oldestAsked = clock.oldestAsked !== null && clock.oldestAsked <= askedFrom ? clock.oldestAsked : askedFrom;
+  return served === clock.served && oldestAsked === clock.oldestAsked ? clock : { ...clock, served, oldestAsked };
+}

@@ -1,0 +1,77 @@
+/** The read model of a case: what `projections/cases.ts` builds and queries answer from. */
+import type { Instant } from '../instant.ts';
+import type { FilingType } from './filing-type.ts';
+import type { Attachment, CrossReference, DocketHeader, DocumentIdentifierType, Party } from './snapshot.ts';
+
+/** Collection of case documents, by the name of the docket's stream. Visible after everything that it speaks of. */
+export const CASES = 'cases';
+/** Parties and cross-references of a case, apart, since only a full answer needs them. By stream. */
+export const CASE_PARTIES = 'case-parties';
+/** Filings, by stream and filing id. */
+export const FILINGS = 'filings';
+/** Which case a number means, by court and number. */
+export const CASE_NUMBERS = 'case-numbers';
+
+export const filingDocumentId = (stream: string, filingId: string): string => `${stream}/${filingId}`;
+export const caseNumberId = (court: string, number: string): string => `${court}/${number}`;
+
+export type NamedParty = Pick<Party, 'name' | 'role'>;
+
+export interface CaseDocument {
+  readonly court: string;
+  /** The fullest form that is known. */
+  readonly caseNumber: string;
+  readonly opened: boolean;
+  /** Whether a source has shown it yet. */
+  readonly checked: boolean;
+  readonly baseline: 'none' | 'started' | 'completed';
+  /** When the source was last asked. */
+  readonly dataAsOf: Instant | null;
+  /** The newest `available_at` or `revised_at`: everything up to it is visible. */
+  readonly newestTime: Instant | null;
+  readonly filingCount: number;
+  /** `available_at` of the newest filing. */
+  readonly latestFilingAt: Instant | null;
+  readonly header: DocketHeader | null;
+  readonly primaryParties: readonly NamedParty[];
+  /** Blob that header and parties come from. */
+  readonly detailsContent: string | null;
+}
+
+export interface CasePartiesDocument {
+  readonly parties: readonly Party[];
+  readonly crossReferences: readonly CrossReference[];
+}
+
+export interface FilingDocument {
+  readonly case: string;
+  readonly filingId: string;
+  readonly availableAt: Instant;
+  readonly revisedAt: Instant | null;
+  readonly backfilled: boolean;
+  readonly entryNumber: number | null;
+  readonly dateFiled: string | null;
+  readonly filedAt: Instant | null;
+  readonly enteredAt: Instant | null;
+  readonly filingType: FilingType;
+  readonly filingTypes: readonly FilingType[];
+  readonly sealed: boolean;
+  /** Its text and documents are no longer served, its place is. */
+  readonly withdrawn: boolean;
+  readonly description: string;
+  readonly filedBy: string | null;
+  readonly documentIdentifier: string | null;
+  readonly documentIdentifierType: DocumentIdentifierType;
+  readonly externalUrl: string | null;
+  readonly attachments: readonly Attachment[];
+  /** Blob that the content comes from. */
+  readonly content: string;
+}
+
+export interface CaseNumberDocument {
+  readonly court: string;
+  readonly number: string;
+  /** The number without its office. */
+  readonly core: string | null;
+  readonly case: string;
+}

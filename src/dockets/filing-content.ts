@@ -1,0 +1,94 @@
+/** What the payload store holds of a docket: texts and names, by filing id, one blob for each event that needs one. */
+import type { JsonObject } from '../events/event.ts';
+import type {
+  Attachment,
+  CrossReference,
+  DocketHeader,
+  DocumentIdentifierType,
+  Party,
+  SnapshotEntry,
+} from './snapshot.ts';
+
+/** The content of one filing as it was recorded or revised. */
+export interface FilingContent {
+  readonly description: string;
+  readonly shortDescription: string | null;
+  readonly filedBy: string | null;
+  readonly documentIdentifier: string | null;
+  readonly documentIdentifierType: DocumentIdentifierType;
+  readonly sourceIds: Readonly<Record<string, string>>;
+  readonly externalUrl: string | null;
+  readonly attachments: readonly Attachment[];
+  /** True in what stands in the place of a removed content. */
+  readonly redacted?: boolean;
+}
+
+/** Everything of a docket's head, as it is now. */
+export interface DocketDetails {
+  /** The fullest form of the number that is known. */
+  readonly caseNumber: string;
+  readonly header: DocketHeader;
+  readonly parties: readonly Party[];
+  readonly crossReferences: readonly CrossReference[];
+  readonly redacted?: boolean;
+}
+
+/** A filing whose content is gone by record. */
+export const REDACTED_FILING: FilingContent = {
+  description: '',
+  shortDescription: null,
+  filedBy: null,
+  documentIdentifier: null,
+  documentIdentifierType: 'none',
+  sourceIds: {},
+  externalUrl: null,
+  attachments: [],
+  redacted: true,
+};
+
+export function contentOfEntry(entry: SnapshotEntry): FilingContent {
+  return {
+    description: entry.description,
+    shortDescription: entry.shortDescription,
+    filedBy: entry.filedBy,
+    documentIdentifier: entry.documentIdentifier,
+    documentIdentifierType: entry.documentIdentifierType,
+    sourceIds: entry.sourceIds,
+    externalUrl: entry.externalUrl,
+    attachments: entry.attachments,
+  };
+}
+
+/** The text that is served and classified: the source's short name where there is nothing better. */
+export const servedText = (content: Pick<FilingContent, 'description' | 'shortDescription'>): string =>
+  content.description === '' ? (content.shortDescription ?? '') : content.description;
+
+export const filingsBlob = (filings: ReadonlyMap<string, FilingContent>): JsonObject => ({
+  filings: Object.fromEntries(filings) as unknown as JsonObject,
+});
+
+export const detailsBlob = (details: DocketDetails): JsonObject => ({ details: details as unknown as JsonObject });
+
+export const encodeBlob = (blob: JsonObject): Buffer => Buffer.from(JSON.stringify(blob));
+
+interface Blob {
+  readonly filings?: Readonly<Record<string, FilingContent>>;
+  readonly details?: DocketDetails;
+}
+
+/** A blob's content; empty where nothing stands in the place of a removed one. */
+const parse = (bytes: Buffer): Blob => (bytes.length === 0 ? {} : (JSON.parse(bytes.toString('utf8')) as Blob));
+
+/** Contents by filing id. Use `contentIn` to read one. */
+export const decodeFilings = (bytes: Buffer): ReadonlyMap<string, FilingContent> =>
+  new Map(Object.entries(parse(bytes).filings ?? {}));
+
+/** A filing's content in its blob; what a blob no longer holds is redacted. */
+export const contentIn = (filings: ReadonlyMap<string, FilingContent>, filingId: string): FilingContent =>
+  filings.get(filingId) ?? REDACTED_FILING;
+
+/** A docket's head; null where it is redacted. */
+export function decodeDetails(bytes: Buffer): DocketDetails | null {
+  const { details } = parse(bytes);
+  return details && details.redacted !== true ? details : null;
+}

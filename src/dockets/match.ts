@@ -1,0 +1,291 @@
+/**
+ * Which entry of a snapshot is which known filing (`dockets.md`, Matching entries). Pure. The rules, strongest first:
+ * source ids; number and text; for unnumbered ones the day filed and the text without what clerks add; and, where one
+ * side has no text yet, what remains. Two ids of one kind that differ mean two filings, whatever else is equal.
+ */
+import { shareOfWords, textKey } from './text.ts';
+
+/** What matching looks at, of a known filing and of an entry alike. */
+export interface Matchable {
+  readonly entryNumber: number | null;
+  readonly dateFiled: string | null;
+  readonly dateEntered: string | null;
+  readonly description: string;
+  readonly shortDescription: string | null;
+  readonly documentIdentifier: string | null;
+  readonly sourceIds: Readonly<Record<string, string>>;
+  /** The text is gone by record: the filing is recognised without it. */
+  readonly redacted?: boolean;
+}
+
+export interface Matches {
+  /** For each entry the index of the known filing that it is, or null for one never seen. */
+  readonly filingOf: readonly (number | null)[];
+  /** Entries that repeat an earlier entry of the same snapshot. */
+  readonly duplicates: ReadonlySet<number>;
+  /** Known filings that turn out to be one: the second is another record of the first. */
+  readonly merges: readonly (readonly [matched: number, other: number])[];
+}
+
+interface Item {
+  readonly index: number;
+  readonly source: Matchable;
+  readonly ids: readonly string[];
+  readonly number: number | null;
+  readonly day: string | null;
+  readonly entered: string | null;
+  /** Comparable text: the description's, or the short name's where there is no description. Empty without any. */
+  readonly text: string;
+  readonly hasDescription: boolean;
+}
+
+/** Larger groups of look-alikes are paired in docket order, without weighing every pair. */
+const WEIGHED_GROUP = 40;
+/** So many look-alikes of one entry are looked at. */
+const LOOKED_AT = 200;
+/** How much of a short name a text must have to be taken for its filing, where nothing else tells. */
+const ENOUGH_WORDS = 0.5;
+
+export function matchEntries(known: readonly Matchable[], entries: readonly Matchable[]): Matches {
+  const filings = known.map(toItem);
+  const incoming = entries.map(toItem);
+  const filingOf: (number | null)[] = entries.map(() => null);
+  const taken = new Set<number>();
+  const duplicates = findDuplicates(incoming);
+
+  const open = (): Item[] => incoming.filter(({ index }) => filingOf[index] === null && !duplicates.has(index));
+  const free = (): Item[] => filings.filter(({ index }) => !taken.has(index));
+  const pair = (filing: Item, entry: Item): void => {
+    filingOf[entry.index] = filing.index;
+    taken.add(filing.index);
+  };
+
+  pairByIds(free(), open(), taken, pair);
+  const sameKey = (keys: (item: Item) => string | null | false): void => pairByKey(free(), open(), keys, taken, pair);
+  sameKey(({ number, text, day, entered }) => number !== null && text && `${number}\n${day}\n${entered}\n${text}`);
+  sameKey(({ number, text, day }) => number !== null && text && `${number}\n${day}\n${text}`);
+  sameKey(({ number, text }) => number !== null && text && `${number}\n${text}`);
+  sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
+  sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);
+  pairByText(free(), open(), taken, pair);
+  pairTextless(free(), open(), ({ number }) => number, true, pair);
+  pairTextless(free(), open(), ({ day }) => day, false, pair);
+  pairRedacted(free(), open(), taken, pair);
+  return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken) };
+}
+
+function toItem(source: Matchable, index: number): Item {
+  const { documentIdentifier, sourceIds, description, shortDescription } = source;
+  const ids = documentIdentifier === null ? [] : [`document\n${documentIdentifier}`];
+  for (const [kind, id] of Object.entries(sourceIds)) ids.push(`${kind}\n${id}`);
+  return {
+    index,
+    source,
+    ids,
+    number: source.entryNumber,
+    day: source.dateFiled,
+    entered: source.dateEntered,
+    text: textKey(description === '' ? (shortDescription ?? '') : description),
+    hasDescription: description !== '',
+  };
+}
+
+/** Whether the source itself tells two apart. */
+function differ(a: Item, b: Item): boolean {
+  const sequences = [a.source.sourceIds.pacer_seq_no, b.source.sourceIds.pacer_seq_no];
+  if (sequences[0] !== undefined && sequences[1] !== undefined) return sequences[0] !== sequences[1];
+  const documents = [a.source.documentIdentifier, b.source.documentIdentifier];
+  return documents[0] !== null && documents[1] !== null && documents[0] !== documents[1];
+}
+
+const nearEnough = (a: string | null, b: string | null): boolean => a === null || b === null || a === b;
+
+function findDuplicates(incoming: readonly Item[]): Set<number> {
+  const seen = new Set<string>();
+  const duplicates = new Set<number>();
+  for (const { index, ids, number, day, text } of incoming) {
+    if (ids.length === 0) continue;
+    const key = JSON.stringify([ids, number, day, text]);
+    if (seen.has(key)) duplicates.add(index);
+    seen.add(key);
+  }
+  return duplicates;
+}
+
+type Pair = (filing: Item, entry: Item) => void;
+
+function groupBy<Key>(items: readonly Item[], keys: (item: Item) => readonly Key[]): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    for (const key of keys(item)) {
+      const group = groups.get(key);
+      if (group) group.push(item);
+      else groups.set(key, [item]);
+    }
+  }
+  return groups;
+}
+
+/** One id may stand on several entries (two entries on one document): number and text then choose. */
+function pairByIds(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
+  const byId = groupBy(filings, ({ ids }) => ids);
+  const resemblance = (filing: Item, entry: Item): number =>
+    (filing.ids.every((id) => entry.ids.includes(id)) ? 1 : 0) +
+    (filing.number === entry.number ? 4 : 0) +
+    (filing.text === entry.text ? 2 : 0);
+  const candidates = entries.map((entry) => ({
+    entry,
+    filings: [...new Set(entry.ids.flatMap((id) => byId.get(id) ?? []))].filter((filing) => !differ(filing, entry)),
+  }));
+  for (const least of [7, 4, 0]) {
+    for (const { entry, filings: found } of candidates) {
+      if (found.length === 0) continue;
+      let best: Item | null = null;
+      for (const filing of found) {
+        if (taken.has(filing.index) || resemblance(filing, entry) < least) continue;
+        if (best === null || resemblance(filing, entry) > resemblance(best, entry)) best = filing;
+      }
+      if (best === null) continue;
+      pair(best, entry);
+      found.length = 0;
+    }
+  }
+}
+
+/** Pairs what has the same key, in docket order: as many times as both sides have it. */
+function pairByKey(
+  filings: readonly Item[],
+  entries: readonly Item[],
+  keyOf: (item: Item) => string | null | false,
+  taken: Set<number>,
+  pair: Pair,
+): void {
+  const keys = (item: Item): string[] => {
+    const key = keyOf(item);
+    return key ? [key] : [];
+  };
+  const byKey = groupBy(filings, keys);
+  for (const entry of entries) {
+    const [key] = keys(entry);
+    const group = key === undefined ? undefined : byKey.get(key);
+    if (!group) continue;
+    while (group[0] && taken.has(group[0].index)) group.shift();
+    const filing = group
+      .slice(0, LOOKED_AT)
+      .find((candidate) => !taken.has(candidate.index) && !differ(candidate, entry));
+    if (filing) pair(filing, entry);
+  }
+}
+
+/** A number that arrives later, or is left out by one source: day and text are equal, one side has no number. */
+function pairByText(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
+  const byText = groupBy(filings, ({ day, text }) => (day && text ? [`${day}\n${text}`] : []));
+  for (const entry of entries) {
+    if (!entry.text || !entry.day) continue;
+    const filing = byText
+      .get(`${entry.day}\n${entry.text}`)
+      ?.slice(0, LOOKED_AT)
+      .find(
+        (candidate) =>
+          !taken.has(candidate.index) &&
+          (candidate.number === null || entry.number === null) &&
+          !differ(candidate, entry),
+      );
+    if (filing) pair(filing, entry);
+  }
+}
+
+/**
+ * A text that arrives later: one side has at most a short name. Numbered ones are known by their number; among several,
+ * and for unnumbered ones, the text must sound like the short name.
+ */
+function pairTextless(
+  filings: readonly Item[],
+  entries: readonly Item[],
+  keyOf: (item: Item) => number | string | null,
+  numbered: boolean,
+  pair: Pair,
+): void {
+  const keys = (item: Item): (number | string)[] => {
+    const key = keyOf(item);
+    return key === null ? [] : [key];
+  };
+  const byKey = groupBy(filings, keys);
+  for (const [key, group] of groupBy(entries, keys)) {
+    const candidates = byKey.get(key);
+    if (candidates) pairGroup(candidates, group, numbered, pair);
+  }
+}
+
+function pairGroup(filings: readonly Item[], entries: readonly Item[], numbered: boolean, pair: Pair): void {
+  const fits = (filing: Item, entry: Item): boolean =>
+    filing.hasDescription !== entry.hasDescription &&
+    nearEnough(filing.day, entry.day) &&
+    nearEnough(filing.entered, entry.entered) &&
+    (numbered || filing.number === null || entry.number === null) &&
+    !differ(filing, entry);
+  const small = filings.length <= WEIGHED_GROUP && entries.length <= WEIGHED_GROUP;
+  if (!small && !numbered) return;
+  const weighed = (small ? filings : filings.slice(0, WEIGHED_GROUP)).flatMap((filing) =>
+    (small ? entries : entries.slice(0, WEIGHED_GROUP))
+      .filter((entry) => fits(filing, entry))
+      .map((entry) => ({ filing, entry, share: shareOfShortName(filing, entry) })),
+  );
+  const used = new Set<Item>();
+  for (const { filing, entry, share } of weighed.sort((a, b) => b.share - a.share)) {
+    if (used.has(filing) || used.has(entry) || (!numbered && share < ENOUGH_WORDS)) continue;
+    used.add(filing).add(entry);
+    pair(filing, entry);
+  }
+}
+
+function shareOfShortName(a: Item, b: Item): number {
+  const [named, told] = a.hasDescription ? [b, a] : [a, b];
+  return shareOfWords(named.source.shortDescription ?? '', told.source.description);
+}
+
+function pairRedacted(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
+  const redacted = filings.filter(({ source }) => source.redacted === true);
+  for (const entry of redacted.length === 0 ? [] : entries) {
+    const filing = redacted.find(
+      (candidate) =>
+        !taken.has(candidate.index) &&
+        candidate.number === entry.number &&
+        candidate.day === entry.day &&
+        nearEnough(candidate.entered, entry.entered) &&
+        !differ(candidate, entry),
+    );
+    if (filing) pair(filing, entry);
+  }
+}
+
+/** Two known filings are one where an entry is both: by two of its ids, or by its id and by its number and text. */
+function findMerges(
+  filings: readonly Item[],
+  incoming: readonly Item[],
+  filingOf: readonly (number | null)[],
+  taken: ReadonlySet<number>,
+): [number, number][] {
+  const left = filings.filter(({ index, source }) => !taken.has(index) && source.redacted !== true);
+  if (left.length === 0) return [];
+  const byId = groupBy(left, ({ ids }) => ids);
+  const byText = groupBy(left, ({ ids, number, day, text }) =>
+    ids.length === 0 && number !== null && text ? [`${number}\n${day}\n${text}`] : [],
+  );
+  const merged = new Set<number>();
+  const merges: [number, number][] = [];
+  for (const entry of incoming) {
+    const filing = filings[filingOf[entry.index] ?? -1];
+    if (!filing) continue;
+    const couldNotTell = filing.number === null || !filing.hasDescription;
+    const others = [
+      ...entry.ids.flatMap((id) => byId.get(id) ?? []),
+      ...(couldNotTell ? (byText.get(`${entry.number}\n${entry.day}\n${entry.text}`) ?? []) : []),
+    ];
+    const other = others.find((item) => !merged.has(item.index) && !differ(item, entry) && !differ(item, filing));
+    if (!other) continue;
+    merged.add(other.index);
+    merges.push([filing.index, other.index]);
+  }
+  return merges;
+}
