@@ -9,14 +9,17 @@ export interface Target {
   readonly id: string;
 }
 
-/** The content that an event names. `redacted` where it is gone by record, and what stands in its place. */
+/**
+ * The content that an event names. `redacted` where it is gone by record: then the bytes are what stands in its place,
+ * none where nothing does.
+ */
 export type Content = { readonly bytes: Buffer; readonly redacted: boolean };
 
 /** An event as a fold sees it: its newest schema, where it stands, and the content that it names. */
 export interface ProjectedEvent<Event extends DomainEvent = DomainEvent> {
   readonly event: Event;
   readonly recorded: RecordedEvent;
-  /** By blob name; a blob past its `keep_until` may be missing. */
+  /** By blob name; a blob past the `keepUntil` of its event may be missing. */
   readonly contents: ReadonlyMap<string, Content>;
 }
 

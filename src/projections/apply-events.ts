@@ -1,0 +1,107 @@
+/** Makes events visible: decode, fetch content, load, fold, commit; and finds the one event that cannot be folded. */
+import { decodeEvent } from '../events/codec.ts';
+import type { Position, RecordedEvent } from '../storage/event-log.ts';
+import type { DocumentState, ReadStore } from '../storage/read-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+import { type ContentSources, withContents } from './contents.ts';
+import { type FoldStep, foldStep, planSteps, targetEvent, targetKey } from './fold-batch.ts';
+import { LeaseLost } from './held-lease.ts';
+import type { Projection } from './projection.ts';
+
+/** Most events folded in one stay on the main thread; content weighs more than events. */
+const MOST_EVENTS = 250;
+const MOST_EVENTS_WITH_CONTENT = 32;
+
+/** An event that stays impossible to fold: the projection cannot go past it. */
+export class PoisonEvent extends Error {
+  readonly code = 'poison_event';
+  constructor(
+    readonly recorded: RecordedEvent,
+    cause: unknown,
+  ) {
+    super(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause), { cause });
+    this.name = 'PoisonEvent';
+  }
+}
+
+export interface Application extends ContentSources {
+  readonly projection: Projection;
+  readonly generation: number;
+  readonly readStore: ReadStore;
+  /** Called before each commit; throws if this process may not write any more. */
+  readonly assertOwner: () => Promise<void>;
+  /** Called after each commit. */
+  readonly committed: (position: Position) => void;
+}
+
+/** What says nothing about the event: the engine is down, the owner has changed. It passes, or somebody else goes on. */
+export const isPassing = (error: unknown): boolean => error instanceof StorageFailure || error instanceof LeaseLost;
+
+/** Applies events in portions that leave the event loop its turns. The checkpoint ends at the last event. */
+export async function applyEvents(application: Application, events: readonly RecordedEvent[]): Promise<void> {
+  const portion = application.projection.contentOf ? MOST_EVENTS_WITH_CONTENT : MOST_EVENTS;
+  for (let start = 0; start < events.length; start += portion) {
+    if (start > 0) await nextTurn();
+    await applyPortion(application, events.slice(start, start + portion));
+  }
+}
+
+/**
+ * Applies what failed as a whole, half by half: everything before the failing event becomes visible, and the event is
+ * named.
+ * @throws PoisonEvent
+ */
+export async function applyByBisection(application: Application, events: readonly RecordedEvent[]): Promise<void> {
+  const [first] = events;
+  if (!first) return;
+  try {
+    await applyPortion(application, events);
+    return;
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    if (events.length === 1) throw new PoisonEvent(first, error);
+  }
+  const middle = Math.ceil(events.length / 2);
+  await applyByBisection(application, events.slice(0, middle));
+  await nextTurn();
+  await applyByBisection(application, events.slice(middle));
+}
+
+async function applyPortion(application: Application, events: readonly RecordedEvent[]): Promise<void> {
+  const { projection } = application;
+  const decoded = events.map((recorded) => ({ event: decodeEvent(recorded), recorded }));
+  const projected = await withContents(projection, decoded, application);
+  const targeted = projected.map((event) => targetEvent(projection, event));
+  for (const step of planSteps(targeted)) await applyStep(application, step);
+}
+
+async function applyStep(application: Application, step: FoldStep): Promise<void> {
+  const { projection, generation, readStore } = application;
+  const position = step.events.at(-1)?.projected.recorded.position;
+  if (position === undefined) return;
+  const writes = foldStep(projection, step, await loadStates(application, step));
+  await application.assertOwner();
+  await readStore.commit({ projection: projection.name, generation, writes, position });
+  application.committed(position);
+}
+
+async function loadStates(
+  { readStore, generation }: Application,
+  { order }: FoldStep,
+): Promise<ReadonlyMap<string, DocumentState>> {
+  const idsByCollection = new Map<string, string[]>();
+  for (const { collection, id } of order) {
+    const ids = idsByCollection.get(collection);
+    if (ids) ids.push(id);
+    else idsByCollection.set(collection, [id]);
+  }
+  const states = new Map<string, DocumentState>();
+  for (const [collection, ids] of idsByCollection) {
+    for (const [id, state] of await readStore.loadStates(collection, ids, generation)) {
+      states.set(targetKey({ collection, id }), state);
+    }
+  }
+  return states;
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,140 @@
+/** What the owner of a projection does with one subscription: apply each batch, halt where one event cannot be folded. */
+import { toInstant } from '../instant.ts';
+import type { EventBatch, Position, RecordedEvent } from '../storage/event-log.ts';
+import { type Application, applyByBisection, applyEvents, isPassing, PoisonEvent } from './apply-events.ts';
+import { type Halt, readHalt, skippedPositions, writeHalt } from './halt.ts';
+import type { HeldLease } from './held-lease.ts';
+import { pause } from './pause.ts';
+import type { ProjectorOptions } from './projector.ts';
+
+/** A batch in which the filter left nothing moves the stored checkpoint, but not at once: such batches are many. */
+const IDLE_CHECKPOINT_MS = 100;
+const HALTED_LOOKS_EVERY_MS = 500;
+
+export interface FollowerEvents {
+  moved(position: Position): void;
+  halted(halt: Halt | null): void;
+}
+
+export class Follower {
+  readonly #options: ProjectorOptions;
+  readonly #generation: number;
+  readonly #lease: HeldLease;
+  /** The projector stops, or the lease is lost. */
+  readonly #signal: AbortSignal;
+  readonly #on: FollowerEvents;
+  readonly #application: Application;
+  #skipped: ReadonlySet<Position> = new Set();
+  #recordedHalt: Halt | null = null;
+  #stored: Position | null = null;
+  #unstored: Position | null = null;
+  #storing: NodeJS.Timeout | null = null;
+
+  constructor(
+    options: ProjectorOptions,
+    generation: number,
+    lease: HeldLease,
+    signal: AbortSignal,
+    on: FollowerEvents,
+  ) {
+    this.#options = options;
+    this.#generation = generation;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#on = on;
+    this.#application = {
+      ...options,
+      generation,
+      assertOwner: () => lease.assertHeld(),
+      committed: (position) => {
+        this.#stored = position;
+        on.moved(position);
+      },
+    };
+  }
+
+  async begin(): Promise<void> {
+    const { log, readStore, projection } = this.#options;
+    this.#skipped = await skippedPositions(log, projection.name);
+    this.#recordedHalt = await readHalt(readStore, projection.name);
+  }
+
+  async handle(batch: EventBatch): Promise<void> {
+    let events = batch.events.filter(({ position }) => !this.#skipped.has(position));
+    while (events.length > 0 && !this.#signal.aborted) {
+      try {
+        await this.#apply(events);
+        events = [];
+      } catch (error) {
+        if (!(error instanceof PoisonEvent)) throw error;
+        await this.#waitUntilSkipped(error);
+        events = events.filter(({ position }) => position > error.recorded.position);
+      }
+    }
+    if (this.#signal.aborted) return;
+    await this.#clearRecordedHalt(batch.position);
+    this.#on.moved(batch.position);
+    if (this.#stored !== batch.position) this.#storeSoon(batch.position);
+  }
+
+  /** Stores how far the subscription came where no event has done so. */
+  async end(): Promise<void> {
+    if (this.#storing) clearTimeout(this.#storing);
+    await this.#store();
+  }
+
+  async #apply(events: readonly RecordedEvent[]): Promise<void> {
+    for (const delayMs of this.#options.retryDelaysMs) {
+      try {
+        return await applyEvents(this.#application, events);
+      } catch (error) {
+        if (isPassing(error) || this.#signal.aborted) throw error;
+        const { projection, logger } = this.#options;
+        logger.warn({ projection: projection.name, err: error }, 'a batch failed; it is tried again');
+      }
+      await pause(delayMs, this.#signal);
+    }
+    // What an attempt has committed is left out by its documents, so that starting over is harmless.
+    if (!this.#signal.aborted) await applyByBisection(this.#application, events);
+  }
+
+  async #waitUntilSkipped({ recorded, message }: PoisonEvent): Promise<void> {
+    const { projection, readStore, log, clock, logger } = this.#options;
+    const { position, stream, revision, type } = recorded;
+    const halt: Halt = { position, stream, revision, type, error: message, at: toInstant(clock.now()) };
+    await this.#lease.assertHeld();
+    await writeHalt(readStore, projection.name, halt);
+    this.#recordedHalt = halt;
+    this.#on.halted(halt);
+    logger.error({ projection: projection.name, ...halt }, 'the projection is halted at an event that it cannot fold');
+    while (!this.#skipped.has(position) && !this.#signal.aborted) {
+      await pause(HALTED_LOOKS_EVERY_MS, this.#signal);
+      if (!this.#signal.aborted) this.#skipped = await skippedPositions(log, projection.name);
+    }
+    this.#on.halted(null);
+    if (!this.#signal.aborted) logger.info({ projection: projection.name, position }, 'the failing event is skipped');
+  }
+
+  async #clearRecordedHalt(position: Position): Promise<void> {
+    if (!this.#recordedHalt || this.#recordedHalt.position > position) return;
+    await writeHalt(this.#options.readStore, this.#options.projection.name, null);
+    this.#recordedHalt = null;
+  }
+
+  #storeSoon(position: Position): void {
+    this.#unstored = position;
+    this.#storing ??= setTimeout(() => {
+      this.#storing = null;
+      // The next batch, or the end, stores it as well.
+      this.#store().catch(() => undefined);
+    }, IDLE_CHECKPOINT_MS);
+  }
+
+  async #store(): Promise<void> {
+    const position = this.#unstored;
+    if (position === null || this.#lease.lost.aborted) return;
+    const { readStore, projection } = this.#options;
+    await readStore.commit({ projection: projection.name, generation: this.#generation, writes: [], position });
+    if (this.#unstored === position) this.#unstored = null;
+  }
+}

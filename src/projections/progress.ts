@@ -1,0 +1,57 @@
+/** How far a projection has come in this process, and who waits for it to come further. */
+import type { Position } from '../storage/event-log.ts';
+
+interface Waiter {
+  readonly position: Position;
+  readonly resolve: (reached: boolean) => void;
+}
+
+export class Progress {
+  #position: Position | null = null;
+  readonly #waiters = new Set<Waiter>();
+
+  get position(): Position | null {
+    return this.#position;
+  }
+
+  reached(position: Position): boolean {
+    return this.#position !== null && this.#position >= position;
+  }
+
+  /** Everything up to this position is visible to readers. What is done again after a failure takes nothing back. */
+  moveTo(position: Position): void {
+    if (this.reached(position)) return;
+    this.#position = position;
+    for (const waiter of this.#waiters) {
+      if (waiter.position <= position) waiter.resolve(true);
+    }
+  }
+
+  /** Nothing more is known until the next move: somebody else may own the projection now. */
+  forget(): void {
+    this.#position = null;
+    this.giveUp();
+  }
+
+  /** Sends everybody away who still waits. */
+  giveUp(): void {
+    for (const waiter of this.#waiters) waiter.resolve(false);
+  }
+
+  /** Resolves with whether the position was reached, at the latest after the time-out. */
+  waitFor(position: Position, timeoutMs: number): Promise<boolean> {
+    if (this.reached(position)) return Promise.resolve(true);
+    return new Promise((settle) => {
+      const waiter: Waiter = {
+        position,
+        resolve: (reached) => {
+          clearTimeout(timer);
+          this.#waiters.delete(waiter);
+          settle(reached);
+        },
+      };
+      const timer = setTimeout(() => waiter.resolve(false), timeoutMs);
+      this.#waiters.add(waiter);
+    });
+  }
+}

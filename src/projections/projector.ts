@@ -1,0 +1,145 @@
+/** Runs one projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
+import type { BaseLogger } from 'pino';
+import { type Instant, toInstant } from '../instant.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { nextTurn } from './apply-events.ts';
+import type { ContentSources } from './contents.ts';
+import { Follower } from './follower.ts';
+import type { Halt } from './halt.ts';
+import { HeldLease, LeaseLost } from './held-lease.ts';
+import { pause } from './pause.ts';
+import { Progress } from './progress.ts';
+import type { Projection } from './projection.ts';
+
+export interface ProjectorOptions extends ContentSources {
+  readonly projection: Projection;
+  readonly readStore: ReadStore;
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Unique for this process. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Pauses before a failing batch is tried again; after the last one the failing event is looked for. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+const STANDBY_LOOKS_IN_A_LEASE = 15;
+const LONGEST_BACK_OFF_MS = 5000;
+/** After a batch this large others are given a turn. */
+const LARGE_BATCH = 50;
+
+export class Projector {
+  readonly progress = new Progress();
+  readonly #options: ProjectorOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+  #isOwner = false;
+  #halt: Halt | null = null;
+  #trouble: string | null = null;
+  #lastProgressAt: Instant | null = null;
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this process runs the projection; else another one does, or will. */
+  get isOwner(): boolean {
+    return this.#isOwner;
+  }
+
+  /** Where this process halted the projection. */
+  get halt(): Halt | null {
+    return this.#halt;
+  }
+
+  /** What is being waited out at the moment, such as storage that cannot be reached. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  get lastProgressAt(): Instant | null {
+    return this.#lastProgressAt;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends after the commit that is on its way, and gives the lease back. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.progress.giveUp();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { projection, logger, leaseMs } = this.#options;
+    let failures = 0;
+    while (!this.#stopping.signal.aborted) {
+      let lease: HeldLease | null = null;
+      try {
+        lease = await HeldLease.take({ ...this.#options, name: `projection/${projection.name}`, durationMs: leaseMs });
+        if (lease) {
+          await this.#follow(lease, () => {
+            failures = 0;
+            this.#trouble = null;
+          });
+        } else {
+          await this.#pause(leaseMs / STANDBY_LOOKS_IN_A_LEASE);
+        }
+      } catch (error) {
+        if (error instanceof LeaseLost) {
+          logger.warn({ projection: projection.name }, 'the projection has another owner now');
+        } else {
+          failures++;
+          this.#trouble = error instanceof Error ? error.message : String(error);
+          logger.error({ projection: projection.name, err: error }, 'the projection waits and tries again');
+        }
+      } finally {
+        this.#isOwner = false;
+        this.progress.forget();
+        await lease?.release().catch((error: unknown) => {
+          logger.warn({ projection: projection.name, err: error }, 'the lease could not be given back; it expires');
+        });
+      }
+      if (failures > 0) await this.#pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures));
+    }
+  }
+
+  async #follow(lease: HeldLease, wentWell: () => void): Promise<void> {
+    const { projection, readStore, log } = this.#options;
+    const generation = await readStore.activeGeneration(projection.name);
+    await readStore.prepare(projection.name, generation, projection.collections);
+    const from = await readStore.checkpoint(projection.name, generation);
+    const signal = AbortSignal.any([this.#stopping.signal, lease.lost]);
+    const follower = new Follower(this.#options, generation, lease, signal, {
+      moved: (position) => {
+        this.#lastProgressAt = toInstant(this.#options.clock.now());
+        wentWell();
+        this.progress.moveTo(position);
+      },
+      halted: (halt) => {
+        this.#halt = halt;
+        if (halt) this.progress.giveUp();
+      },
+    });
+    await follower.begin();
+    if (from !== null) this.progress.moveTo(from);
+    this.#isOwner = true;
+    const types = projection.events.map(({ type }) => type);
+    try {
+      for await (const batch of log.subscribe(from, { by: 'types', types }, signal)) {
+        await follower.handle(batch);
+        if (batch.events.length >= LARGE_BATCH) await nextTurn();
+      }
+    } finally {
+      await follower.end();
+      this.#halt = null;
+    }
+    if (lease.lost.aborted) throw new LeaseLost(projection.name);
+  }
+
+  /** Ends early when the projector stops. */
+  #pause(milliseconds: number): Promise<void> {
+    return pause(milliseconds, this.#stopping.signal);
+  }
+}

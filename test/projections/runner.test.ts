@@ -1,0 +1,519 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ContentRedacted, contentStream } from '../../src/events/content.ts';
+import type { DomainEvent } from '../../src/events/event.ts';
+import { EventSkipped, operatorStream, projectionSubject } from '../../src/events/operator.ts';
+import { QueryAnswered } from '../../src/events/payment.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, systemClock, toInstant } from '../../src/instant.ts';
+import {
+  createProjectionRunner,
+  ProjectionHalted,
+  type ProjectionRunner,
+  type ProjectionRunnerOptions,
+} from '../../src/projections/runner.ts';
+import { NO_STREAM, type Position, type StreamHead } from '../../src/storage/event-log.ts';
+import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
+import type { ReadStore } from '../../src/storage/read-store.ts';
+import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
+import { contextOf, freshStream } from '../storage/samples.ts';
+import { entry, type LedgerDocument, ledger, POISON } from './ledger.ts';
+
+const SECONDS = 1000;
+
+describe('projection runner', () => {
+  let directory: string;
+  let storage: SqliteStorage;
+  let runners: ProjectionRunner[];
+  let heads: Map<string, StreamHead>;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-runner-'));
+    storage = openSqlite({ directory });
+    runners = [];
+    heads = new Map();
+  });
+  afterEach(async () => {
+    for (const runner of runners) await runner.stop();
+    await storage.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const runner = (options: Partial<ProjectionRunnerOptions> = {}): ProjectionRunner => {
+    const created = createProjectionRunner({
+      ...storage,
+      projections: [ledger()],
+      clock: systemClock,
+      logger: pino({ level: 'silent' }),
+      owner: `owner ${runners.length}`,
+      retryDelaysMs: [1, 1],
+      ...options,
+    });
+    runners.push(created);
+    return created;
+  };
+
+  const append = async (stream: string, events: readonly DomainEvent[]): Promise<Position> => {
+    const prepared = prepareAppend({
+      stream,
+      head: heads.get(stream) ?? NO_STREAM,
+      events,
+      context: contextOf(),
+      recordedAt: toInstant(systemClock.now()),
+    });
+    const { position } = await storage.log.append(prepared);
+    heads.set(stream, headAfter(prepared));
+    return position;
+  };
+  const write = (caseId: string, ...texts: string[]): Promise<Position> =>
+    append(
+      `ledger-${caseId}`,
+      texts.map((text) => entry([`${caseId}-filing`], caseId, text)),
+    );
+  const entriesOf = async (caseId: string, name = 'ledger') =>
+    (await storage.readStore.load<LedgerDocument>(`${name}-cases`, [caseId])).get(caseId)?.document.entries ?? null;
+  const statusOf = async (from: ProjectionRunner, name = 'ledger') =>
+    (await from.status()).find(({ projection }) => projection === name)!;
+  const until = async (condition: () => Promise<boolean>) => {
+    for (const end = performance.now() + 10_000; !(await condition()); await sleep(5)) {
+      if (performance.now() > end) expect.fail('it did not happen within ten seconds');
+    }
+  };
+
+  describe('following the log', () => {
+    it('catches up with what is there and shows what comes, to who waits for it', async () => {
+      await write('a', '1', '2');
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', await write('a', '3'), 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['1', '2', '3']);
+      expect(await running.waitFor('ledger', await write('a', '4'), 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['1', '2', '3', '4']);
+    });
+
+    it('shows an append within milliseconds', async () => {
+      const running = runner();
+      await running.start();
+      await running.waitFor('ledger', await write('a', 'first'), 5 * SECONDS);
+      const latencies: number[] = [];
+      for (let index = 0; index < 50; index++) {
+        const position = await write('a', `${index}`);
+        const start = performance.now();
+        expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+        latencies.push(performance.now() - start);
+      }
+      const median = latencies.sort((one, other) => one - other)[25]!;
+      expect(median).toBeLessThan(25);
+    });
+
+    it('moves past events that the projection does not want, in memory at once and in the store soon', async () => {
+      const running = runner();
+      await running.start();
+      const skippedFor = (projection: string) => EventSkipped.of({ projection, position: '0', reason: 'none' });
+      const position = await append(freshStream(), [skippedFor('nobody')]);
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      await until(async () => (await storage.readStore.checkpoint('ledger', 1)) === position);
+    });
+
+    it('tells who waits in vain after the time-out', async () => {
+      const running = runner();
+      const position = await write('a', '1');
+      const beyond = String(Number(position) + 1).padStart(20, '0');
+      expect(await running.waitFor('ledger', position, 20)).toBe(false);
+      await running.start();
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      const start = performance.now();
+      expect(await running.waitFor('ledger', beyond, 50)).toBe(false);
+      expect(performance.now() - start).toBeLessThan(2 * SECONDS);
+      await expect(running.waitFor('nothing', position, 1)).rejects.toBeInstanceOf(RangeError);
+    });
+
+    it('continues from its checkpoint after a restart, doing nothing twice', async () => {
+      for (let round = 1; round <= 3; round++) {
+        const position = await write('a', `${round}`);
+        const running = runner();
+        await running.start();
+        expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+        await running.stop();
+      }
+      expect(await entriesOf('a')).toEqual(['1', '2', '3']);
+    });
+
+    it('can be stopped and started again', async () => {
+      const running = runner();
+      await running.start();
+      await running.stop();
+      const position = await write('a', '1');
+      expect(await running.waitFor('ledger', position, 50)).toBe(false);
+      await running.start();
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+    });
+
+    it('leaves other work its turns while it catches up', async () => {
+      for (let index = 0; index < 20; index++) await write(`case ${index}`, ...Array.from({ length: 100 }, () => 'x'));
+      const position = await write('last', 'x');
+      const running = runner();
+      let longestPause = 0;
+      let last = performance.now();
+      const heartbeat = setInterval(() => {
+        longestPause = Math.max(longestPause, performance.now() - last);
+        last = performance.now();
+      }, 1);
+      await running.start();
+      expect(await running.waitFor('ledger', position, 10 * SECONDS)).toBe(true);
+      clearInterval(heartbeat);
+      expect(longestPause).toBeLessThan(200);
+    });
+
+    it('refuses two projections of one name', () => {
+      expect(() => runner({ projections: [ledger(), ledger()] })).toThrow(RangeError);
+    });
+  });
+
+  describe('content', () => {
+    const answered = (answer: string, keepUntil: string): DomainEvent =>
+      QueryAnswered.of({
+        requestId: '11111111-1111-4111-8111-111111111111',
+        answer,
+        keepUntil,
+        answeredCases: 1,
+        reservedKeyId: null,
+        callbacks: [],
+      });
+    const KEPT = '2999-01-01T00:00:00.000000Z';
+    const PAST = '2020-01-01T00:00:00.000000Z';
+    const NOWHERE = 'f'.repeat(64);
+    const put = (text: string) => storage.payloads.put('answer', Buffer.from(text));
+    const redact = (name: string, replacement: string | null) =>
+      append(contentStream(name), [
+        ContentRedacted.of({ name, replacement, stream: 'case', revision: 0, filingIds: [], reason: 'sealed' }),
+      ]);
+    const shown = async (name: string, keepUntil = KEPT) => {
+      const stream = freshStream('case');
+      const position = await append(stream, [answered(name, keepUntil)]);
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      return entriesOf(stream);
+    };
+
+    it('is given to the fold', async () => {
+      expect(await shown(await put('the answer'))).toEqual(['the answer']);
+    });
+
+    it('that was replaced comes as redacted, with what stands in its place', async () => {
+      const [name, replacement] = [await put('secret'), await put('[sealed]')];
+      await storage.payloads.remove(name, replacement);
+      expect(await shown(name)).toEqual(['[sealed] (redacted)']);
+    });
+
+    it('that is gone by record comes as redacted, with nothing in its place', async () => {
+      const name = await put('secret');
+      await redact(name, null);
+      await storage.payloads.remove(name);
+      expect(await shown(name)).toEqual([' (redacted)']);
+    });
+
+    it('whose redaction names a replacement is found by the record alone', async () => {
+      const [name, replacement] = [await put('secret'), await put('[sealed]')];
+      await redact(name, replacement);
+      await storage.payloads.remove(name);
+      expect(await shown(name)).toEqual(['[sealed] (redacted)']);
+    });
+
+    it('that was kept for a time only may be missing afterwards', async () => {
+      expect(await shown(NOWHERE, PAST)).toEqual(['(expired)']);
+    });
+
+    it('that is missing without a record halts the projection', async () => {
+      const stream = freshStream('case');
+      const position = await append(stream, [answered(NOWHERE, KEPT)]);
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(false);
+      expect((await statusOf(running)).halt).toMatchObject({
+        position,
+        stream,
+        revision: 0,
+        type: 'QueryAnswered',
+        error: expect.stringContaining(NOWHERE),
+      });
+    });
+  });
+
+  describe('an event that cannot be folded', () => {
+    const poisoned = async () => {
+      const before = await write('a', '1', '2');
+      const poison = await write('b', POISON);
+      const after = await write('a', '3');
+      return { before, poison, after };
+    };
+    const skip = (position: Position, projection = 'ledger') =>
+      append(operatorStream(projectionSubject(projection)), [
+        EventSkipped.of({ projection, position, reason: 'the source is broken' }),
+      ]);
+
+    it('halts that projection alone, with everything before it visible', async () => {
+      const { before, poison, after } = await poisoned();
+      const sober = { ...ledger('sober'), fold: () => ({ entries: ['seen'] }) };
+      const running = runner({ projections: [ledger(), sober] });
+      await running.start();
+      expect(await running.waitFor('sober', after, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', before, 5 * SECONDS)).toBe(true);
+      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await entriesOf('a')).toEqual(['1', '2']);
+      expect(await statusOf(running)).toMatchObject({
+        state: 'halted',
+        position: before,
+        eventsBehind: 2,
+        halt: { position: poison, stream: 'ledger-b', error: expect.stringContaining('cannot be folded') },
+      });
+      expect(await statusOf(running, 'sober')).toMatchObject({ state: 'running', eventsBehind: 0, halt: null });
+    });
+
+    it('is found among many, wherever it lies', async () => {
+      for (const place of [0, 1, 29, 58, 59]) {
+        const name = `ledger-${place}`;
+        const caseId = `case ${place}`;
+        const texts = Array.from({ length: 60 }, (_, index) => (index === place ? POISON : `${index}`));
+        const last = await write(caseId, ...texts);
+        const running = runner({ projections: [{ ...ledger(name), targets: ownTargets(name, caseId) }] });
+        await running.start();
+        expect(await running.waitFor(name, last, 5 * SECONDS)).toBe(false);
+        expect((await statusOf(running, name)).halt).toMatchObject({ revision: place });
+        expect((await entriesOf(caseId, name))?.length ?? 0).toBe(place);
+        await running.stop();
+      }
+    });
+
+    const ownTargets =
+      (name: string, caseId: string) =>
+      ({ recorded }: { recorded: { stream: string } }) =>
+        recorded.stream === `ledger-${caseId}` ? [{ collection: `${name}-cases`, id: caseId }] : [];
+
+    it('is passed once an operator has skipped it, also in every later run', async () => {
+      const { poison, after } = await poisoned();
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      await skip(poison);
+      await until(async () => (await statusOf(running)).state === 'running');
+      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['1', '2', '3']);
+      expect((await statusOf(running)).halt).toBeNull();
+      await running.stop();
+
+      await rm(join(directory, 'elsewhere'), { recursive: true, force: true });
+      const elsewhere = openSqlite({ directory: join(directory, 'elsewhere') });
+      const again = runner({ readStore: elsewhere.readStore });
+      await again.start();
+      expect(await again.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect((await elsewhere.readStore.load('ledger-cases', ['a'])).get('a')?.document.entries).toHaveLength(3);
+      await again.stop();
+      await elsewhere.close();
+    });
+
+    it('stays skipped where it is the last of its batch', async () => {
+      const poison = await write('a', POISON);
+      await skip(poison);
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', poison, 5 * SECONDS)).toBe(true);
+      await until(async () => ((await storage.readStore.checkpoint('ledger', 1)) ?? '') >= poison);
+    });
+
+    it('is not skipped for another projection, nor at another position', async () => {
+      const { before, poison, after } = await poisoned();
+      await skip(poison, 'another');
+      await skip(before);
+      const running = runner();
+      await running.start();
+      await until(async () => (await statusOf(running)).state === 'halted');
+      expect(await running.waitFor('ledger', after, 100)).toBe(false);
+    });
+
+    it('is shown by processes that do not run the projection', async () => {
+      const { poison, after } = await poisoned();
+      const running = runner();
+      await running.start();
+      expect(await running.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      expect(await statusOf(runner())).toMatchObject({ state: 'halted', halt: { position: poison } });
+    });
+
+    it('is tried again by the next start, and the record goes once it is passed', async () => {
+      const { after } = await poisoned();
+      const broken = runner();
+      await broken.start();
+      expect(await broken.waitFor('ledger', after, 5 * SECONDS)).toBe(false);
+      await broken.stop();
+      const mended = runner({ projections: [{ ...ledger(), fold: () => ({ entries: ['mended'] }) }] });
+      await mended.start();
+      expect(await mended.waitFor('ledger', after, 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['mended']);
+      await until(async () => (await statusOf(runner())).halt === null);
+    });
+  });
+
+  describe('storage that fails', () => {
+    /** The real store, with commits that fail as long as they are told to. */
+    const failing = (error: () => Error | null): ReadStore =>
+      new Proxy(storage.readStore, {
+        get(target, property) {
+          const method = Reflect.get(target, property) as (...values: unknown[]) => unknown;
+          if (property !== 'commit') return method.bind(target);
+          return async (...values: unknown[]) => {
+            const thrown = error();
+            if (thrown) throw thrown;
+            return method.apply(target, values);
+          };
+        },
+      });
+
+    it('is waited out: a full disk is no poison event', async () => {
+      let full = true;
+      const readStore = failing(() => (full ? new StorageFailure('storage_full', 'no room') : null));
+      const running = runner({ readStore });
+      await running.start();
+      const position = await write('a', '1');
+      expect(await running.waitFor('ledger', position, 300)).toBe(false);
+      expect(await statusOf(running)).toMatchObject({ halt: null, trouble: 'no room' });
+      full = false;
+      expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await statusOf(running)).toMatchObject({ state: 'running', trouble: null });
+    });
+
+    it('is tried again before an event is blamed', async () => {
+      let left = 2;
+      const readStore = failing(() => (left-- > 0 ? new Error('some other trouble') : null));
+      const running = runner({ readStore });
+      await running.start();
+      expect(await running.waitFor('ledger', await write('a', '1'), 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['1']);
+    });
+  });
+
+  describe('owners', () => {
+    it('are one for each projection; another one takes over when the first stops', async () => {
+      const first = runner({ leaseMs: 600 });
+      const second = runner({ leaseMs: 600 });
+      await first.start();
+      await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      await second.start();
+      expect(await second.waitFor('ledger', await write('a', '2'), 5 * SECONDS)).toBe(true);
+      expect(await statusOf(first)).toMatchObject({ state: 'running' });
+      expect(await statusOf(second)).toMatchObject({ state: 'standby', halt: null });
+      await sleep(800);
+      expect(await statusOf(second)).toMatchObject({ state: 'standby' });
+      await first.stop();
+      expect(await second.waitFor('ledger', await write('a', '3'), 5 * SECONDS)).toBe(true);
+      await until(async () => (await statusOf(second)).state === 'running');
+      expect(await entriesOf('a')).toEqual(['1', '2', '3']);
+    });
+
+    it('stop writing when they lose their lease', async () => {
+      let now: Micros = systemClock.now();
+      const clock: Clock = { now: () => now };
+      const first = runner({ clock, owner: 'first' });
+      await first.start();
+      await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      now += 60 * MICROS_PER_SECOND;
+      const taken = await storage.readStore.acquireLease('projection/ledger', 'second', now, 60 * MICROS_PER_SECOND);
+      expect(taken).not.toBeNull();
+      const position = await write('a', '2');
+      expect(await first.waitFor('ledger', position, 300)).toBe(false);
+      expect(await entriesOf('a')).toEqual(['1']);
+      expect(await statusOf(first)).toMatchObject({ state: 'standby' });
+      await storage.readStore.releaseLease(taken!);
+      expect(await first.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
+      expect(await entriesOf('a')).toEqual(['1', '2']);
+    });
+  });
+
+  describe('catching up once', () => {
+    it('brings everything to the head and stops again', async () => {
+      await write('a', '1', '2');
+      const once = runner();
+      await once.catchUp();
+      expect(await entriesOf('a')).toEqual(['1', '2']);
+      expect(await storage.readStore.acquireLease('projection/ledger', 'other', systemClock.now(), 1)).not.toBeNull();
+      await write('a', '3');
+      expect(await entriesOf('a')).toEqual(['1', '2']);
+    });
+
+    it('has nothing to do on an empty log', async () => {
+      await runner().catchUp();
+    });
+
+    it('waits for the process that runs the projections', async () => {
+      const server = runner();
+      await server.start();
+      await server.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
+      await write('a', '2');
+      const once = runner();
+      await once.catchUp();
+      expect(await entriesOf('a')).toEqual(['1', '2']);
+      expect(await statusOf(server)).toMatchObject({ state: 'running' });
+    });
+
+    it('tells which event is in its way, whoever met it', async () => {
+      await write('a', POISON);
+      await expect(runner().catchUp()).rejects.toBeInstanceOf(ProjectionHalted);
+      const server = runner();
+      await server.start();
+      await until(async () => (await statusOf(server)).state === 'halted');
+      await expect(runner().catchUp()).rejects.toMatchObject({ code: 'projection_halted', projection: 'ledger' });
+    });
+
+    it('can be given up', async () => {
+      const far = await storage.readStore.acquireLease(
+        'projection/ledger',
+        'dead',
+        systemClock.now(),
+        60 * MICROS_PER_SECOND,
+      );
+      expect(far).not.toBeNull();
+      await write('a', '1');
+      await expect(runner().catchUp(AbortSignal.timeout(50))).rejects.toMatchObject({ name: 'TimeoutError' });
+    });
+  });
+
+  it('shows the same documents however runs and writes are interleaved (property)', async () => {
+    const anyRuns = fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 }), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(anyRuns, async (runs) => {
+        const prefix = `${round++}-`;
+        const expected = new Map<string, string[]>();
+        let count = 0;
+        let last: Position | null = null;
+        let running: ProjectionRunner | null = null;
+        for (const cases of runs) {
+          running = runner();
+          const started = running.start();
+          for (const letter of cases) {
+            const caseId = `${prefix}${letter}`;
+            const text = `${count++}`;
+            expected.set(caseId, [...(expected.get(caseId) ?? []), text]);
+            last = await write(caseId, text);
+          }
+          await started;
+          // Stops wherever it happens to be.
+          await running.stop();
+        }
+        running = runner();
+        await running.catchUp();
+        for (const [caseId, texts] of expected) expect(await entriesOf(caseId)).toEqual(texts);
+        return last === null || ((await storage.readStore.checkpoint('ledger', 1)) ?? '') >= last;
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
