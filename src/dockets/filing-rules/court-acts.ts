@@ -5,6 +5,7 @@ const HEARING = '(?:hearing|conference|argument|trial|arraignment|mediation|meet
 
 export const COURT_ACTS: Rules = {
   'order orders ordered': [
+    [/^orders? to show cause (?:hearing|set)/, 'hearing'],
     [/^orders? (?:form|request)\b/, 'other'],
     [/^orders?,? ?\(?(?:proposed|unsigned|lodged|submitted)\b/, 'proposed_order'],
     [/^orders? (?:for|of|re:?) (?:official )?transcripts? (?:by|from|filed|received)\b/, 'transcript'],
@@ -18,6 +19,7 @@ export const COURT_ACTS: Rules = {
     [/^directions? (?:of|to|by|from|received|dated|given|issued|rendered|on|for|\(|:|$)/, 'order'],
     [/^directives?\b/, 'order'],
   ],
+  discharged: [[ALWAYS, 'order']],
   discharge: [[/^discharge (?:of|order|granted|entered)|^discharge$/, 'order']],
   'injunction tro': [[/^injunction (?:granted|issued|entered|dissolved)/, 'order']],
   writ: [
@@ -64,9 +66,17 @@ export const COURT_ACTS: Rules = {
     [/^opinions?,? (?:and|&|\/) (?:final )?judge?ments?\b/, 'opinion', 'judgment'],
     [ALWAYS, 'opinion'],
   ],
+  'decision decisions': [
+    [/^decisions? (?:and|&) order/, 'order', 'opinion'],
+    [
+      /^decisions?(?:$|[.:,]| (?:re|on|by|of the (?:court|judge)|rendered|affirming|denying|granting|filed|issued|signed|dated))/,
+      'opinion',
+    ],
+  ],
   'ruling rulings': [[/^rulings?\b/, 'order']],
   'curiam disposition dissent concurrence': [
     [/^curiam order/, 'order'],
+    [/^disposition of (?:the )?adversary/, 'order'],
     [/^disposition (?:hearing|conference)/, 'hearing'],
     [/^disposition (?:of|by|sheet|date|code)/],
     [ALWAYS, 'opinion'],
@@ -97,6 +107,9 @@ export const COURT_ACTS: Rules = {
     [new RegExp(`^${HEARING}s? minutes`), 'minute_entry', 'hearing'],
     [new RegExp(`^${HEARING}s? (?:order|orders)\\b`), 'order', 'hearing'],
     [new RegExp(`^${HEARING}s? (?:report|questionnaire|certificate)`), 'report'],
+    [/^arguments? (?:statement|acknowledg)/, 'other'],
+    [/^trial waiver/, 'other'],
+    [/^trial record/, 'record'],
     [/^conferences? of (?:the )?(?:justices?|\w+ \d)/, 'other'],
     [/^mediation (?:agreement|settlement)/, 'settlement'],
     [ALWAYS, 'hearing'],

@@ -13,6 +13,8 @@ export const FRENCH: Rules = {
     [/^jugements? et (?:motifs)/, 'judgment', 'opinion'],
     [ALWAYS, 'judgment'],
   ],
+  decision: [[/^decision (?:de la|du|rendue|finale|sur|de l')/, 'order']],
+  expose: [[/^expose (?:de|des|du|sommaire)/, 'brief']],
   arret: [[ALWAYS, 'judgment']],
   motifs: [
     [/^motifs (?:[^.]{0,40})?et jugement/, 'opinion', 'judgment'],
@@ -47,7 +49,7 @@ export const FRENCH: Rules = {
       /^demandes? (?:d'autorisation|de controle judiciaire|introductive|reconventionnelle|en justice|initiale|d'action)/,
       'complaint',
     ],
-    [/^demandes? (?:d'audience|de transcription)/],
+    [/^demandes? de transcription/, 'transcript'],
     [/^demandes? de production|^demandes? d'aveux?/, 'discovery'],
     [/^demandes? (?:initiale )?a (?:ircc|l'ircc)/, 'other'],
     [ALWAYS, 'motion'],
@@ -116,7 +118,7 @@ export const FRENCH: Rules = {
     [/^recueil (?:de )?(?:pieces|condense)/, 'exhibit'],
   ],
   cahier: [
-    [/^cahier (?:des? |d')(?:sources|autorites)/, 'brief'],
+    [/^cahier (?:conjoint )?(?:des? |d')(?:sources|autorites)/, 'brief'],
     [/^cahier (?:de )?(?:pieces)/, 'exhibit'],
   ],
 
@@ -166,6 +168,8 @@ export const FRENCH: Rules = {
   changement: [[/^changement (?:d'avocat|de procureur)/, 'appearance']],
   substitution: [[/^substitution (?:de procureur|d'avocat)/, 'appearance']],
 
+  retrait: [[/^retrait (?:de|du|d')/, 'notice']],
+  accuse: [[/^accuse de reception/, 'service']],
   desistement: [[ALWAYS, 'dismissal']],
   'consentement entente': [
     [/^entente (?:de|a l'amiable|conclue|sur le)/, 'settlement'],
@@ -206,6 +210,7 @@ export const FRENCH: Rules = {
   'liste etat plan bilan': [
     [/^liste (?:de|des) (?:creanciers|reclamations)/, 'claim_plan_schedule'],
     [/^liste (?:de|des) (?:pieces)/, 'exhibit'],
+    [/^plan d'argumentation/, 'brief'],
     [/^plan (?:de|d') ?(?:arrangement|reorganisation|redressement)/, 'claim_plan_schedule'],
   ],
   reclamation: [[/^reclamation|^preuve de reclamation/, 'claim_plan_schedule']],

@@ -6,7 +6,8 @@ const HEAD_LENGTH = 240;
 const ACCENTS = /[\u0300-\u036f]/g;
 
 /** Remarks before the entry proper: `(1 pg)`, `(Final decision)`, `[12] `, `***`, `Docket Text:`. */
-const REMARK = /^(?:[\s*#:;,.\-"]+|\([^()]{1,40}\)|\[[^[\]]{1,40}\]|docket text:|\d{1,4}[.)] )+/;
+const REMARK =
+  /^(?:[\s*#:;,.\-"]+|\((?!proposed|sealed)[^()]{1,40}\)|\[(?!proposed|sealed)[^[\]]{1,40}\]|docket text:|\d{1,4}[.)] )+/;
 
 /** A category in front of the entry's own name, as some state courts write it: `Notice - Notice of Appeal`. */
 const CATEGORY =

@@ -8,10 +8,17 @@ export const NOTICE_KEYWORDS: ReadonlySet<string> = new Set(['notice', 'notices'
 const BETWEEN =
   /^(?:[\s:,/-]*(?:of|re|regarding|to|for|by|that|and|is hereby given|an?|the|his|her|its|their|first|second|third|fourth|amended|joint|official|filing|corrected|limited|cross|electronic|impending|receipt|taking|taken|intent|intention|conditional|notices?|interim|new|take|submission|submitting|submit|file|defendants?'?s?|plaintiffs?'?s?|debtors?'?s?|trustee'?s?|party'?s?|continued|emergency|telephonic|request|\(other\)|\(text only\)|supplemental|further|renewed|revised)(?=[\s:,/()-]|$))+[\s:,/-]*/;
 
+/** `Notice by Trustee Jane Roe of Intent`. */
+const BY_WHOM = /^ by:? (?:[\w.'&,/-]+ ){1,8}?(?=(?:of|re|re:|regarding) )/;
+
 /** Looks at a notice from its own word on, where a form of its own decides. */
 const FORMS: readonly Rule[] = [
   [/^notices? of (?:presentment|settlement of (?:an |the )?(?:\w+ )?(?:order|judgment))/, 'proposed_order'],
   [/^notices?,? (?:and )?(?:\[|\()?proposed (?:\w+ )?(?:order|judgment)/, 'proposed_order'],
+  [
+    /^notices? (?:re-?)?(?:setting|scheduling|continuing|vacating|cancell?ing|advancing)\b[^.]{0,70}(?:hearing|conference|trial|argument|arraignment|sentencing|plea)/,
+    'hearing',
+  ],
   [/^notices? received [^.]{0,60}transcript/, 'transcript'],
   [/^notices? of request (?:for (?:notice|service)|to be)/, 'appearance'],
   [/^notices? of (?:\w+ )?(?:intent|intention) to (?:respond|oppose)/, 'notice'],
@@ -43,7 +50,7 @@ const OBJECTS: readonly Rule[] = [
   [/^petitions? for (?:writ of )?(?:certiorari|review)/, 'appeal'],
   [/^(?:entry of |withdrawal of |limited |special |general |attorney |counsel )*appearances?/, 'appearance'],
   [
-    /^(?:withdrawal|substitution|change|association|termination|addition|appointment|designation|unavailability)(?: (?:and|of|as|in|the))+ (?:\w+ ){0,3}(?:counsel|attorneys?|solicitors?|lawyers?|representation)(?! (?:address|availab))/,
+    /^(?:withdrawal|substitution|change|association|termination|addition|appointment|designation|unavailability)(?: (?:and|of|as|in|the))+ (?:(?!address|name|contact|by|filed|firm)\w+ ){0,3}(?:counsel|attorneys?|solicitors?|lawyers?|representation)(?! (?:address|availab))/,
     'appearance',
   ],
   [
@@ -88,9 +95,9 @@ const OBJECTS: readonly Rule[] = [
     /^dismissal (?:by|as to|with|without|of (?:party|defendant|action|case|certain|all)|filed|pursuant|under|re)/,
     'dismissal',
   ],
-  [/^(?:voluntary )?dismissal$/, 'dismissal'],
+  [/^(?:voluntary )?dismissal$|^non-?suit/, 'dismissal'],
   [
-    /^(?:(?!entry|order|motion|withdrawal)[\w-]+ ){0,3}?(?:hearings?|setting|re-?setting|re-?scheduling|scheduling|trial|conference|conf|argument|arraignment|plea|sentencing|calendar|postponement|adjournment|continuance|cancellation|video|telephonic|argument calendar|date and time|initial appearance|change of plea|mediation)\b(?! (?:order|brief|memorandum|exhibits?|report))/,
+    /^(?:(?!entry|order|motion|withdrawal)[\w-]+ ){0,3}?(?:hearings?|setting|agenda|re-?setting|re-?scheduling|scheduling|trial|conference|conf|argument|arraignment|plea|sentencing|calendar|postponement|adjournment|continuance|cancellation|video|telephonic|argument calendar|date and time|initial appearance|change of plea|mediation)\b(?! (?:order|brief|memorandum|exhibits?|report))/,
     'hearing',
   ],
   [
@@ -107,7 +114,7 @@ const OBJECTS: readonly Rule[] = [
     /^(?:case |judge |judicial |magistrate |random |direct |district )*(?:re-?assignment|re-?assigning|re-?assigned|assignment|transfer|recusal|judge assignment|transferred)\b/,
     'transfer_assignment',
   ],
-  [/^(?:certificate of )?(?:service|mailing)\b/, 'service'],
+  [/^(?:(?:certificate|proof|affidavit|return) of )?(?:service|mailing)\b/, 'service'],
   [
     /^(?:past due |unpaid |outstanding )*(?:\w+ )?fees? (?:due|owed|unpaid|not paid)|^payment|^(?:filing )?fees? (?:due|not paid)/,
     'fee',
@@ -128,7 +135,7 @@ const OBJECTS: readonly Rule[] = [
 /** The types of a notice; `text` begins with the word itself. */
 export function noticeTypes(text: string): readonly FilingType[] {
   const word = /^\w+/.exec(text)?.[0] ?? '';
-  const object = text.slice(word.length).replace(BETWEEN, '');
+  const object = text.slice(word.length).replace(BY_WHOM, ' ').replace(BETWEEN, '');
   const types = fitting(FORMS, text) ?? fitting(OBJECTS, object) ?? [];
   return types.includes('notice') ? types : [...types, 'notice'];
 }

@@ -16,7 +16,7 @@ export const PAPERS: Rules = {
   ],
   'counsel attorney attorneys solicitor': [
     [
-      /^(?:counsel|attorneys?|solicitor) (?:for [\w'., ]{1,40} )?(?:added|terminated|withdrawn|substituted|update)/,
+      /^(?:counsel|attorneys?|solicitor),? (?:[\w'.,() ]{1,80} )?(?:added|terminated|withdrawn|substituted|update)/,
       'appearance',
     ],
   ],
@@ -27,7 +27,7 @@ export const PAPERS: Rules = {
   ],
   withdrawal: [
     [/^withdrawal (?:of|and substitution of|as) (?:\w+ )?(?:counsel|attorney|appearance|solicitor)/, 'appearance'],
-    [/^withdrawal of (?:\w+ )?claims?/, 'claim_plan_schedule'],
+    [/^withdrawal of (?:\w+ ){0,3}claims?/, 'claim_plan_schedule'],
     [/^withdrawal of (?:the )?(?:complaint|action|case|petition|appeal|application)/, 'dismissal'],
     [/^withdrawal/, 'notice'],
   ],
@@ -51,6 +51,7 @@ export const PAPERS: Rules = {
   ],
 
   'summons summonses': [[ALWAYS, 'service']],
+  'citation citations': [[/^citations?(?:$| (?:issued|returned|served|by|for|to))/, 'service']],
   'mailing served': [[ALWAYS, 'service']],
   service: [
     [/^services? (?:of|on|upon|by|returned?|executed|list|copy|acknowledged|accepted|completed|issued|$)/, 'service'],
@@ -67,10 +68,7 @@ export const PAPERS: Rules = {
   waiver: [
     [/^waivers? of (?:the )?(?:service|summons|process)/, 'service'],
     [/^waivers? (?:service|returned)/, 'service'],
-    [
-      /^waivers? of (?:an? )?(?:indictment|speedy|preliminary|detention|rights|counsel|appearance|jury|presentence)/,
-      'plea_sentencing',
-    ],
+    [/^waivers? of (?:an? )?(?:indictment|rights|presentence)/, 'plea_sentencing'],
     [/^waivers?/, 'other'],
   ],
   'certificate certificates certification proof proofs return returns receipt acceptance admission': [
@@ -114,6 +112,7 @@ export const PAPERS: Rules = {
       'subpoena',
       'service',
     ],
+    [/^verification of (?:\w+ )?(?:matrix|mailing list)/, 'claim_plan_schedule'],
     [/^declaration (?:of|re) (?:trust|homestead)/, 'exhibit'],
     [/^[\w]+(?:\/[\w]+)? of (?:[\w']+ ){0,2}(?:service|mailing|publication|posting|delivery|notice)\b/, 'service'],
     [/^[\w]+(?:\/[\w]+)? (?:re:? |regarding )?(?:service|mailing|publication)\b/, 'service'],
@@ -156,6 +155,7 @@ export const PAPERS: Rules = {
   discovery: [
     [/^discovery (?:hearing|conference)/, 'hearing'],
     [/^discovery order/, 'order'],
+    [/^discovery motions?/, 'motion'],
     [/^discovery (?:letter|dispute letter)/, 'letter'],
     [/^discovery (?:plan|report)/, 'report'],
     [ALWAYS, 'discovery'],
@@ -165,6 +165,7 @@ export const PAPERS: Rules = {
     [/^rule 26(?:\(f\))? (?:report|plan|discovery plan|meeting report)/, 'report'],
     [/^rule 26(?:\(a\)\(?\d?\)?)? (?:\w+ )?disclosure/, 'discovery'],
     [/^rule 7\.1/, 'other'],
+    [/^rule (?:5|20|40)\b[^.]{0,20}(?:documents|papers|affidavit)/, 'transfer_assignment'],
   ],
   'production inspection': [[/^production of documents?/, 'discovery']],
   'subpoena subpoenas': [
@@ -187,6 +188,11 @@ export const PAPERS: Rules = {
     [ALWAYS, 'report'],
   ],
   recommendation: [[/^recommendations?(?:$| (?:of|by|and|re|filed|that|on))/, 'report']],
+  account: [[/^account(?:$|[,.]| and| by| of (?:the )?trustee| filed)/, 'report']],
+  probation: [
+    [/^probation (?:\w+ )?petition/, 'motion'],
+    [/^probation (?:violation|revocation) hearing/, 'hearing'],
+  ],
   'inventory accounting': [[/^(?:inventory|accounting)(?:$| (?:of|and|by|filed|report))/, 'report']],
   status: [
     [/^status (?:conference|hearing|check|call)(?! report| statement)/, 'hearing'],
@@ -209,18 +215,24 @@ export const PAPERS: Rules = {
   ],
 
   'plea pleas guilty': [
-    [/^(?:guilty )?pleas? (?:hearing|and sentence set|and sentence hearing)/, 'hearing', 'plea_sentencing'],
+    [
+      /^(?:guilty )?pleas? (?:and [^.]{0,20})?(?:hearing|and sentence set|and sentence hearing)/,
+      'hearing',
+      'plea_sentencing',
+    ],
     [/^pleas? (?:in bar|to the jurisdiction)/, 'motion'],
     [ALWAYS, 'plea_sentencing'],
   ],
   'sentencing sentence sentences resentencing': [
     [/^(?:re)?sentencing (?:hearing|set|reset|held|continued|cancel|scheduled|date)/, 'hearing', 'plea_sentencing'],
+    [/^(?:re)?sentencing motion/, 'motion'],
     [/^(?:re)?sentencing (?:memorandum|brief|memo)/, 'plea_sentencing', 'brief'],
     [/^(?:re)?sentencing (?:letter)/, 'plea_sentencing', 'letter'],
     [ALWAYS, 'plea_sentencing'],
   ],
   'presentence pre-sentence psr psi pre-plea': [[ALWAYS, 'plea_sentencing', 'report']],
   restitution: [[/^restitution (?:schedule|list|judgment|information)/, 'plea_sentencing']],
+  undertaking: [[/^undertaking/, 'bond']],
   'bond bonds bail recognizance surety': [
     [/^(?:bonds?|bail) (?:review )?(?:hearing)/, 'hearing'],
     [/^(?:bonds?|bail) (?:report|study)/, 'report'],
@@ -260,6 +272,7 @@ export const PAPERS: Rules = {
   administrative: [[/^administrative record/, 'record']],
   applicant: [[/^applicant'?s? (?:application )?record/, 'record']],
   certified: [
+    [/^certified (?:and first class )?mail\b/, 'service'],
     [/^certified (?:tribunal|administrative) record/, 'record'],
     [/^certified cop(?:y|ies) of (?:the )?(?:\w+ )?(?:decision|record|tribunal|file)/, 'record'],
   ],

@@ -25,7 +25,7 @@ export const PLEADINGS: Rules = {
     ],
   ],
   accusation: [[ALWAYS, 'charging_document']],
-  'nolle nol-pros': [[ALWAYS, 'dismissal']],
+  'nolle nol-pros nonsuit': [[ALWAYS, 'dismissal']],
 
   'motion motions': [
     [/^motions? (?:hearing|hearings|calendar|conference)\b/, 'hearing'],
@@ -47,6 +47,7 @@ export const PLEADINGS: Rules = {
     [ALWAYS, 'motion'],
   ],
   'petition petitions': [
+    [/^petitions? cover sheet/, 'other'],
     [/^petitions? for (?:panel |limited )?(?:re-?hearing|en banc|reconsideration|review en banc|panel)/, 'motion'],
     [
       /^petitions? (?:by [\w' ]{1,40} )?for (?:a )?(?:writs? of )?(?:certiorari|mandamus|prohibition|review|permission to appeal|leave to appeal|allowance of appeal|discretionary review|permission|appeal)/,
@@ -54,7 +55,7 @@ export const PLEADINGS: Rules = {
     ],
     [/^petitions? for (?:a )?(?:writ of )?habeas corpus ad\b/, 'motion'],
     [
-      /^petitions? (?:for (?:warrant|summons|action|revocation|probation|order|attorney|fees|admission|issuance|payment|extension|rehearing|leave|relief from (?:automatic )?stay|an order)|to (?:revoke|modify|vacate|enforce|amend|extend|withdraw|admit|appear|reopen|intervene))/,
+      /^petitions? (?:for (?:amendment|modification|warrant|summons|action|revocation|probation|order|attorney|fees|admission|issuance|payment|extension|rehearing|leave|relief from (?:automatic )?stay|an order)|to (?:revoke|modify|vacate|enforce|amend|extend|withdraw|admit|appear|reopen|intervene))/,
       'motion',
     ],
     [ALWAYS, 'complaint'],
@@ -70,7 +71,8 @@ export const PLEADINGS: Rules = {
       'service',
     ],
     [/^requests? (?:for|to issue) (?:alias )?summons/, 'service'],
-    [/^requests? for (?:special |courtesy )?(?:notices?|service of notice)/, 'appearance'],
+    [/^requests? for (?:special |courtesy )?(?:notices?|service of notice)(?! of)/, 'appearance'],
+    [/^requests? for notices? of/, 'notice'],
     [/^requests? for (?:official |a )?transcripts?/, 'transcript'],
     [/^requests? for (?:\w+ )?dismissal/, 'dismissal'],
     [/^requests? to (?:ircc|\w+ pursuant to rule 9)/, 'other'],
@@ -81,6 +83,7 @@ export const PLEADINGS: Rules = {
     [/^demands? for (?:production|discovery|inspection|bill of particulars|documents|interrogatories)/, 'discovery'],
     [/^demands? for (?:trial by )?jury|^demands? for trial/, 'other'],
   ],
+  'demurrer requisition': [[ALWAYS, 'motion']],
   'suggestion suggestions': [
     [/^suggestions? (?:of|on) (?:bankruptcy|death)/, 'notice'],
     [/^suggestions? in (?:opposition)/, 'response', 'brief'],
@@ -173,12 +176,17 @@ export const PLEADINGS: Rules = {
   authorities: [[/^authorities\b/, 'brief']],
 
   'stipulation stipulations stipulated stip agreed': [
-    [/^(?:stipulated|agreed)(?: \w+){0,3} (?:motion|request|application)/, 'motion', 'stipulation'],
+    [
+      /^(?:stipulated|agreed)(?: (?!order|judgment|motion)\w+){0,3} (?:motion|request|application)/,
+      'motion',
+      'stipulation',
+    ],
     [/^(?:stipulated|agreed)(?: \w+){0,4} (?:judge?ment|decree)/, 'judgment', 'stipulation'],
     [/^(?:stipulated|agreed)(?: \w+){0,4} order/, 'order', 'stipulation'],
     [/^stipulat\w+(?: of counsel)?,? (?:and|&|with|\/) ?(?:\[|\()?proposed/, 'stipulation', 'proposed_order'],
     [/^stipulat\w+[^.]{0,60}\[?\(?proposed/, 'stipulation', 'proposed_order'],
     [/^stipulat\w+(?: of [\w ]{1,30})?,? (?:and|&|\/) (?:\w+ ){0,2}order/, 'order', 'stipulation'],
+    [/^stipulat\w+ w\/ ?order (?:granted|signed)/, 'order', 'stipulation'],
     [/^stipulat\w+,? (?:and|&) (?:\w+ )?judge?ment/, 'judgment', 'stipulation'],
     [/^stipulat\w+ (?:of|for|re|to) (?:\w+ ){0,3}(?:dismissal|dismiss|discontinuance)/, 'dismissal', 'stipulation'],
     [/^stipulat\w+ of settlement/, 'settlement', 'stipulation'],
@@ -192,13 +200,14 @@ export const PLEADINGS: Rules = {
     [/^(?:dismissal|discontinuance)/, 'dismissal'],
   ],
   'settlement settlements': [
+    [/^settlements? conference (?:statement|brief|memorandum)/, 'brief'],
     [/^settlements? (?:conference|hearing)/, 'hearing'],
     [/^settlement of (?:an |the )?(?:\w+ )?(?:order|judgment)/, 'proposed_order'],
     [/^settlement (?:letter|statement)/, 'letter'],
     [ALWAYS, 'settlement'],
   ],
   'proposed unsigned lodged': [
-    [/^(?:proposed|unsigned|lodged)[ \])](?:[\w'-]+ ){0,5}(?:order|judge?ment|decree|findings)/, 'proposed_order'],
+    [/^(?:proposed|unsigned|lodged)[ \])]+(?:[\w'-]+ ){0,5}(?:order|judge?ment|decree|findings)/, 'proposed_order'],
     [/^proposed (?:jury instruction|voir dire|verdict form|jury|instruction|exhibit|witness)/, 'other'],
     [/^proposed summons/, 'service'],
     [/^proposed (?:joint |case |discovery |scheduling )*(?:plan|schedule)\b/, 'report'],

@@ -13,7 +13,7 @@ export const WHOLE_ENTRY: readonly Rule[] = [
   ],
   [
     new RegExp(
-      `^(?:(?!(?:notice|order|letter|minute|opposition|response|reply|brief|stipulated|objection)\\b)[\\w'.-]+ ){0,4}${ASKED}\\b(?:(?!\\b(?:filed|order|by|until|be|if|or|to have|re|leave to)\\b)[^.;[(]){0,90}? (?:(?:is|are|was|hereby) )*(?:granted|denied|refused|dismissed|allowed|overruled)(?:$|[.,;]| in part| as moot| with| without| and)`,
+      `^(?:(?!(?:notice|order|letter|minute|opposition|response|reply|brief|stipulated|objection)\\b)[\\w'.-]+ ){0,4}${ASKED}\\b(?:(?!\\b(?:filed|order|by|until|be|if|or|to have|re|leave to)\\b)[^.;[(]){0,90}? (?:(?:is|are|was|hereby) )*(?:granted|denied|refused|dismissed|allowed|overruled)(?:$|[.,;]| in part| as moot| with| without| and| by)`,
     ),
     'order',
   ],
@@ -24,6 +24,8 @@ export const WHOLE_ENTRY: readonly Rule[] = [
   ],
   [/^[\w'%.&/ -]{0,60}\b(?:fund|assessment|account)s?(?: \(?[\w .-]{0,20}\)?)?$/, 'fee'],
   [/^adjusting entry/, 'fee'],
+  // A date to keep, and no paper yet: `Appellant's brief due`.
+  [/^(?!notice|order)[\w'/ ]{3,50} due(?:$|[.:;]|(?: on| by)? \d[\d/.-]*$)/, 'other'],
   // `Arraignment minute`, `Criminal minutes`, never a minute order.
   [
     /^(?:(?!(?:notice|motion|order|transcript|letter|report|approval)\b)[\w'-]+ ){0,4}minutes?(?:$|\/|[.,:;(-]| (?!order|entry order))/,
