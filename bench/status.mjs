@@ -19,8 +19,8 @@ const TARGET = 0.85;
 
 export async function run({ quick = false, progress = () => {} } = {}) {
   const size = quick
-    ? { compressed: 4_000, unchanged: 20_000, rounds: 3 }
-    : { compressed: 10_000, unchanged: 60_000, rounds: 7 };
+    ? { compressed: 2_000, unchanged: 10_000, rounds: 5 }
+    : { compressed: 5_000, unchanged: 20_000, rounds: 21 };
   const folder = await mkdtemp(join(tmpdir(), 'status-'));
   const processes = [];
   try {
