@@ -1,6 +1,7 @@
 /** Accounts as the RPC writes them. */
 import bs58 from 'bs58';
 import { addressBytes, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../addresses.ts';
+import { formatAmount } from '../decimal-amount.ts';
 import { invalidParameters, RPC_CODES, RpcError } from './rpc-error.ts';
 import type { BalanceReader, TokenAmount } from './transaction-outcome.ts';
 import { isTokenAccount } from './transaction-outcome.ts';
@@ -121,10 +122,7 @@ function tokenAccountInfo(data: Buffer, balances: BalanceReader): unknown {
 
 /** An amount in every form that the RPC gives. Only `uiAmount` is a float; it is for showing alone. */
 export function uiAmount(amount: bigint, decimals: number): unknown {
-  const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  const uiAmountString = decimals > 0 && fraction ? `${whole}.${fraction}` : whole;
+  const uiAmountString = formatAmount(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 

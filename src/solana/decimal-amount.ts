@@ -1,0 +1,35 @@
+/** Amounts of a token as people write them, and as chains count them. No float touches either. */
+
+/** What was written is no amount of this token. */
+export class AmountUnreadable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'AmountUnreadable';
+  }
+}
+
+const MOST_BASE_UNITS = 2n ** 64n - 1n;
+
+/**
+ * `12.5` with 6 decimals is 12,500,000 base units.
+ *
+ * @throws AmountUnreadable for anything but a plain decimal number, one with too many decimals, or one past 64 bits
+ */
+export function parseAmount(text: string, decimals: number): bigint {
+  const match = /^(\d{1,20})(?:\.(\d+))?$/.exec(text);
+  if (!match) throw new AmountUnreadable(`${JSON.stringify(text)} is not a decimal number, as 10 or 0.99`);
+  const [, whole = '0', fraction = ''] = match;
+  const digits = fraction.replace(/0+$/, '');
+  if (digits.length > decimals) throw new AmountUnreadable(`${text} has more than ${decimals} decimals`);
+  const amount = BigInt(whole) * 10n ** BigInt(decimals) + BigInt(digits.padEnd(decimals, '0') || '0');
+  if (amount > MOST_BASE_UNITS) throw new AmountUnreadable(`${text} is more than a token account can hold`);
+  return amount;
+}
+
+/** The shortest way to write an amount exactly. */
+export function formatAmount(amount: bigint, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction ? `${whole}.${fraction}` : whole;
+}
