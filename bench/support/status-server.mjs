@@ -14,7 +14,7 @@ const status = statusEndpoint({
   sourceOf: () => 'file',
   health: () => ({ event_log: { status: 'nominal', since, reason: null } }),
 });
-const app = makeServer(service, pino({ level: 'warn' }), status.answerEarly);
+const app = makeServer(service, pino({ level: 'warn' }), { answerEarly: status.answerEarly });
 status.register(app);
 await app.listen({ port, host: '127.0.0.1' });
 process.on('SIGTERM', () => process.exit(0));

@@ -16,7 +16,7 @@ export interface AdminAppDependencies {
  * names each part with its reason either way.
  */
 export function buildAdminApp({ service, logger, health }: AdminAppDependencies): FastifyInstance {
-  const app = makeServer(service, logger);
+  const app = makeServer(service, logger, { audience: 'operators' });
   app.route({
     method: ['GET', 'HEAD'],
     url: '/healthz',

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Problem, problem, statusOf } from '../errors.ts';
 import { toInstant } from '../instant.ts';
-import { commonHeaders } from './common-headers.ts';
+import { type Audience, commonHeaders } from './common-headers.ts';
 import { type AnsweringService, errorEnvelope, newRequestId } from './send-problem.ts';
 
 /** Most bytes of request line and headers; a payment fits in half of it. */
@@ -52,7 +52,7 @@ export interface BrokenRequests {
  * Answers what the parser refuses. On a connection whose earlier request is still being answered nothing is written:
  * the bytes would be taken for that request's answer.
  */
-export function brokenRequests(service: AnsweringService): BrokenRequests {
+export function brokenRequests(service: AnsweringService, audience: Audience): BrokenRequests {
   const newestAnswer = new WeakMap<Socket, ServerResponse>();
   const refused = new WeakSet<Socket>();
   return {
@@ -68,19 +68,19 @@ export function brokenRequests(service: AnsweringService): BrokenRequests {
         return;
       }
       socket.on('error', () => socket.destroy());
-      socket.end(rawAnswer(refusalFor(error.code), service));
+      socket.end(rawAnswer(refusalFor(error.code), service, audience));
       const timer = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once('close', () => clearTimeout(timer));
     },
   };
 }
 
-function rawAnswer(refusal: Problem, { publicUrl, clock }: AnsweringService): string {
+function rawAnswer(refusal: Problem, { publicUrl, clock }: AnsweringService, audience: Audience): string {
   const requestId = newRequestId();
   const status = statusOf(refusal.problem);
   const body = JSON.stringify(errorEnvelope(refusal, requestId, toInstant(clock.now()), publicUrl));
   const headers = {
-    ...commonHeaders(publicUrl),
+    ...commonHeaders(audience, publicUrl),
     'x-request-id': requestId,
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',

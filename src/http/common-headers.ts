@@ -1,4 +1,4 @@
-/** Headers that every answer of the public port carries. */
+/** Headers that every answer carries. */
 import type { FastifyReply } from 'fastify';
 
 /** What a script in a browser may read of an answer (`http-api.md`, Beyond the specification). */
@@ -21,29 +21,40 @@ const EXPOSED = [
 /** An answer is data and never a document: a browser shown one runs nothing from it. */
 export const JSON_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/**
- * Any page may call the service: a caller is known by the payment it signs and by nothing that a browser would add
- * by itself, so there is no session that another site could ride on.
- */
-const ALWAYS: Readonly<Record<string, string>> = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': EXPOSED,
-  'cross-origin-resource-policy': 'cross-origin',
+/** Who is answered: any page of the web, or operators alone. */
+export type Audience = 'everybody' | 'operators';
+
+const SECURITY: Readonly<Record<string, string>> = {
   'content-security-policy': JSON_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
 
-/** Two years: browsers that met the service over https never fall back to http. */
-const OVER_HTTPS = { ...ALWAYS, 'strict-transport-security': 'max-age=63072000' };
+/**
+ * Any page may call the service: a caller is known by the payment it signs and by nothing that a browser would add
+ * by itself, so there is no session that another site could ride on.
+ */
+const CROSS_ORIGIN: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED,
+  'cross-origin-resource-policy': 'cross-origin',
+};
 
-/** The same object for the same kind of address: it must not be changed. */
-export const commonHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
-  publicUrl.startsWith('https:') ? OVER_HTTPS : ALWAYS;
+/** Two years: browsers that met the service over https never fall back to http. */
+const OVER_HTTPS = { 'strict-transport-security': 'max-age=63072000' };
+
+const EVERYBODY_OVER_HTTP = { ...SECURITY, ...CROSS_ORIGIN };
+const EVERYBODY_OVER_HTTPS = { ...EVERYBODY_OVER_HTTP, ...OVER_HTTPS };
+
+/** The same object for the same circumstances: it must not be changed. */
+export function commonHeaders(audience: Audience, publicUrl: string): Readonly<Record<string, string>> {
+  if (audience === 'operators') return SECURITY;
+  return publicUrl.startsWith('https:') ? EVERYBODY_OVER_HTTPS : EVERYBODY_OVER_HTTP;
+}
 
 /** Completes an answer with them; what the answer says itself stays. */
-export function setCommonHeaders(reply: FastifyReply): void {
-  const common = commonHeaders(reply.server.answering.publicUrl);
+export function setCommonHeaders(reply: FastifyReply, audience: Audience): void {
+  const common = commonHeaders(audience, reply.server.answering.publicUrl);
   for (const name in common) if (!reply.hasHeader(name)) reply.header(name, common[name]);
   reply.header('x-request-id', reply.request.id);
 }

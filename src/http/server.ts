@@ -1,5 +1,10 @@
 /** A Fastify instance that answers everything in JSON: whatever arrives, however broken, in whatever state it is. */
-import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type ServerOptions as HttpServerOptions,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyError,
@@ -17,7 +22,7 @@ import {
   malformedRequest,
   REQUEST_TIMEOUT_MS,
 } from './broken-requests.ts';
-import { setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
+import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
 import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import {
   type AnsweringService,
@@ -30,7 +35,7 @@ import {
 /** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-const SERVER_OPTIONS: ServerOptions = {
+const SERVER_OPTIONS: HttpServerOptions = {
   maxHeaderSize: MAX_HEADER_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
@@ -41,22 +46,29 @@ const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 };
 
+/** Longer than any answer takes to be made; a caller that neither sends nor reads for so long is cut off. */
+const SILENCE_TIMEOUT_MS = 120_000;
+
 /** How often connections that fell silent during a stop are closed. */
 const DRAIN_EVERY_MS = 50;
 
 /** Answers a request at once and says so, or leaves it to the routes. */
 export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/**
- * Makes the instance; routes are added to it afterwards.
- * @param answerEarly is asked before anything else, for an answer whose bytes lie ready
- */
+export interface ServerOptions {
+  /** Whom browsers let read the answers. */
+  readonly audience?: Audience;
+  /** Is asked before anything else, for an answer whose bytes lie ready. */
+  readonly answerEarly?: EarlyAnswer;
+}
+
+/** Makes the instance; routes are added to it afterwards. */
 export function makeServer(
   service: AnsweringService,
   logger: Logger,
-  answerEarly: EarlyAnswer = () => false,
+  { audience = 'everybody', answerEarly = () => false }: ServerOptions = {},
 ): FastifyInstance {
-  const broken = brokenRequests(service);
+  const broken = brokenRequests(service, audience);
   const app: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -71,13 +83,14 @@ export function makeServer(
         broken.watch(request.socket, response);
         if (!answerEarly(request, response)) handle(request, response);
       });
+      server.timeout = SILENCE_TIMEOUT_MS;
       // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     clientErrorHandler: broken.refuse,
     frameworkErrors: (error, _request, reply) => {
-      setCommonHeaders(reply as FastifyReply);
+      setCommonHeaders(reply as FastifyReply, audience);
       refuseFrameworkError(error, reply as FastifyReply);
     },
   });
@@ -86,7 +99,7 @@ export function makeServer(
   const routes = collectRoutes(app);
 
   app.addHook('onSend', (_request, reply, _body, done) => {
-    setCommonHeaders(reply);
+    setCommonHeaders(reply, audience);
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -99,25 +112,28 @@ export function makeServer(
       sendProblem(reply, malformedRequest('Send a Host header.', 'The request has no Host header.'));
     } else if (request.is404) {
       // Here and not in the handler of 404: the body of a request that leads nowhere is not even read.
-      answerNowhere(reply, routes);
+      answerNowhere(reply, routes, audience);
     } else {
       done();
     }
   });
-  app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes));
+  app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes, audience));
   app.setErrorHandler((error: FastifyError, _request, reply) => refuseFrameworkError(error, reply));
   if (logger.isLevelEnabled('debug')) logEveryAnswer(app);
   return app;
 }
 
 /** No route takes the request: a preflight, a wrong method, or an address where nothing stands. */
-function answerNowhere(reply: FastifyReply, routes: RouteTable): void {
+function answerNowhere(reply: FastifyReply, routes: RouteTable, audience: Audience): void {
   const { method, headers, url } = reply.request;
   const path = pathOf(url);
   const methods = routes.methodsAt(path);
   if (method === 'OPTIONS') {
     // A preflight is granted wherever it asks, so that a script can read the refusal of the request itself.
-    const preflight = headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+    const preflight =
+      audience === 'everybody' &&
+      headers.origin !== undefined &&
+      headers['access-control-request-method'] !== undefined;
     if (preflight) setPreflightHeaders(reply, methods.length ? methods : ['GET', 'POST']);
     if (methods.length) reply.header('allow', methods.join(', '));
     if (preflight || methods.length || url === '*') {

@@ -111,6 +111,8 @@ describe('the admin port', () => {
       await watch.refresh();
       const well = await fetch(`${base}/readyz`);
       expect([well.status, ((await well.json()) as { ready: boolean }).ready]).toEqual([200, true]);
+      expect(well.headers.get('access-control-allow-origin')).toBeNull();
+      expect(well.headers.get('x-content-type-options')).toBe('nosniff');
       expect((await fetch(`${base}/v2/status`)).status).toBe(404);
     } finally {
       watch.stop();

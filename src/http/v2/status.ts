@@ -148,7 +148,7 @@ const UNCHANGED_HEADERS = Object.entries({ 'access-control-allow-origin': '*', .
 const flatHeaders = new WeakMap<object, readonly string[]>();
 
 function sharedHeaders(publicUrl: string): readonly string[] {
-  const common = commonHeaders(publicUrl);
+  const common = commonHeaders('everybody', publicUrl);
   const flat = flatHeaders.get(common) ?? Object.entries({ ...common, ...CACHING }).flat();
   flatHeaders.set(common, flat);
   return flat;

@@ -51,7 +51,7 @@ describe('GET /v2/status (specification 4.4)', () => {
       return { chain: { status: chain, since, reason: 'the RPC endpoint at 10.0.0.7 is silent' } };
     };
     const status = statusEndpoint({ service, courts, sourceOf: () => 'file', health });
-    app = makeServer(service, silent, status.answerEarly);
+    app = makeServer(service, silent, { answerEarly: status.answerEarly });
     status.register(app);
     base = `http://127.0.0.1:${await listen(app)}`;
   });
