@@ -104,7 +104,7 @@ async function startRival(start, folder, chain, body) {
   return priced({ name: 'rival', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
 }
 
-/** Asks once without paying, and learns from the 402 how to pay. */
+/** Asks once without paying, as a client does, and learns from the 402 how to pay. */
 async function priced(side) {
   const response = await fetch(side.url);
   const header = response.headers.get('payment-required');
@@ -116,9 +116,19 @@ async function priced(side) {
   return {
     ...side,
     sign: paymentSigner(required),
+    /** Null where the seller leaves it to the client to ask the chain. */
+    blockhash: terms.extra.recentBlockhash ?? null,
     price: BigInt(terms.amount),
     receiver: tokenAccountOf(terms.asset, terms.payTo),
   };
+}
+
+/** What a payment is signed with, as the reference client chooses it: the 402's blockhash if it names one. */
+async function freshTerms(side, chain) {
+  const { sign, blockhash } = await priced(side);
+  if (blockhash) return { sign, blockhash };
+  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
+  return { sign, blockhash: value.blockhash };
 }
 
 /** Wallets that can together pay for everything, each with an even share and some to spare. */
@@ -134,8 +144,8 @@ async function fundedWallets(chain, count, payments) {
 
 /** Buys one answer from our side: the bytes that the rival will serve. */
 async function oneAnswer(ours, chain, wallet) {
-  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
-  const response = await fetch(ours.url, { headers: { 'payment-signature': ours.sign(wallet, value.blockhash) } });
+  const { sign, blockhash } = await freshTerms(ours, chain);
+  const response = await fetch(ours.url, { headers: { 'payment-signature': sign(wallet, blockhash) } });
   const body = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(`the first paid call was answered ${response.status}: ${body}`);
   return body;
@@ -143,10 +153,10 @@ async function oneAnswer(ours, chain, wallet) {
 
 /** One run of one side. @throws Error if the money that moved is not the price of the answers given */
 async function measure(side, chain, wallets, payments) {
-  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
-  const payers = Array.from({ length: payments }, (_, index) => wallets[index % wallets.length]);
-  const headers = payers.map((wallet) => ({ 'payment-signature': side.sign(wallet, value.blockhash) }));
   const before = await balances(side, chain, wallets);
+  const { sign, blockhash } = await freshTerms(side, chain);
+  const payers = Array.from({ length: payments }, (_, index) => wallets[index % wallets.length]);
+  const headers = payers.map((wallet) => ({ 'payment-signature': sign(wallet, blockhash) }));
   const [usedBefore, chainBefore, own] = [processorTime(side.pid), processorTime(chain.pid), process.cpuUsage()];
 
   const { elapsed, answers } = await load(side.url, headers, AT_ONCE);
