@@ -1,0 +1,234 @@
+/** The answer to a case query (specification 2.3): case, context and delta, from read models alone. */
+import type { Court } from '../courts/court.ts';
+import type { CaseDocument } from '../dockets/case-document.ts';
+import { dayAsTimestamp } from '../dockets/court-time.ts';
+import type { FilingType } from '../dockets/filing-type.ts';
+import { isProblem, type Problem } from '../errors.ts';
+import type { JsonObject } from '../events/event.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { countNew, type Delta, readDelta } from './case-delta.ts';
+import { type FullContext, readFullContext } from './case-history.ts';
+import { findCase } from './case-lookup.ts';
+import { type QueryPorts, readMoment } from './case-moment.ts';
+
+export interface CaseQuery {
+  readonly court: Court;
+  /** As sent: both are echoed. */
+  readonly courtCode: string;
+  readonly caseId: string;
+  readonly lastChecked: Instant | null;
+  /** `last_checked` as sent, for `delta.since`. */
+  readonly since: string | null;
+  readonly context: 'basic' | 'full';
+  /** Null: the case's own. */
+  readonly language: 'en' | 'fr' | null;
+  /** Null: all. Filters the delta alone. */
+  readonly filingTypes: readonly FilingType[] | null;
+}
+
+export interface TruncationDetails {
+  readonly omitted_fields: readonly string[];
+  readonly total_entries: number;
+  readonly entries_included: number;
+  readonly continuation_hint: string;
+}
+
+/** What both the case and the monitor answer know of the case's moment. */
+export interface CaseAnswerMeta {
+  /** What the caller sends as its next `last_checked`. */
+  readonly queriedAt: Instant;
+  /** When the source was last asked. */
+  readonly dataAsOf: Instant | null;
+  readonly cacheAgeSeconds: number | null;
+  readonly coverageStatus: 'full' | 'partial';
+}
+
+export interface CaseAnswer extends CaseAnswerMeta {
+  readonly contextDelivered: 'basic' | 'full';
+  readonly languageDelivered: 'en' | 'fr' | 'bilingual';
+  readonly truncated: boolean;
+  readonly truncationDetails: TruncationDetails | null;
+  /** The answer without its `meta`. `delta` is there only if `last_checked` was sent. */
+  readonly body: JsonObject;
+}
+
+export interface MonitorAnswer extends CaseAnswerMeta {
+  readonly changed: boolean;
+  readonly changeCount: number;
+  /** `available_at` of the newest new filing; null when there is none. */
+  readonly latestActivityAt: Instant | null;
+}
+
+export interface CaseQueries {
+  /** Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`, `court_unavailable`. */
+  answerCase(query: CaseQuery): Promise<CaseAnswer | Problem>;
+  /** Whether anything is new, by the same rule as the delta of `answerCase`. */
+  answerMonitor(
+    query: Pick<CaseQuery, 'court' | 'caseId' | 'filingTypes'> & { readonly lastChecked: Instant },
+  ): Promise<MonitorAnswer | Problem>;
+}
+
+/** A single result is at most 2 MiB; `meta` and the envelope have their share. */
+export const MAX_RESULT_BYTES = 2 * 1024 * 1024;
+const RESERVED_BYTES = 16 * 1024;
+const PATIENCE_MS = 2_000;
+
+export function createCaseQueries({
+  readStore,
+  clock,
+  sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  patienceMs = PATIENCE_MS,
+}: {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** How long a query waits for a baseline that is being recorded. */
+  readonly patienceMs?: number;
+}): CaseQueries {
+  const ports: QueryPorts = { readStore, clock, sleep, patienceMs };
+  return {
+    answerCase: (query) => answerCase(ports, query),
+    answerMonitor: async ({ court, caseId, filingTypes, lastChecked }) => {
+      const found = await findCase(readStore, court, caseId);
+      if (isProblem(found)) return found;
+      const moment = await readMoment(ports, found.stream, lastChecked);
+      if (isProblem(moment)) return moment;
+      const { document, queriedAt } = moment;
+      const { changeCount, latestNewAt } = await countNew(readStore, {
+        stream: found.stream,
+        timeZone: court.timeZone,
+        after: lastChecked,
+        upTo: document.newestTime,
+        filingTypes,
+      });
+      return {
+        ...metaOf(document, court, queriedAt, clock),
+        changed: changeCount > 0,
+        changeCount,
+        latestActivityAt: latestNewAt,
+      };
+    },
+  };
+}
+
+async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnswer | Problem> {
+  const { court } = query;
+  const found = await findCase(ports.readStore, court, query.caseId);
+  if (isProblem(found)) return found;
+  const moment = await readMoment(ports, found.stream, query.lastChecked);
+  if (isProblem(moment)) return moment;
+  const { document, queriedAt } = moment;
+
+  const { fields, languageDelivered } = caseFields(document, court, query.language);
+  const budget = MAX_RESULT_BYTES - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
+  const delta =
+    query.lastChecked === null
+      ? null
+      : await readDelta(ports.readStore, {
+          stream: found.stream,
+          timeZone: court.timeZone,
+          after: query.lastChecked,
+          upTo: document.newestTime,
+          filingTypes: query.filingTypes,
+          budget,
+        });
+  const full =
+    query.context === 'basic'
+      ? null
+      : await readFullContext(
+          ports.readStore,
+          found.stream,
+          court.timeZone,
+          document.newestTime,
+          budget - (delta?.bytes ?? 0),
+        );
+  const truncationDetails = truncationOf(document, delta, full);
+  return {
+    ...metaOf(document, court, delta?.cutAt ?? queriedAt, ports.clock),
+    contextDelivered: query.context,
+    languageDelivered,
+    truncated: truncationDetails !== null,
+    truncationDetails,
+    body: {
+      case_id: query.caseId,
+      court_code: query.courtCode,
+      case: { ...fields, ...full?.fields },
+      ...(delta === null
+        ? {}
+        : {
+            delta: {
+              changed: delta.changeCount > 0,
+              since: query.since ?? query.lastChecked,
+              change_count: delta.changeCount,
+              new_filings: delta.newFilings,
+              updated_filings: delta.updatedFilings,
+            },
+          }),
+    },
+  };
+}
+
+function metaOf(document: CaseDocument, court: Court, queriedAt: Instant, clock: Clock): CaseAnswerMeta {
+  const age = document.dataAsOf === null ? null : (clock.now() - toMicros(document.dataAsOf)) / MICROS_PER_SECOND;
+  return {
+    queriedAt,
+    dataAsOf: document.dataAsOf,
+    cacheAgeSeconds: age === null ? null : Math.max(0, Math.floor(age)),
+    coverageStatus: court.coverage === 'full' && document.baseline === 'completed' ? 'full' : 'partial',
+  };
+}
+
+function caseFields(document: CaseDocument, court: Court, language: CaseQuery['language']) {
+  const { header } = document;
+  const name = header?.caseName ?? null;
+  const secondary = header?.caseNameSecondary ?? null;
+  const swapped = language !== null && secondary !== null && header?.caseNameSecondaryLanguage === language;
+  const first = court.language === 'bilingual' ? (language === 'fr' ? 'en' : 'fr') : court.language;
+  const day = (date: string | null | undefined): string | null => (date ? dayAsTimestamp(court.timeZone, date) : null);
+  const fields: JsonObject = {
+    case_number: document.caseNumber,
+    case_name: swapped ? secondary : name,
+    case_name_secondary: swapped ? name : secondary,
+    case_name_secondary_language: swapped ? first : (header?.caseNameSecondaryLanguage ?? null),
+    case_type: header?.caseType ?? 'other',
+    case_status: statusOf(document),
+    court_name: court.name,
+    jurisdiction_country: court.country,
+    language: court.language,
+    nature_of_proceeding: header?.natureOfProceeding ?? null,
+    cause: header?.cause ?? null,
+    assigned_judge: header?.assignedJudge ?? null,
+    referred_judge: header?.referredJudge ?? null,
+    filed_at: day(header?.dateFiled),
+    closed_at: day(header?.dateClosed),
+    filing_count: document.filingCount,
+    latest_activity_at: document.latestFilingAt,
+    primary_parties: document.primaryParties.map(({ name, role }) => ({ name, role })),
+  };
+  return { fields, languageDelivered: swapped && language !== null ? language : court.language };
+}
+
+function statusOf({ header, baseline }: CaseDocument): 'open' | 'closed' | 'unknown' {
+  if (header?.dateClosed) return 'closed';
+  return baseline === 'completed' || header?.dateFiled ? 'open' : 'unknown';
+}
+
+function truncationOf(document: CaseDocument, delta: Delta | null, full: FullContext | null): TruncationDetails | null {
+  if (delta !== null && delta.cutAt !== null) {
+    return {
+      omitted_fields: ['delta.new_filings', 'delta.updated_filings', ...(full?.omitted ?? [])],
+      total_entries: delta.changeCount,
+      entries_included: delta.newFilings.length,
+      continuation_hint: 'Send meta.queried_at of this answer as the next last_checked: the delta goes on there.',
+    };
+  }
+  if (full === null || full.omitted.length === 0) return null;
+  return {
+    omitted_fields: full.omitted,
+    total_entries: document.filingCount,
+    entries_included: full.fields.docket_history.length,
+    continuation_hint:
+      'The newest entries are included. For older ones ask with last_checked before them: the delta is served oldest first.',
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * The moment that an answer speaks of: the query's side of the case clock (`dockets.md`). Whatever is answered up to
+ * `queriedAt` is whole, and every filing recorded later gets a later time.
+ */
+import {
+  afterAnswer,
+  answerTime,
+  type CaseClock,
+  caseClockId,
+  lostClock,
+  readClock,
+  writeClock,
+} from '../dockets/case-clock.ts';
+import { CASES, type CaseDocument } from '../dockets/case-document.ts';
+import { type Problem, problem } from '../errors.ts';
+import type { Clock, Instant } from '../instant.ts';
+import type { Cell, ReadStore } from '../storage/read-store.ts';
+import { caseNotFound } from './case-lookup.ts';
+
+export interface QueryPorts {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** How long a query waits for a baseline to be whole. */
+  readonly patienceMs: number;
+}
+
+export interface CaseMoment {
+  readonly document: CaseDocument;
+  /** What the caller sends as its next `last_checked`. */
+  readonly queriedAt: Instant;
+}
+
+const POLL_MS = 25;
+const RETRY_AFTER_SECONDS = 5;
+/** Ingests are told apart by the clock's version; more of them in one query means that something is wrong. */
+const READINGS = 200;
+
+/** @param lastChecked from when the caller asks what is new; null for a caller that does not */
+export async function readMoment(
+  ports: QueryPorts,
+  stream: string,
+  lastChecked: Instant | null,
+): Promise<CaseMoment | Problem> {
+  const { readStore, clock } = ports;
+  let waited = 0;
+  for (let reading = 0; reading < READINGS; reading++) {
+    // The clock first, then the document: what the clock no longer holds back is in the document.
+    const cell = await readStore.cell(caseClockId(stream));
+    const document = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream)?.document ?? null;
+    if (document === null || !document.opened) return caseNotFound();
+    const now = clock.now();
+    const caseClock = readClock(cell.value) ?? lostClock(now);
+    if (!document.checked || document.baseline === 'started' || caseClock.pending?.baseline === true) {
+      if (waited >= ports.patienceMs) break;
+      await ports.sleep(POLL_MS);
+      waited += POLL_MS;
+      continue;
+    }
+    const queriedAt = answerTime(caseClock, now, document.newestTime);
+    const askedFrom = lastChecked !== null && lastChecked < queriedAt ? lastChecked : queriedAt;
+    if (await noteAnswer(readStore, stream, cell, caseClock, queriedAt, askedFrom)) return { document, queriedAt };
+  }
+  return problem(
+    'court_unavailable',
+    { retry_after: RETRY_AFTER_SECONDS },
+    'This case is being read for the first time; its docket is not whole yet.',
+  );
+}
+
+/** Notes the answer on the clock. False where an ingest has moved the clock: then everything is read again. */
+async function noteAnswer(
+  readStore: ReadStore,
+  stream: string,
+  seen: Cell,
+  seenClock: CaseClock,
+  queriedAt: Instant,
+  askedFrom: Instant,
+): Promise<boolean> {
+  let cell = seen;
+  let clock = seenClock;
+  for (;;) {
+    const next = afterAnswer(clock, queriedAt, askedFrom);
+    if (next === clock && cell.version > 0) return true;
+    if (await readStore.compareAndSet(caseClockId(stream), cell.version, writeClock(next))) return true;
+    cell = await readStore.cell(caseClockId(stream));
+    const moved = readClock(cell.value);
+    if (moved === null || moved.version !== seenClock.version || seen.version === 0) return false;
+    clock = moved;
+  }
+}

@@ -1,0 +1,33 @@
+/** A filing as answers show it (`http-api.md`, GET /v2/case). */
+
+import type { FilingDocument } from '../dockets/case-document.ts';
+import { dayAsTimestamp } from '../dockets/court-time.ts';
+import type { JsonObject } from '../events/event.ts';
+
+/** @param timeZone of the court: a day is the court's own day */
+export function filingAnswer(filing: FilingDocument, timeZone: string): JsonObject {
+  return {
+    filing_id: filing.filingId,
+    entry_number: filing.entryNumber,
+    filed_at: filing.filedAt ?? (filing.dateFiled === null ? null : dayAsTimestamp(timeZone, filing.dateFiled)),
+    filed_at_precision: filing.filedAt === null ? 'day' : 'second',
+    entered_at: filing.enteredAt,
+    available_at: filing.availableAt,
+    backfilled: filing.backfilled,
+    revised_at: filing.revisedAt,
+    filing_type: filing.filingType,
+    filing_types: filing.filingTypes,
+    filed_by: filing.filedBy,
+    description: filing.description,
+    document_identifier: filing.documentIdentifier,
+    document_identifier_type: filing.documentIdentifierType,
+    external_url: filing.externalUrl,
+    attachments: filing.attachments.map((attachment) => ({
+      attachment_number: attachment.attachmentNumber,
+      description: attachment.description,
+      document_identifier: attachment.documentIdentifier,
+      page_count: attachment.pageCount,
+    })),
+    sealed: filing.sealed,
+  };
+}
