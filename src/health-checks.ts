@@ -1,0 +1,72 @@
+/** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
+import { type Check, type Finding, NOMINAL } from './http/health.ts';
+import type { ProjectionRunner } from './projections/runner.ts';
+import type { BlockhashWatch } from './solana/blockhash-watch.ts';
+import type { Chain } from './solana/chain.ts';
+import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
+import type { EventLog } from './storage/event-log.ts';
+import type { PayloadStore } from './storage/payload-store.ts';
+import type { ReadStore } from './storage/read-store.ts';
+
+/** A projection further behind than this, in seconds, gives answers that are too old to sell. */
+const DEGRADED_BEHIND_SECONDS = 5;
+const DOWN_BEHIND_SECONDS = 60;
+
+const down = (reason: string): Finding => ({ status: 'down', reason });
+const degraded = (reason: string): Finding => ({ status: 'degraded', reason });
+
+const whileItAnswers =
+  (part: { check(): Promise<void> }): Check =>
+  async () => {
+    await part.check();
+    return NOMINAL;
+  };
+
+export interface CheckedParts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  readonly chain: Chain;
+  readonly blockhashes: BlockhashWatch;
+  readonly receiver: Receiver;
+  readonly runner: ProjectionRunner;
+}
+
+/** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
+export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
+  return {
+    event_log: whileItAnswers(parts.log),
+    payload_store: whileItAnswers(parts.payloads),
+    read_store: whileItAnswers(parts.readStore),
+    chain: () => (parts.blockhashes.latest() ? NOMINAL : down('no endpoint has given a recent blockhash')),
+    payment_receiver: () => paymentReceiver(parts),
+    projections: () => projections(parts.runner),
+  };
+}
+
+/** A low balance of the fee payer is an alarm before it is a failure. */
+async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Finding> {
+  const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
+  if (lacks.includes('fee_payer_funds')) {
+    return down(`the fee payer ${receiver.feePayer} has ${feePayerLamports} lamports: too little for network fees`);
+  }
+  if (lacks.includes('token_account')) {
+    return down(`${receiver.payTo} has no USDC token account (${tokenAccount}); it must be made before it can be paid`);
+  }
+  if (feePayerLow) return degraded(`the fee payer ${receiver.feePayer} has only ${feePayerLamports} lamports left`);
+  return NOMINAL;
+}
+
+async function projections(runner: ProjectionRunner): Promise<Finding> {
+  const statuses = await runner.status();
+  const halted = statuses.filter(({ state }) => state === 'halted');
+  if (halted.length) {
+    return down(
+      halted.map(({ projection, halt }) => `${projection} halted at ${halt?.position}: ${halt?.error}`).join('; '),
+    );
+  }
+  const slowest = statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
+  if (slowest > DOWN_BEHIND_SECONDS) return down(`a projection is ${Math.round(slowest)} seconds behind`);
+  if (slowest > DEGRADED_BEHIND_SECONDS) return degraded(`a projection is ${Math.round(slowest)} seconds behind`);
+  return NOMINAL;
+}

@@ -1,0 +1,261 @@
+/** The composition root: configuration in, a running service out. The only file that knows every concrete class. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { createPurchasing } from './commands/purchase.ts';
+import type { Config } from './config.ts';
+import { healthChecks } from './health-checks.ts';
+import { buildAdminApp } from './http/admin-app.ts';
+import { buildApp } from './http/app.ts';
+import { watchHealth } from './http/health.ts';
+import { type Clock, systemClock } from './instant.ts';
+import { createPaymentRecovery } from './processes/payment-recovery.ts';
+import { cases } from './projections/cases.ts';
+import { payments } from './projections/payments.ts';
+import type { Projection } from './projections/projection.ts';
+import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
+import { wallets } from './projections/wallets.ts';
+import { associatedTokenAddress, NETWORKS } from './solana/addresses.ts';
+import { createBlockhashWatch } from './solana/blockhash-watch.ts';
+import { createFaucetClient } from './solana/faucet-client.ts';
+import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
+import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
+import { createRpcChain } from './solana/rpc-chain.ts';
+import { leaseOwner } from './storage/lease-owner.ts';
+import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
+
+/** How long requests that are under way at a stop may take to end by themselves. */
+const DRAIN_MS = 10_000;
+
+export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets];
+
+/** Opens the storage that the configuration names. */
+export async function openStorage(config: Config): Promise<SqliteStorage> {
+  return openSqlite({ directory: config.dataDirectory });
+}
+
+/** A runner of every projection on this storage, not yet started. */
+export function makeRunner(storage: SqliteStorage, logger: Logger, clock: Clock = systemClock): ProjectionRunner {
+  return createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
+}
+
+/** Logs go to stderr: JSON, or lines for people on a terminal. */
+export function makeLogger(level: string): Logger {
+  if (!process.stderr.isTTY) return pino({ level }, pino.destination({ dest: 2, sync: false }));
+  return pino({ level, transport: { target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } } });
+}
+
+export interface Service {
+  /** Base addresses, without a slash at the end. */
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
+  readonly rpcUrl: string | null;
+  readonly storage: SqliteStorage;
+  readonly runner: ProjectionRunner;
+  /** What an operator should know at once: what is real, what is local, what to try. */
+  readonly banner: readonly string[];
+  /** Finishes what is under way (10 s at most), then stops every part. What is not finished is taken up at the next start. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** What must be undone, newest first: filled as the parts start, so that a failed start leaves nothing behind. */
+class Undo {
+  readonly #steps: (() => unknown)[] = [];
+
+  add(step: () => unknown): void {
+    this.#steps.unshift(step);
+  }
+
+  async run(): Promise<void> {
+    for (const step of this.#steps.splice(0)) await step();
+  }
+}
+
+/** Starts every part; resolves once the service answers and is ready for work or can say what it lacks. */
+export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+  const undo = new Undo();
+  try {
+    return await start(config, options, undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+async function start(config: Config, options: ServiceOptions, undo: Undo): Promise<Service> {
+  const clock = options.clock ?? systemClock;
+  const logger = options.logger ?? makeLogger(config.logLevel);
+  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  const storage = await openStorage(config);
+  undo.add(() => storage.close());
+  const { log, payloads, readStore } = storage;
+
+  const { chain, rpcUrl } = await joinChain(config, logger, undo);
+  const blockhashes = createBlockhashWatch({ chain });
+  undo.add(() => blockhashes.close());
+  const { feePayer, payTo } = ourKeys(config);
+  const network = NETWORKS[config.solana.network];
+  const receiver = { payTo, feePayer: feePayer.address, mint: network.usdcMint };
+  if (rpcUrl) await prepareOnLocalChain(rpcUrl, chain, receiver, undo);
+  else await reportReceiver(chain, receiver, logger);
+
+  const runner = makeRunner(storage, logger, clock);
+  await runner.start();
+  undo.add(() => runner.stop());
+
+  const draining = new AbortController();
+  const destination = associatedTokenAddress(payTo, network.usdcMint);
+  const settlement = { log, clock, chain, readStore, logger };
+  const purchasing = createPurchasing({
+    ...settlement,
+    payloads,
+    blockhashes,
+    feePayer,
+    payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
+    draining: draining.signal,
+  });
+  const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway });
+  const recoveryStopped = new AbortController();
+  const recovering = recovery.run(recoveryStopped.signal);
+  undo.add(async () => {
+    recoveryStopped.abort();
+    await recovering;
+  });
+
+  const health = watchHealth({
+    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner }),
+    clock,
+  });
+  undo.add(() => health.stop());
+
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const answering = { publicUrl, clock };
+  const app = buildApp({
+    service: answering,
+    logger,
+    health: health.health,
+    merchant: { network, payTo, feePayer: feePayer.address, publicUrl },
+    purchasing,
+    newestBlockhash: () => blockhashes.latest(),
+    storage,
+    localRpcUrl: rpcUrl,
+  });
+  const admin = buildAdminApp({ service: answering, logger, health: health.health });
+  const url = await listen(app, config.host, config.port, undo);
+  const adminUrl = await listen(admin, config.host, config.adminPort, undo);
+  await health.refresh();
+  logger.info({ url, adminUrl, network: config.solana.network, dataDirectory: config.dataDirectory }, 'ready');
+
+  return {
+    url,
+    adminUrl,
+    rpcUrl,
+    storage,
+    runner,
+    banner: bannerOf({ url, adminUrl, rpcUrl, config, payTo }),
+    async stop() {
+      const late = setTimeout(() => draining.abort(), DRAIN_MS);
+      await undo.run();
+      clearTimeout(late);
+      logger.info('stopped');
+      logger.flush();
+    },
+  };
+}
+
+/** Joins the configured chain, or starts the local one where nothing is configured. */
+async function joinChain(config: Config, logger: Logger, undo: Undo) {
+  const { network, rpcUrls, localPort, localSlotMs } = config.solana;
+  let urls = rpcUrls;
+  if (network === 'local' && urls.length === 0) {
+    // Loaded only here: a service on a real chain needs no virtual machine.
+    const { startLocalChainWorker } = await import('./solana/local/start-local-chain-worker.ts');
+    const { localChainDirectory } = await import('./solana/local/start-local-chain.ts');
+    const localChain = await startLocalChainWorker({
+      directory: localChainDirectory(config.dataDirectory),
+      port: localPort,
+      slotMs: localSlotMs,
+      logger,
+      environment: process.env,
+      onFailure: (error) => logger.fatal({ err: error }, 'the local chain failed; restart the service'),
+    });
+    undo.add(() => localChain.close());
+    urls = [localChain.url];
+  }
+  const chain = createRpcChain({ urls, logger });
+  undo.add(() => chain.close());
+  return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null };
+}
+
+/** The keys of configuration, or those in the data folder, which are made on first use. */
+function ourKeys(config: Config): { readonly feePayer: SolanaKey; readonly payTo: string } {
+  const { feePayerKey, payTo } = config.solana;
+  const keyIn = (name: string) => loadOrCreateKey(join(config.dataDirectory, 'keys', name));
+  return {
+    feePayer: feePayerKey === null ? keyIn('fee-payer.json') : parseKey(feePayerKey),
+    payTo: payTo ?? keyIn('receiver.json').address,
+  };
+}
+
+type Receiver = Parameters<typeof checkReceiver>[1];
+type ReceiverChain = Parameters<typeof checkReceiver>[0];
+
+async function prepareOnLocalChain(
+  rpcUrl: string,
+  chain: ReceiverChain,
+  receiver: Receiver,
+  undo: Undo,
+): Promise<void> {
+  const faucet = createFaucetClient(rpcUrl);
+  undo.add(() => faucet.close());
+  await prepareLocalReceiver(chain, faucet, receiver);
+}
+
+/** On a remote chain nothing is made for the operator; what lacks is said, by the log now and by `/readyz` always. */
+async function reportReceiver(chain: ReceiverChain, receiver: Receiver, logger: Logger): Promise<void> {
+  try {
+    const { lacks } = await checkReceiver(chain, receiver);
+    if (lacks.length) logger.error({ lacks, receiver }, 'payments cannot be taken yet');
+  } catch (error) {
+    logger.error({ err: error }, 'the chain cannot be reached yet');
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, undo: Undo): Promise<string> {
+  undo.add(() => app.close());
+  await app.listen({ host, port });
+  const address = app.server.address();
+  const actual = typeof address === 'object' && address ? address.port : port;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+}
+
+function bannerOf(facts: {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly rpcUrl: string | null;
+  readonly config: Config;
+  readonly payTo: string;
+}): readonly string[] {
+  const { url, adminUrl, rpcUrl, config, payTo } = facts;
+  const chain = rpcUrl
+    ? `local chain at ${rpcUrl}: real token program, test money`
+    : `${config.solana.network}: real payments to ${payTo}`;
+  return [
+    `Docket Monitor answers at ${url} (health at ${adminUrl}/readyz)`,
+    `  payments  ${chain}`,
+    `  storage   SQLite in ${config.dataDirectory}: one machine`,
+    `  dockets   from files: docket import FILE…`,
+    `Try next:   docket wallet new --out wallet.json, docket demo, or read ${url}/docs`,
+  ];
+}
+
+/** A unique id for a run of the command line. */
+export const newId = (): string => randomUUID();
