@@ -7,7 +7,7 @@ import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
 import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
 import type { Instant, Micros } from '../../instant.ts';
 import { echo, type Issue } from './issues.ts';
-import { checkTimestamp } from './timestamps.ts';
+import { checkTimestamp, meantTimestamp } from './timestamps.ts';
 
 export const CASE_QUERY_PARAMETERS = [
   'case_id',
@@ -25,6 +25,7 @@ export interface CaseQueryParameters {
   readonly courtCode: string;
   readonly court: Court;
   readonly caseNumber: CaseNumber;
+  /** As sent, for `delta.since`, and what it means. */
   readonly lastChecked: { readonly sent: string; readonly at: Instant } | null;
   readonly context: 'basic' | 'full';
   /** Null: whatever the case's own language is. */
@@ -133,7 +134,7 @@ function checkCaseNumber(court: Court, sent: string): CaseNumber | { readonly is
 
 function checkLastChecked(sent: string, now: Micros): CaseQueryParameters['lastChecked'] | { readonly issue: Issue } {
   const checked = checkTimestamp('last_checked', sent, now);
-  return typeof checked === 'string' ? { sent, at: checked } : { issue: checked };
+  return typeof checked === 'string' ? { sent: meantTimestamp(sent), at: checked } : { issue: checked };
 }
 
 function checkChoice<const Choice extends string>(

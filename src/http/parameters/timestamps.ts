@@ -14,10 +14,12 @@ export const CLOCK_TOLERANCE: Micros = 5 * 60 * MICROS_PER_SECOND;
 
 const EXAMPLE = '2026-03-01T12:00:00Z';
 
+/** What a caller meant: a plus sign that was not percent-encoded arrives as a space, which can mean nothing else here. */
+export const meantTimestamp = (sent: string): string => sent.trim().replace(/ (?=\d\d:?\d\d$)/, '+');
+
 /** Reads a point in time of the past, or says what is wrong with it. */
 export function checkTimestamp(parameter: string, sent: string, now: Micros): Instant | Issue {
-  // A plus sign that was not percent-encoded arrives as a space: before an offset it can mean nothing else.
-  const text = sent.trim().replace(/ (?=\d\d:?\d\d$)/, '+');
+  const text = meantTimestamp(sent);
   const instant = parseTimestamp(text);
   if (instant === null) {
     const example = corrected(text);

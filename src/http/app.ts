@@ -1,0 +1,48 @@
+/** The public port: every endpoint of the API and its documentation. */
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Purchasing } from '../commands/purchase.ts';
+import type { Court } from '../courts/court.ts';
+import { courts, isLive } from '../courts/registry.ts';
+import type { CourtSource } from '../courts/status-courts.ts';
+import type { EventLog } from '../storage/event-log.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { registerDocs } from './docs/register-docs.ts';
+import type { Health } from './health.ts';
+import { registerPaidRoute } from './paid-route.ts';
+import type { AnsweringService } from './send-problem.ts';
+import { makeServer } from './server.ts';
+import { caseRoute } from './v2/case.ts';
+import { registerResults } from './v2/results.ts';
+import { statusEndpoint } from './v2/status.ts';
+import type { NewestBlockhash } from './x402/send-payment-required.ts';
+import type { Merchant } from './x402/terms.ts';
+
+export interface AppDependencies {
+  readonly service: AnsweringService;
+  readonly logger: Logger;
+  readonly health: () => Health;
+  readonly merchant: Merchant;
+  readonly purchasing: Purchasing;
+  readonly newestBlockhash: NewestBlockhash;
+  readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
+  /** Where callers reach a local chain; null on a public network. */
+  readonly localRpcUrl: string | null;
+}
+
+/** Dockets come from files that an operator imports; no court is asked by itself in this release. */
+const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'file' : 'none');
+
+/** Makes the public port, ready to listen. */
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { service, logger, health, merchant, purchasing, newestBlockhash, storage, localRpcUrl } = dependencies;
+  const { clock } = service;
+  const status = statusEndpoint({ service, courts, sourceOf, health });
+  const app = makeServer(service, logger, { answerEarly: status.answerEarly });
+  status.register(app);
+  registerPaidRoute(app, { merchant, purchasing, newestBlockhash, clock }, caseRoute({ ...storage, clock }));
+  registerResults(app, { ...storage, clock });
+  registerDocs(app, localRpcUrl);
+  return app;
+}
