@@ -2,23 +2,10 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { startService } from '../main.ts';
 import { type AddCommand, note, printJson } from './command.ts';
+import { untilStopped } from './until-stopped.ts';
 
 /** Longest that a stop may take: what has not ended by then is taken up again at the next start. */
 const STOP_WITHIN_MS = 15_000;
-
-/** Resolves at the first signal to stop; a second one ends the process at once. */
-export function untilStopped(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let asked = false;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (asked) process.exit(130);
-        asked = true;
-        resolve(signal);
-      });
-    }
-  });
-}
 
 export const addServeCommand: AddCommand = (program: Command, context) => {
   program
