@@ -6,7 +6,11 @@ import type { Commitment } from '../chain.ts';
 import { feeOf } from './fees.ts';
 import { type Ledger, SLOTS_PER_EPOCH } from './ledger.ts';
 import { commitmentOf, type Parameters, requireSlot, type Settings } from './parameters.ts';
+import { invalidParameters } from './rpc-error.ts';
 import { BLOCKHASH_LIFETIME } from './slot-clock.ts';
+
+/** The runtime's limit on an account's data. */
+const MOST_ACCOUNT_BYTES = 10 * 1024 * 1024;
 
 /** One RPC method: answers at once, or when what it did is on disk. */
 export type RpcMethod = (ledger: Ledger, parameters: Parameters) => unknown;
@@ -84,6 +88,9 @@ export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
   },
 
   getMinimumBalanceForRentExemption(ledger, parameters) {
-    return ledger.machine.rentExemption(parameters.whole(0, 'size'));
+    const size = parameters.whole(0, 'size');
+    if (size > MOST_ACCOUNT_BYTES)
+      throw invalidParameters(`Invalid params: an account has at most ${MOST_ACCOUNT_BYTES} bytes.`);
+    return ledger.machine.rentExemption(size);
   },
 };
