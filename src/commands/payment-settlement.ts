@@ -131,17 +131,17 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
 const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;
 const LAST_LOOK_MS = 250;
-export const REBROADCAST_MS = 2_000;
 
 export interface Watch {
   /** When to give up waiting, by the monotonic clock (`performance.now()`), milliseconds. */
   readonly until: number;
   readonly signal: AbortSignal;
+  /** Milliseconds between two broadcasts. */
+  readonly rebroadcastMs: number;
 }
 
 /**
- * Broadcasts a claimed payment and waits for its outcome, looking again ever less often and sending again every two
- * seconds.
+ * Broadcasts a claimed payment and waits for its outcome, looking again ever less often and sending again now and then.
  * @returns the payment as it stands when its outcome is recorded, or when time is up: then still `submitted`
  */
 export async function settle(
@@ -149,7 +149,7 @@ export async function settle(
   stream: string,
   submitted: Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> },
   context: CommandContext,
-  { until, signal }: Watch,
+  { until, signal, rebroadcastMs }: Watch,
 ): Promise<Loaded<Payment>> {
   const { submission } = submitted.state;
   const wire = Buffer.from(submission.wire, 'base64');
@@ -157,7 +157,7 @@ export async function settle(
   let sentAt = performance.now();
   for (let look = 0; ; look++) {
     let sighting = await lookAt(ports.chain, submission.transaction);
-    if (sighting.seen === 'not_yet' && performance.now() - sentAt >= REBROADCAST_MS) {
+    if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
       sighting = await lookForExpiry(ports.chain, submission);
       if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire);
       sentAt = performance.now();

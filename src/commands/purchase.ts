@@ -31,6 +31,8 @@ import { type SettlementPorts, settle } from './payment-settlement.ts';
 export const QUERY_DEADLINE_MS = 20_000;
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
+/** How often a transaction is broadcast again until the chain confirms it. */
+export const REBROADCAST_MS = 2_000;
 /** How long a paid answer is kept. */
 export const ANSWER_RETENTION_DAYS = 30;
 const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
@@ -59,6 +61,8 @@ export interface PurchasePorts extends SettlementPorts {
    */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
+  /** Milliseconds; `QUERY_DEADLINE_MS`, `SETTLEMENT_PATIENCE_MS`, `REBROADCAST_MS` where left out. */
+  readonly patience?: { readonly queryMs?: number; readonly settlementMs?: number; readonly rebroadcastMs?: number };
 }
 
 /** A query's answer. */
@@ -229,7 +233,8 @@ class PurchaseRun {
     const controller = new AbortController();
     const { signal } = controller;
     const stop = () => controller.abort(stopping());
-    const timer = setTimeout(() => controller.abort(problem('query_timeout', { retry_after: 1 })), QUERY_DEADLINE_MS);
+    const late = () => controller.abort(problem('query_timeout', { retry_after: 1 }));
+    const timer = setTimeout(late, ports.patience?.queryMs ?? QUERY_DEADLINE_MS);
     ports.draining.addEventListener('abort', stop, { once: true });
     try {
       const ended = new Promise<Problem>((resolve) => {
@@ -345,7 +350,8 @@ class PurchaseRun {
     const { transaction } = claimed.state.submission;
     let settled: Loaded<Payment>;
     try {
-      const watch = { until: performance.now() + SETTLEMENT_PATIENCE_MS, signal: ports.draining };
+      const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = ports.patience ?? {};
+      const watch = { until: performance.now() + settlementMs, signal: ports.draining, rebroadcastMs };
       settled = await settle(ports, this.#stream, claimed, this.#context, watch);
     } catch (error) {
       // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says.

@@ -55,6 +55,7 @@ const RENEW_AFTER_MICROS: Micros = 5 * MICROS_PER_SECOND;
 /** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
 const BUSY_PAUSE_MS = 2_000;
 const IDLE_PAUSE_MS = 5_000;
+const SECOND_LOOK_MS = 500;
 /** A cluster makes a block final some 13 seconds after it is confirmed: to ask earlier is to ask twice. */
 const FINALITY_AFTER_MICROS: Micros = 15 * MICROS_PER_SECOND;
 /** How long a payment that was given up is looked at, and how often. */
@@ -101,7 +102,15 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     // A round without a signal was asked for by somebody who needs no lease.
     const goOn = async () => !signal || (!signal.aborted && (await holdLease()));
     const now = clock.now();
-    await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done));
+    const waiting: string[] = [];
+    await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
+    if (waiting.length) {
+      // What was broadcast just now has mostly landed a slot later.
+      await sleep(SECOND_LOOK_MS, undefined, { signal }).catch(() => undefined);
+      const again: string[] = [];
+      await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
+      done.pending = again.length;
+    }
     const settledBefore = { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER_MICROS) };
     await forEach(withAttention('finality', settledBefore), goOn, (hash) => seekFinality(hash, done));
     if (now - doubtedAt >= DOUBT_EVERY_MICROS) {
@@ -148,7 +157,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     }
   }
 
-  async function seekOutcome(hash: string, done: RecoveryRound): Promise<void> {
+  async function seekOutcome(hash: string, done: RecoveryRound, waiting: string[]): Promise<void> {
     if (underway.has(hash)) return;
     const found = await loadRecorded(hash);
     const { state } = found.loaded;
@@ -157,7 +166,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = commandFor(sighting);
     if (!command) {
-      done.pending++;
+      waiting.push(hash);
       await broadcast(chain, Buffer.from(state.submission.wire, 'base64'));
       return;
     }
@@ -266,7 +275,7 @@ function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
 
 /** Several at once, never more; one that fails is logged by the round and leaves the others alone. */
 async function forEach(
-  items: AsyncIterable<string>,
+  items: AsyncIterable<string> | readonly string[],
   goOn: () => Promise<boolean>,
   act: (item: string) => Promise<void>,
 ): Promise<void> {

@@ -1,0 +1,371 @@
+/** The table "What must hold" of the payments page: nothing that is refused ever costs anything. */
+import {
+  createApproveInstruction,
+  createInitializeAccountInstruction,
+  createTransferInstruction,
+  TOKEN_2022_PROGRAM_ID,
+} from '@solana/spl-token';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { REJECTION } from '../../src/solana/verify-transaction.ts';
+import { build, guard, limit, memo, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
+import { type Answer, openWorld, USDC, type World } from './world.ts';
+
+let world: World;
+let wallet: Keypair;
+beforeAll(async () => {
+  world = await openWorld();
+  wallet = await world.wallet(50n * USDC);
+});
+afterAll(() => world.close());
+afterEach(() => world.disturb());
+
+/** Asks, and fails if anything moved or any query ran. */
+async function uncharged(
+  headers: Record<string, string>,
+  path = '/v2/case?q=refused',
+  keypair = wallet,
+): Promise<Answer> {
+  const asked = world.asked.length;
+  const lamports = () => world.rpc.call<{ value: number }>('getBalance', world.parties.feePayer.toBase58());
+  const before = await lamports();
+  const { result, spent, received } = await world.moved(keypair, () => world.get(path, headers));
+  expect([spent, received, (await lamports()).value - before.value, world.asked.length - asked]).toEqual([
+    0n,
+    0n,
+    0,
+    0,
+  ]);
+  expect(result.json.error.details.charged).toBe(false);
+  return result;
+}
+
+const sponsoredBy = (
+  instructions: Parameters<typeof build>[0]['instructions'],
+  signers: readonly Keypair[] = [wallet],
+) =>
+  world.header(
+    build({
+      instructions,
+      payer: world.parties.feePayer,
+      signers,
+      blockhash: world.blockhashes.latest()!.blockhash,
+    }),
+  );
+
+describe('a payment that breaks a rule', () => {
+  const other = Keypair.generate();
+  const paying = (change: Parameters<typeof transfer>[2] = {}) => transfer(world.parties, wallet.publicKey, change);
+  const rows: readonly (readonly [string, string, () => Record<string, string>])[] = [
+    ['wrong mint', REJECTION.mintMismatch, () => sponsoredBy([paying({ mint: other.publicKey })])],
+    ['Token-2022', REJECTION.token2022, () => sponsoredBy([paying({ program: TOKEN_2022_PROGRAM_ID })])],
+    ['another recipient', REJECTION.recipientMismatch, () => sponsoredBy([paying({ destination: other.publicKey })])],
+    ['one unit less', REJECTION.amountMismatch, () => sponsoredBy([paying({ amount: 989_999n })])],
+    ['one unit more', REJECTION.amountMismatch, () => sponsoredBy([paying({ amount: 990_001n })])],
+    ['two transfers', REJECTION.severalTransfers, () => sponsoredBy([paying(), paying()])],
+    [
+      'the fee payer as authority',
+      REJECTION.feePayerTransfers,
+      () =>
+        sponsoredBy([
+          transfer(world.parties, world.parties.feePayer),
+          { ...guard(2), keys: [{ pubkey: wallet.publicKey, isSigner: true, isWritable: false }] } as never,
+        ]),
+    ],
+    [
+      'the fee payer as source',
+      REJECTION.feePayerInvolved,
+      () => sponsoredBy([paying({ source: world.parties.feePayer })]),
+    ],
+    ['a guard that writes', REJECTION.guardWrites, () => sponsoredBy([paying(), guard(0, [world.parties.feePayer])])],
+    [
+      'a memo signed by our fee payer',
+      REJECTION.memoAccounts,
+      () => sponsoredBy([paying(), memo('x', [{ pubkey: world.parties.feePayer, isSigner: true, isWritable: false }])]),
+    ],
+    [
+      'an extra Approve',
+      REJECTION.unknownInstruction,
+      () =>
+        sponsoredBy([
+          paying(),
+          createApproveInstruction(tokenAccountOf(wallet.publicKey), other.publicKey, wallet.publicKey, 1n),
+        ]),
+    ],
+    [
+      'a transfer of SOL',
+      REJECTION.unknownInstruction,
+      () =>
+        sponsoredBy([
+          paying(),
+          SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: other.publicKey, lamports: 1 }),
+        ]),
+    ],
+    [
+      'an account being made',
+      REJECTION.unknownInstruction,
+      () => sponsoredBy([paying(), createInitializeAccountInstruction(other.publicKey, world.mint, wallet.publicKey)]),
+    ],
+    ['too many compute units', REJECTION.computeLimitTooHigh, () => sponsoredBy([limit(100_001), paying()])],
+    [
+      'too high a priority fee',
+      REJECTION.computePriceTooHigh,
+      () => sponsoredBy([limit(), price(300_000_000), paying()]),
+    ],
+    ['unsigned', REJECTION.signatureMissing, () => sponsoredBy([paying()], [])],
+    [
+      'another wallet’s money',
+      REJECTION.authorityNotSigner,
+      () => {
+        const instruction = transfer(world.parties, other.publicKey);
+        for (const key of instruction.keys) key.isSigner = false;
+        return sponsoredBy([
+          instruction,
+          { ...guard(2), keys: [{ pubkey: wallet.publicKey, isSigner: true, isWritable: false }] } as never,
+        ]);
+      },
+    ],
+    [
+      'a multisig',
+      REJECTION.multisig,
+      () => sponsoredBy([paying({ authority: other.publicKey, multisig: [wallet.publicKey] })]),
+    ],
+    [
+      'a plain Transfer at our cost',
+      REJECTION.uncheckedTransfer,
+      () =>
+        sponsoredBy([
+          createTransferInstruction(
+            tokenAccountOf(wallet.publicKey),
+            tokenAccountOf(world.parties.payTo),
+            wallet.publicKey,
+            990_000n,
+          ),
+        ]),
+    ],
+    [
+      'a memo that is not the one of its terms',
+      REJECTION.memoMismatch,
+      () => {
+        const wire = build({
+          instructions: [paying(), memo('mine')],
+          payer: world.parties.feePayer,
+          signers: [wallet],
+          blockhash: world.blockhashes.latest()!.blockhash,
+        });
+        return world.header(wire, { extra: { memo: 'theirs' } });
+      },
+    ],
+    [
+      'mainnet',
+      'invalid_exact_svm_network_mismatch',
+      () => {
+        const { 'payment-signature': header } = sponsoredBy([paying()]);
+        const envelope = JSON.parse(Buffer.from(header!, 'base64').toString());
+        envelope.accepted.network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+        return { 'payment-signature': Buffer.from(JSON.stringify(envelope)).toString('base64') };
+      },
+    ],
+    [
+      'a blockhash that the chain does not know',
+      'blockhash_expired',
+      () => world.pay(wallet, { blockhash: Keypair.generate().publicKey.toBase58() }),
+    ],
+  ];
+
+  it.each(rows)('%s is a 402 with its reason', async (_title, reason, headers) => {
+    const answer = await uncharged(headers());
+    expect([answer.status, answer.json.error.code, answer.json.error.details.reason]).toEqual([
+      402,
+      'payment_rejected',
+      reason,
+    ]);
+    expect(answer.headers.get('payment-required')).not.toBeNull();
+    expect(answer.json.error.details.accepts).toHaveLength(1);
+  });
+
+  it('a payment for one call does not buy a dearer one', async () => {
+    const answer = await uncharged(world.pay(wallet), '/v2/case?q=batch');
+    expect(answer.json.error.details.reason).toBe(REJECTION.amountMismatch);
+  });
+
+  it.each([
+    ['@@@@', 400],
+    [Buffer.from('null').toString('base64'), 400],
+    [Buffer.from('{}').toString('base64'), 400],
+    [Buffer.from('['.repeat(3_000)).toString('base64'), 400],
+    ['A'.repeat(17 * 1024), 400],
+    ['A'.repeat(33 * 1024), 431],
+    ['', 400],
+    ['AAAA', 400],
+  ])('a header that cannot be read is JSON and never a 500 (%#)', async (value, status) => {
+    for (const name of ['payment-signature', 'x-payment', 'x402-payment']) {
+      const answer = await world.get('/v2/case?q=a', { [name]: value });
+      expect(answer.status).toBe(status);
+      expect(answer.json.error.code).toBe(status === 431 ? 'header_too_large' : 'invalid_payment');
+    }
+  });
+
+  it('two headers that carry different payments are a 400', async () => {
+    const wire = JSON.parse(Buffer.from(world.pay(wallet)['payment-signature']!, 'base64').toString()).payload
+      .transaction;
+    const answer = await uncharged({ ...world.pay(wallet), 'x402-payment': wire });
+    expect([answer.status, answer.json.error.details.reason]).toEqual([400, 'several_payments']);
+  });
+});
+
+describe('guards of wallets', () => {
+  it('are accepted before and after the transfer', async () => {
+    for (const instructions of [
+      [guard(2, [wallet.publicKey]), transfer(world.parties, wallet.publicKey), memo()],
+      [limit(), guard(9), transfer(world.parties, wallet.publicKey), memo(), guard(5)],
+    ]) {
+      const { result, spent } = await world.moved(wallet, () =>
+        world.get('/v2/case?q=guarded', sponsoredBy(instructions)),
+      );
+      expect([result.status, spent]).toEqual([200, 990_000n]);
+    }
+  });
+});
+
+describe('a query that fails', () => {
+  it.each([
+    ['unknown', 404, 'case_not_found'],
+    ['throws', 500, 'internal_error'],
+  ])('%s is never broadcast, and the same payment then buys another answer', async (q, status, code) => {
+    const payment = world.pay(wallet);
+    const failed = await world.moved(wallet, () => world.get(`/v2/case?q=${q}`, payment));
+    expect([failed.result.status, failed.result.json.error.code, failed.spent, failed.received]).toEqual([
+      status,
+      code,
+      0n,
+      0n,
+    ]);
+    expect(failed.result.text).not.toContain('the query broke');
+    const bought = await world.moved(wallet, () => world.get('/v2/case?q=then', payment));
+    expect([bought.result.status, bought.spent]).toEqual([200, 990_000n]);
+    expect(world.purchasing.underway.size).toBe(0);
+    const failure = await world.get(`/v2/results/${failed.result.json.meta.request_id}`);
+    expect(failure.status).toBe(404);
+  });
+
+  it('is recorded as given back, all in one append', async () => {
+    const payment = world.pay(wallet);
+    const answer = await world.get('/v2/case?q=unknown', payment);
+    const mine = (await world.events()).filter(({ metadata }) => metadata.requestId === answer.json.meta.request_id);
+    expect(mine.map(({ type }) => type)).toEqual(['PaymentAuthorized', 'QueryFailed', 'PaymentReleased']);
+  });
+});
+
+describe('a used payment', () => {
+  it('is a 409 on every endpoint, under every header and signature, and teaches the way out', async () => {
+    const payment = world.pay(wallet);
+    const bought = await world.get('/v2/case?q=once', payment);
+    expect(bought.status).toBe(200);
+    const again = await uncharged(payment);
+    expect(again).toMatchObject({
+      status: 409,
+      json: { error: { code: 'payment_already_used', details: { retry_after: 1, result_hint: expect.any(String) } } },
+    });
+    const { transaction } = again.json.error.details;
+    expect(await world.chain.signatureStatus(transaction)).toMatchObject({ error: null });
+    expect(again.text).not.toContain(bought.json.meta.request_id);
+    expect((await uncharged(payment, '/v2/monitor?q=a')).status).toBe(409);
+    expect((await uncharged({ 'x-payment': payment['payment-signature']! })).status).toBe(409);
+
+    const envelope = JSON.parse(Buffer.from(payment['payment-signature']!, 'base64').toString());
+    const wire = Buffer.from(envelope.payload.transaction, 'base64');
+    wire.fill(9, 1, 65);
+    expect((await uncharged(world.header(wire))).status).toBe(409);
+    for (const spoiled of [Buffer.concat([wire, Buffer.alloc(1)]).toString('base64'), ` ${wire.toString('base64')}`]) {
+      envelope.payload.transaction = spoiled;
+      const header = Buffer.from(JSON.stringify(envelope)).toString('base64');
+      const answer = await uncharged({ 'payment-signature': header });
+      expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_payment']);
+    }
+  });
+
+  it('never counts against its wallet', async () => {
+    const mine = await world.wallet();
+    const payment = world.pay(mine);
+    await world.get('/v2/case?q=a', payment);
+    for (let i = 0; i < 3; i++) expect((await world.get('/v2/case?q=a', payment)).status).toBe(409);
+    const next = await world.get('/v2/case?q=a', world.pay(mine));
+    expect(next.headers.get('ratelimit-remaining')).toBe('58');
+  });
+
+  it('that its sender has landed alone buys nothing', async () => {
+    const wire = build({
+      instructions: [transfer(world.parties, wallet.publicKey), memo()],
+      payer: wallet.publicKey,
+      signers: [wallet],
+      blockhash: world.blockhashes.latest()!.blockhash,
+    });
+    expect(await world.chain.send(wire)).toEqual({ sent: true });
+    const answer = await uncharged({ 'x402-payment': wire.toString('base64') });
+    expect([answer.status, answer.json.error.details.reason]).toEqual([402, 'already_on_chain']);
+  });
+
+  it('twenty copies at once, over endpoints and nodes, are charged once and answered once', async () => {
+    const node = await world.serve();
+    const payment = world.pay(wallet);
+    const { result, spent, received } = await world.moved(wallet, () =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          world.get(i % 3 ? '/v2/case?q=slow' : '/v2/monitor?q=slow', payment, i % 2 ? world.url : node),
+        ),
+      ),
+    );
+    expect([spent, received]).toEqual([990_000n, 990_000n]);
+    expect(result.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
+  });
+});
+
+describe('a wallet without enough', () => {
+  it('is told what lacks', async () => {
+    const poor = await world.wallet(500_000n);
+    const answer = await uncharged(world.pay(poor), undefined, poor);
+    expect(answer.json.error).toMatchObject({
+      code: 'payment_rejected',
+      details: { reason: 'insufficient_funds', shortfall: '490000', shortfall_usd: '0.49' },
+    });
+  });
+
+  it('that has no token account at all is told so too', async () => {
+    const nobody = Keypair.generate();
+    const answer = await uncharged(world.pay(nobody), undefined, nobody);
+    expect(answer.json.error.details).toMatchObject({ reason: 'insufficient_funds', shortfall: '990000' });
+  });
+
+  it('and no SOL cannot pay a network fee of its own', async () => {
+    const nobody = Keypair.generate();
+    await world.rpc.call('requestTokenAirdrop', nobody.publicKey.toBase58(), '5000000');
+    const wire = build({
+      instructions: [transfer(world.parties, nobody.publicKey)],
+      payer: nobody.publicKey,
+      signers: [nobody],
+      blockhash: world.blockhashes.latest()!.blockhash,
+    });
+    const answer = await uncharged({ 'x402-payment': wire.toString('base64') }, undefined, nobody);
+    expect(answer.json.error.details.reason).toBe('insufficient_sol_for_network_fee');
+  });
+});
+
+describe('a result', () => {
+  it('that nobody was given is a 404 at once, and what is no id too', async () => {
+    const began = performance.now();
+    for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '..%2f..%2fv2%2fcase']) {
+      const answer = await world.get(`/v2/results/${id}`);
+      expect([answer.status, answer.json.error.code]).toEqual([404, 'result_not_found']);
+    }
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('whose bytes are gone is a 410', async () => {
+    const bought = await world.get('/v2/case?q=gone', world.pay(wallet));
+    const answered = (await world.events()).findLast(({ type }) => type === 'QueryAnswered');
+    await world.storage.payloads.remove(answered!.data.answer as string);
+    const again = await world.get(bought.headers.get('content-location')!);
+    expect([again.status, again.json.error.code]).toEqual([410, 'result_gone']);
+  });
+});

@@ -1,0 +1,523 @@
+/** From the claim to the outcome: crashes at every step, chains that lie, nodes that race. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Keypair } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPurchasing, type PurchasePorts } from '../../src/commands/purchase.ts';
+import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { type Chain, ChainUnavailable } from '../../src/solana/chain.ts';
+import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
+import { altered, openWorld, USDC, type World } from './world.ts';
+
+let world: World;
+let wallet: Keypair;
+beforeAll(async () => {
+  world = await openWorld({ slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
+});
+beforeEach(async () => {
+  wallet = await world.wallet(10n * USDC);
+});
+afterAll(() => world.close());
+afterEach(() => world.disturb());
+
+const typesOf = async (requestId: string) => {
+  const events = await world.events();
+  const { stream } = events.find(({ data }) => data.requestId === requestId)!;
+  return events.filter((event) => event.stream === stream).map(({ type }) => type);
+};
+
+const requestOf = (answer: { json: { meta: { request_id: string } } }) => answer.json.meta.request_id;
+const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
+const unavailable = async (): Promise<never> => {
+  throw new ChainUnavailable('silent');
+};
+
+async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 8_000): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const value = await look();
+    if (isGood(value) || performance.now() > deadline) return value;
+    await sleep(25);
+  }
+}
+
+/** Rounds of a recovery that was started just now, until nothing is pending. */
+const recovered = () =>
+  until(
+    () => world.recoverLater().round(),
+    ({ pending }) => pending === 0,
+  );
+
+describe('twenty copies of one payment on four nodes that know nothing of each other', () => {
+  it('are charged once and answered once', async () => {
+    const nodes = await Promise.all(Array.from({ length: 4 }, () => world.serve(createPurchasing(world.ports))));
+    const payment = world.pay(wallet);
+    const { result: answers, spent } = await world.moved(wallet, () =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          world.get(i % 2 ? '/v2/case?q=slow' : '/v2/monitor?q=slow', payment, nodes[i % 4]),
+        ),
+      ),
+    );
+    expect(spent).toBe(990_000n);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
+  });
+
+  it('where some ask what fails: one still buys, if any asks what can be answered', async () => {
+    const nodes = await Promise.all(Array.from({ length: 3 }, () => world.serve(createPurchasing(world.ports))));
+    const payment = world.pay(wallet);
+    const { result: answers, spent } = await world.moved(wallet, () =>
+      Promise.all(nodes.map((node, i) => world.get(i === 2 ? '/v2/case?q=slow' : '/v2/case?q=unknown', payment, node))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 200]);
+    expect(spent).toBe(990_000n);
+  });
+});
+
+/** Where a process can die: it does nothing any more from there on. */
+const dead = (): Promise<never> => new Promise(() => undefined);
+
+function dyingAt(point: string): Partial<PurchasePorts> {
+  const { log, payloads } = world.storage;
+  const appending = (which: number, after: boolean): Partial<PurchasePorts> => {
+    let appends = 0;
+    return {
+      log: altered(log, {
+        async append(appended) {
+          if (++appends !== which) return log.append(appended);
+          if (after) await log.append(appended);
+          return dead();
+        },
+      }),
+    };
+  };
+  switch (point) {
+    case 'before the answer is stored':
+      return { payloads: altered(payloads, { put: dead }) };
+    case 'after the answer is stored':
+      return { payloads: altered(payloads, { put: async (...given) => (await payloads.put(...given)) && dead() }) };
+    case 'before the claim':
+      return appending(1, false);
+    case 'after the claim':
+      return appending(1, true);
+    case 'before the broadcast':
+      return { chain: altered<Chain>(world.chain, { send: dead }) };
+    case 'after the broadcast':
+      return { chain: altered<Chain>(world.chain, { send: async (wire) => (await world.chain.send(wire)) && dead() }) };
+    case 'before the settlement is recorded':
+      return appending(2, false);
+    case 'after the settlement is recorded':
+      return appending(2, true);
+    default:
+      throw new Error(point);
+  }
+}
+
+describe('a process that dies', () => {
+  const points: readonly (readonly [string, boolean])[] = [
+    ['before the answer is stored', false],
+    ['after the answer is stored', false],
+    ['before the claim', false],
+    ['after the claim', true],
+    ['before the broadcast', true],
+    ['after the broadcast', true],
+    ['before the settlement is recorded', true],
+    ['after the settlement is recorded', true],
+  ];
+
+  it.each(points)('%s: the payment ends paid and answered, or free to be used', async (point, isClaimed) => {
+    const seen = (await world.events()).length;
+    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(point) }));
+    const payment = world.pay(wallet);
+    const { spent } = await world.moved(wallet, async () => {
+      void fetch(`${node}/v2/case?q=dies`, { headers: payment }).catch(() => undefined);
+      await until(
+        async () => (await world.events()).slice(seen),
+        (events) => events.some(({ type }) => type === 'PaymentSubmitted'),
+        isClaimed ? 3_000 : 300,
+      );
+      await sleep(50);
+      await recovered();
+    });
+    const events = (await world.events()).slice(seen);
+    if (!isClaimed) {
+      expect([spent, events.length]).toEqual([0n, 0]);
+      const again = await world.moved(wallet, () => world.get('/v2/case?q=again', payment));
+      expect([again.result.status, again.spent]).toEqual([200, 990_000n]);
+      return;
+    }
+    expect(spent).toBe(990_000n);
+    expect(events.map(({ type }) => type)).toEqual([
+      'PaymentAuthorized',
+      'QueryAnswered',
+      'PaymentSubmitted',
+      'PaymentSettled',
+    ]);
+    const { requestId } = events[0]!.data as { requestId: string };
+    expect(await result(requestId)).toMatchObject({ status: 200, json: { question: 'dies' } });
+    expect((await world.get('/v2/case?q=again', payment)).status).toBe(409);
+  });
+});
+
+describe('a chain that falls silent after the broadcast', () => {
+  it('is a 202, and the answer appears at its URL once the chain speaks again', async () => {
+    world.disturb({
+      send: async (wire) => {
+        const outcome = await world.chain.send(wire);
+        world.disturb({ signatureStatus: unavailable, blockHeight: unavailable });
+        return outcome;
+      },
+    });
+    const { result: answer, spent } = await world.moved(wallet, () =>
+      world.get('/v2/case?q=silent', world.pay(wallet)),
+    );
+    expect(answer.status).toBe(202);
+    expect(spent).toBe(990_000n);
+    expect(answer.headers.get('payment-response')).toBeNull();
+    expect(answer.json).toMatchObject({
+      meta: { query_cost_usd: 0 },
+      payment: { status: 'pending', transaction: expect.any(String), retry_after: 2 },
+    });
+    expect(answer.json.payment.result_url).toMatch(new RegExp(`/v2/results/${requestOf(answer)}$`));
+    const pending = await result(requestOf(answer));
+    expect([pending.status, pending.json.payment]).toEqual([202, answer.json.payment]);
+    world.disturb();
+    await recovered();
+    expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'silent' } });
+  }, 15_000);
+});
+
+describe('a transaction that never reaches the cluster', () => {
+  it('is a 402 once it certainly can no longer, with nothing charged and no answer given', async () => {
+    // 150 slots of 10 ms: a blockhash lives for a second and a half, and is final after a third of a second.
+    const quick = await openWorld({ slotMs: 10, patience: { rebroadcastMs: 200 } });
+    try {
+      const payer = await quick.wallet();
+      quick.disturb({ send: async () => ({ sent: true }) });
+      const { result: answer, spent } = await quick.moved(payer, () => quick.get('/v2/case?q=lost', quick.pay(payer)));
+      expect([answer.status, answer.json.error.code, spent]).toEqual([402, 'settlement_failed', 0n]);
+      expect(answer.json.error.details).toMatchObject({ charged: false, reason: 'expired' });
+      expect(answer.text).not.toContain('for ');
+      expect((await quick.events()).at(-1)?.type).toBe('PaymentFailed');
+      const again = await quick.get(`/v2/results/${requestOf(answer)}`);
+      expect([again.status, again.json.error.code, again.headers.get('payment-required')]).toEqual([
+        402,
+        'settlement_failed',
+        null,
+      ]);
+    } finally {
+      await quick.close();
+    }
+  }, 15_000);
+
+  it('is broadcast again until it does', async () => {
+    let attempts = 0;
+    world.disturb({ send: async (wire) => (++attempts <= 2 ? { sent: true } : world.chain.send(wire)) });
+    const { result: answer, spent } = await world.moved(wallet, () => world.get('/v2/case?q=again', world.pay(wallet)));
+    expect([answer.status, spent]).toEqual([200, 990_000n]);
+    expect(attempts).toBeGreaterThan(2);
+  });
+});
+
+describe('a wallet that is emptied between the check and the settlement', () => {
+  it('gets no answer and is not charged', async () => {
+    const poor = await world.wallet(1n * USDC);
+    const rich = await world.wallet(0n);
+    const [{ build }, payment] = [await import('../solana/payment-transactions.ts'), world.pay(poor)];
+    const drain = build({
+      instructions: [
+        transfer(world.parties, poor.publicKey, { destination: tokenAccountOf(rich.publicKey), amount: 500_000n }),
+      ],
+      payer: poor.publicKey,
+      signers: [poor],
+      blockhash: world.blockhashes.latest()!.blockhash,
+    });
+    const asked = world.asked.length;
+    const answering = world.get('/v2/case?q=slow', payment);
+    await until(
+      async () => world.asked.length,
+      (length) => length > asked,
+    );
+    expect(await world.chain.send(drain)).toEqual({ sent: true });
+    // The endpoint's preflight refuses it from now on; it is given up when its blockhash has ended.
+    world.disturb({ blockHeight: async () => Number.MAX_SAFE_INTEGER });
+    const answer = await answering;
+    expect([answer.status, answer.json.error.code]).toEqual([402, 'settlement_failed']);
+    expect(await world.tokens(poor.publicKey)).toBe(500_000n);
+  });
+
+  it('and fails on chain at our cost, three times in an hour, must pause', async () => {
+    const poor = await world.wallet(1n * USDC);
+    world.disturb({
+      simulate: async () => ({ ok: true }),
+      // Past the endpoint's own preflight, as a faster drain would be.
+      send: async (wire) => {
+        await world.rpc.call('sendTransaction', Buffer.from(wire).toString('base64'), {
+          encoding: 'base64',
+          skipPreflight: true,
+        });
+        return { sent: true };
+      },
+    });
+    const first = await world.get('/v2/case?q=a', world.pay(poor));
+    expect(first.status).toBe(200);
+    for (let i = 0; i < 3; i++) {
+      const failed = await world.get('/v2/case?q=a', world.pay(poor));
+      expect([failed.status, failed.json.error.code, failed.json.error.details.reason]).toEqual([
+        402,
+        'settlement_failed',
+        'on_chain_error',
+      ]);
+    }
+    const limited = await world.get('/v2/case?q=a', world.pay(poor));
+    expect([limited.status, limited.json.error.details.window]).toEqual([429, 'settlement_failures']);
+    expect(await world.tokens(poor.publicKey)).toBe(10_000n);
+  });
+});
+
+describe('a chain that denies a landed transaction for a while', () => {
+  it('is caught: the payment settles late, its answer is served, and somebody is told', async () => {
+    world.disturb({
+      send: async (wire) => {
+        const outcome = await world.chain.send(wire);
+        world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
+        return outcome;
+      },
+    });
+    const { result: answer, spent } = await world.moved(wallet, () =>
+      world.get('/v2/case?q=denied', world.pay(wallet)),
+    );
+    expect([answer.status, spent]).toEqual([402, 990_000n]);
+    world.disturb();
+    await world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+    const round = await world.recoverLater().round();
+    expect(round.settledLate).toBe(1);
+    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_settled_late');
+    expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'denied' } });
+  }, 15_000);
+});
+
+describe('finality', () => {
+  const later = 60 * MICROS_PER_SECOND;
+  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+
+  it('is recorded once', async () => {
+    const answer = await world.get('/v2/case?q=final', world.pay(wallet));
+    await visible();
+    // 32 slots of 40 ms must pass.
+    const types = await until(
+      async () => {
+        await world.recoverLater(later).round();
+        return typesOf(requestOf(answer));
+      },
+      (seen) => seen.includes('PaymentFinalized'),
+    );
+    expect(types).toEqual([
+      'PaymentAuthorized',
+      'QueryAnswered',
+      'PaymentSubmitted',
+      'PaymentSettled',
+      'PaymentFinalized',
+    ]);
+    await visible();
+    expect(await world.recoverLater(later).round()).toMatchObject({ finalized: 0 });
+  });
+
+  it('that never comes is a rollback, for auditors to see; a later landing is a late settlement', async () => {
+    const answer = await world.get('/v2/case?q=undone', world.pay(wallet));
+    await visible();
+    world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
+    const round = await world.recoverLater(later).round();
+    expect(round.rolledBack).toBeGreaterThan(0);
+    expect(await typesOf(requestOf(answer))).toContain('PaymentRolledBack');
+    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_rolled_back');
+    expect((await result(requestOf(answer))).status).toBe(402);
+    await visible();
+    world.disturb();
+    expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
+    expect((await result(requestOf(answer))).status).toBe(200);
+  }, 15_000);
+});
+
+describe('a read model that lags', () => {
+  it('hides nothing from recovery', async () => {
+    await world.runner.stop();
+    try {
+      const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt('after the claim') }));
+      const { spent } = await world.moved(wallet, async () => {
+        void fetch(`${node}/v2/case?q=hidden`, { headers: world.pay(wallet) }).catch(() => undefined);
+        await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
+        await recovered();
+      });
+      expect(spent).toBe(990_000n);
+    } finally {
+      await world.runner.start();
+    }
+  });
+});
+
+describe('what goes wrong before the claim', () => {
+  const refusedAs = async (component: string) => {
+    const { result: answer, spent } = await world.moved(wallet, () => world.get('/v2/case?q=early', world.pay(wallet)));
+    expect([answer.status, answer.json.error.code, answer.json.error.details.component, spent]).toEqual([
+      503,
+      'service_unavailable',
+      component,
+      0n,
+    ]);
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    expect(world.asked.at(-1)).not.toBe('early');
+  };
+
+  it('a silent chain is a 503, uncharged', async () => {
+    world.disturb({ simulate: unavailable });
+    await refusedAs('chain');
+  });
+  it('an endpoint that does not know the blockhash is asked again, and then a 503', async () => {
+    let simulations = 0;
+    world.disturb({
+      simulate: async () => {
+        simulations++;
+        return { ok: false, error: '"BlockhashNotFound"', logs: [] };
+      },
+    });
+    await refusedAs('chain');
+    expect(simulations).toBe(2);
+  });
+  it('a query that takes too long is a 504, and its payment is free', async () => {
+    const slow = await openWorld({ patience: { queryMs: 100 }, answer: () => dead() });
+    try {
+      const payer = await slow.wallet();
+      const { result: answer, spent } = await slow.moved(payer, () => slow.get('/v2/case?q=a', slow.pay(payer)));
+      expect([answer.status, answer.json.error.code, spent]).toEqual([504, 'query_timeout', 0n]);
+      expect((await slow.events()).at(-1)?.type).toBe('PaymentReleased');
+    } finally {
+      await slow.close();
+    }
+  });
+  it('a fee payer without SOL is our fault: 503, uncharged', async () => {
+    const broke = await openWorld({ endow: { feePayer: false } });
+    try {
+      const payer = await broke.wallet();
+      const { result: answer, spent } = await broke.moved(payer, () => broke.get('/v2/case?q=a', broke.pay(payer)));
+      expect([answer.status, answer.json.error.details.component, spent]).toEqual([503, 'fee_payer', 0n]);
+    } finally {
+      await broke.close();
+    }
+  });
+  it('so is a token account that is missing', async () => {
+    const closed = await openWorld({ endow: { account: false } });
+    try {
+      const payer = await closed.wallet();
+      const { result: answer, spent } = await closed.moved(payer, () => closed.get('/v2/case?q=a', closed.pay(payer)));
+      expect([answer.status, answer.json.error.details.component, spent]).toEqual([503, 'token_account', 0n]);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe('a log that fails', () => {
+  const failing = (which: number, times: number): Partial<PurchasePorts> => {
+    const { log } = world.storage;
+    let appends = 0;
+    return {
+      log: altered(log, {
+        async append(appended) {
+          const number = ++appends;
+          if (number < which || number >= which + times) return log.append(appended);
+          // The worst of failures: it was kept, and nobody was told.
+          if (number === which) await log.append(appended);
+          throw new Error('the disk is gone');
+        },
+      }),
+    };
+  };
+
+  it('for a moment at the claim is asked again, unchanged', async () => {
+    const node = await world.serve(createPurchasing({ ...world.ports, ...failing(1, 2) }));
+    const { result: answer, spent } = await world.moved(wallet, () =>
+      world.get('/v2/case?q=a', world.pay(wallet), node),
+    );
+    expect([answer.status, spent]).toEqual([200, 990_000n]);
+    expect(await typesOf(requestOf(answer))).toHaveLength(4);
+  });
+
+  it.each([
+    ['the claim', 1],
+    ['the settlement', 2],
+  ])('for good at %s is never a refusal: 202, and recovery decides', async (_title, which) => {
+    const node = await world.serve(createPurchasing({ ...world.ports, ...failing(which, 99) }));
+    const { result: answer, spent } = await world.moved(wallet, async () => {
+      const pending = await world.get('/v2/case?q=kept', world.pay(wallet), node);
+      await recovered();
+      return pending;
+    });
+    expect([answer.status, spent]).toEqual([202, 990_000n]);
+    expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'kept' } });
+  });
+});
+
+describe('limits of a wallet', () => {
+  it('are exact at once: 60 in a minute, the rest 429 and uncharged', async () => {
+    const busy = await world.wallet(100n * USDC);
+    const payments = Array.from({ length: 64 }, () => world.pay(busy));
+    const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(world.ports))));
+    const { result: answers, spent } = await world.moved(busy, () =>
+      Promise.all(payments.map((payment, i) => world.get('/v2/case?q=a', payment, nodes[i % 2]))),
+    );
+    const good = answers.filter(({ status }) => status === 200);
+    const limited = answers.filter(({ status }) => status === 429);
+    expect([good.length, limited.length]).toEqual([60, 4]);
+    expect(spent).toBe(60n * 990_000n);
+    const { details, message } = limited[0]!.json.error;
+    expect(details).toMatchObject({ charged: false, limit: 60, window: 'minute' });
+    expect(limited[0]!.headers.get('retry-after')).toBe(String(details.retry_after));
+    expect(message).toContain(String(details.retry_after));
+    expect((await world.get('/v2/case?q=a', world.pay(await world.wallet()))).status).toBe(200);
+  });
+});
+
+describe('a process that has no more time', () => {
+  it('answers 202 for what was submitted, and 503 for what was not', async () => {
+    const stopping = await openWorld({ slotMs: 50 });
+    try {
+      const payer = await stopping.wallet();
+      stopping.disturb({ send: async () => ({ sent: true }) });
+      const submitted = stopping.get('/v2/case?q=a', stopping.pay(payer));
+      await until(stopping.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
+      const slow = stopping.get('/v2/case?q=slow', stopping.pay(payer));
+      await until(
+        async () => stopping.asked.length,
+        (length) => length > 1,
+      );
+      stopping.draining.abort();
+      expect((await submitted).status).toBe(202);
+      expect(await slow).toMatchObject({
+        status: 503,
+        json: { error: { code: 'service_unavailable', details: { charged: false } } },
+      });
+      expect((await stopping.get('/v2/case?q=a', stopping.pay(payer))).status).toBe(503);
+    } finally {
+      await stopping.close();
+    }
+  });
+});
+
+describe('recovery as a process', () => {
+  it('holds its lease, finishes what is pending, and ends when told', async () => {
+    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt('after the claim') }));
+    const stop = new AbortController();
+    const { spent } = await world.moved(wallet, async () => {
+      void fetch(`${node}/v2/case?q=process`, { headers: world.pay(wallet) }).catch(() => undefined);
+      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
+      const running = [world.recoverLater().run(stop.signal), world.recoverLater().run(stop.signal)];
+      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSettled');
+      stop.abort();
+      await Promise.all(running);
+    });
+    expect(spent).toBe(990_000n);
+    expect((await world.events()).filter(({ type }) => type === 'PaymentSettled').at(-1)?.metadata.actor).toBe(
+      'payment-recovery',
+    );
+  });
+});

@@ -1,0 +1,302 @@
+/** A whole paid service for tests: real storage, a real local chain, real sockets, and endpoints that a test steers. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import { createPurchasing, type PurchasePorts, type Purchasing } from '../../src/commands/purchase.ts';
+import { type Problem, problem } from '../../src/errors.ts';
+import { type PaidAnswer, type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
+import { registerPaidRoute } from '../../src/http/paid-route.ts';
+import { makeServer } from '../../src/http/server.ts';
+import { registerResults } from '../../src/http/v2/results.ts';
+import type { Merchant } from '../../src/http/x402/terms.ts';
+import { systemClock } from '../../src/instant.ts';
+import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
+import { payments } from '../../src/projections/payments.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { createProjectionRunner } from '../../src/projections/runner.ts';
+import { wallets } from '../../src/projections/wallets.ts';
+import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
+import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
+import type { Chain } from '../../src/solana/chain.ts';
+import { SolanaKey } from '../../src/solana/keys.ts';
+import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
+import { createRpcChain } from '../../src/solana/rpc-chain.ts';
+import type { RecordedEvent } from '../../src/storage/event-log.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
+import { ChainRpc } from '../support/rpc.ts';
+
+const network = NETWORKS.local;
+export const USDC = 1_000_000n;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  readonly json: any;
+}
+
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: text ? JSON.parse(text) : null };
+}
+
+/** A port of which some methods are others. */
+export function altered<Port extends object>(port: Port, methods: Partial<Port>): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const method = (methods as never)[name] ?? (target as never)[name];
+      return typeof method === 'function' ? (method as CallableFunction).bind(target) : method;
+    },
+  });
+}
+
+export interface WorldOptions {
+  readonly slotMs?: number;
+  readonly patience?: PurchasePorts['patience'];
+  /** What must be there before anybody can pay; left out by tests of what happens without. */
+  readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
+  /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
+  readonly answer?: (question: string, call: PaidCallContext) => Promise<PaidAnswer | Problem>;
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+export async function openWorld({ slotMs = 50, patience, endow = {}, answer = answerFor }: WorldOptions = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'payments-'));
+  /** Lines of the log that operators must see. */
+  const alarms: { readonly alarm?: string }[] = [];
+  const logger = pino({ level: 'error' }, { write: (line: string) => alarms.push(JSON.parse(line)) });
+  const local = await startLocalChain({
+    directory: join(directory, 'chain'),
+    port: 0,
+    slotMs,
+    logger,
+    environment: {},
+    lighthouseStandIn: true,
+  });
+  const rpc = new ChainRpc(local.url);
+  const chain = createRpcChain({ urls: [local.url], logger });
+  const blockhashes = createBlockhashWatch({ chain, intervalMs: 100 });
+  const storage = openSqlite({ directory: join(directory, 'data') });
+  const feePayer = SolanaKey.generate();
+  const payTo = SolanaKey.generate();
+  const destination = associatedTokenAddress(payTo.address, network.usdcMint);
+  if (endow.feePayer ?? true) await rpc.call('requestAirdrop', feePayer.address, 1_000_000_000);
+  if (endow.account ?? true) await rpc.call('requestTokenAirdrop', payTo.address, '0');
+  await blockhashes.refresh();
+
+  const runner = createProjectionRunner({
+    ...storage,
+    projections: [payments as unknown as Projection, wallets as unknown as Projection],
+    clock: systemClock,
+    logger,
+    owner: 'test',
+  });
+  await runner.start();
+
+  const parties = { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo.address) };
+  const draining = new AbortController();
+  const ports: PurchasePorts = {
+    ...storage,
+    clock: systemClock,
+    chain,
+    blockhashes,
+    feePayer,
+    payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
+    draining: draining.signal,
+    logger,
+    ...(patience && { patience }),
+  };
+  /** The chain as purchases and recovery see it: a test may put a fault in between. */
+  let fault: Partial<Chain> = {};
+  const faultyChain = altered<Chain>(chain, new Proxy({}, { get: (_target, name) => (fault as never)[name] }));
+  const purchasing = createPurchasing({ ...ports, chain: faultyChain });
+  /** Recovery as a process has it that was started just now, or that looks at the clock later. */
+  const recoverLater = (laterMicros = 0): PaymentRecovery =>
+    createPaymentRecovery({
+      ...ports,
+      ...storage,
+      clock: { now: () => systemClock.now() + laterMicros },
+      chain: faultyChain,
+      logger,
+      underway: purchasing.underway,
+    });
+
+  const merchant: Merchant = {
+    network,
+    payTo: payTo.address,
+    feePayer: feePayer.address,
+    publicUrl: 'http://127.0.0.1:0',
+  };
+  const asked: string[] = [];
+  const servers: FastifyInstance[] = [];
+
+  /** Another node of the same service. */
+  async function serve(over: Purchasing = purchasing) {
+    const app = makeServer({ publicUrl: merchant.publicUrl, clock: systemClock }, logger);
+    for (const path of ['/v2/case', '/v2/monitor']) {
+      registerPaidRoute(
+        app,
+        { merchant, purchasing: over, newestBlockhash: blockhashes.latest, clock: systemClock },
+        {
+          method: 'GET',
+          path,
+          description: 'A question and its answer',
+          parse: (request: FastifyRequest) => {
+            const { q } = request.query as { q?: string };
+            return q ? { q } : problem('missing_required_parameter', { parameters: ['q'] });
+          },
+          price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
+          fingerprint: ({ q }) => q,
+          answer: ({ q }, call) => {
+            asked.push(q);
+            return answer(q, call);
+          },
+        },
+      );
+    }
+    registerResults(app, { ...storage, clock: systemClock });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    servers.push(app);
+    return `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+  }
+
+  const url = await serve();
+  const tokens = (owner: PublicKey) => rpc.tokens(associatedTokenAddress(owner.toBase58(), network.usdcMint));
+
+  async function wallet(usdc = 20n * USDC): Promise<Keypair> {
+    const keypair = Keypair.generate();
+    const address = keypair.publicKey.toBase58();
+    await rpc.fund(address, associatedTokenAddress(address, network.usdcMint), usdc);
+    return keypair;
+  }
+
+  /** `@x402/fetch` with `@x402/svm`, unchanged. */
+  async function agent(keypair: Keypair, cap = '$60'): Promise<typeof fetch> {
+    const client = new x402Client();
+    client.register(
+      'solana:*',
+      new ExactSvmScheme(await createKeyPairSignerFromBytes(keypair.secretKey), { rpcUrl: local.url }),
+    );
+    client.setSpendControls({ maxAmountPerPayment: cap });
+    return wrapFetchWithPayment(fetch, client);
+  }
+
+  const get = async (path: string, headers: Record<string, string> = {}, base = url) =>
+    read(await fetch(base + path, { headers }));
+
+  /** A sound payment of this wallet, as an x402 v2 client sends it; `over` changes its transaction. */
+  function pay(keypair: Keypair, over: Partial<Parameters<typeof build>[0]> = {}): Record<string, string> {
+    const wire = build({
+      instructions: [limit(), price(), transfer(parties, keypair.publicKey), memo()],
+      payer: parties.feePayer,
+      signers: [keypair],
+      blockhash: blockhashes.latest()!.blockhash,
+      ...over,
+    });
+    return header(wire);
+  }
+
+  /** The header of x402 v2 around wire bytes. */
+  const header = (wire: Buffer, accepted: object = {}): Record<string, string> => ({
+    'payment-signature': Buffer.from(
+      JSON.stringify({
+        x402Version: 2,
+        accepted: {
+          scheme: 'exact',
+          network: network.caip2,
+          amount: '990000',
+          asset: network.usdcMint,
+          payTo: payTo.address,
+          maxTimeoutSeconds: 60,
+          extra: {},
+          ...accepted,
+        },
+        payload: { transaction: wire.toString('base64') },
+      }),
+    ).toString('base64'),
+  });
+
+  async function events(): Promise<readonly RecordedEvent[]> {
+    const all: RecordedEvent[] = [];
+    for await (const batch of storage.log.readAll(null, { by: 'all' })) all.push(...batch.events);
+    return all;
+  }
+
+  /** Runs something and gives what it moved out of a wallet and into ours. */
+  async function moved<T>(keypair: Keypair, work: () => Promise<T>) {
+    const [before, ours] = [await tokens(keypair.publicKey), await tokens(parties.payTo)];
+    const result = await work();
+    return {
+      result,
+      spent: before - (await tokens(keypair.publicKey)),
+      received: (await tokens(parties.payTo)) - ours,
+    };
+  }
+
+  return {
+    url,
+    rpc,
+    rpcUrl: local.url,
+    chain,
+    storage,
+    runner,
+    ports,
+    purchasing,
+    recoverLater,
+    alarms,
+    faultyChain,
+    parties,
+    merchant,
+    asked,
+    draining,
+    blockhashes,
+    mint: MINT,
+    serve,
+    wallet,
+    agent,
+    get,
+    pay,
+    header,
+    tokens,
+    moved,
+    events,
+    /** From now on these methods of the chain answer otherwise. */
+    disturb(methods: Partial<Chain> = {}) {
+      fault = methods;
+    },
+    async close() {
+      draining.abort();
+      // A request that died never ends its connection.
+      for (const app of servers) app.server.closeAllConnections();
+      await Promise.all(servers.map((app) => app.close()));
+      await runner.stop();
+      blockhashes.close();
+      chain.close();
+      await storage.close();
+      await local.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the test endpoints do: the question says it. */
+export async function answerFor(q: string, call: PaidCallContext): Promise<PaidAnswer | Problem> {
+  if (q.startsWith('unknown')) return problem('case_not_found', { enqueued: false });
+  if (q.startsWith('throws')) throw new Error('the query broke');
+  if (q.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 300));
+  const body = {
+    meta: { request_id: call.requestId, query_cost_usd: call.costUsd, tag: call.tag },
+    answer: `for ${call.wallet}`,
+    question: q,
+  };
+  return { body: Buffer.from(JSON.stringify(body)), answeredCases: 1 };
+}
