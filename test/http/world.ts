@@ -1,0 +1,124 @@
+/** The whole public port on real storage and a real local chain, with dockets, wallets and a reference client. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair } from '@solana/web3.js';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { ingestDocket } from '../../src/commands/docket-ingest.ts';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { systemClock, toInstant } from '../../src/instant.ts';
+import { cases } from '../../src/projections/cases.ts';
+import { payments } from '../../src/projections/payments.ts';
+import { createProjectionRunner } from '../../src/projections/runner.ts';
+import { wallets } from '../../src/projections/wallets.ts';
+import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
+import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
+import { SolanaKey } from '../../src/solana/keys.ts';
+import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
+import { createRpcChain } from '../../src/solana/rpc-chain.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { ChainRpc } from '../support/rpc.ts';
+import { listen, silent } from './serving.ts';
+
+const network = NETWORKS.local;
+const CENT = 10_000n;
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+export async function openWorld() {
+  const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
+  const local = await startLocalChain({
+    directory: join(directory, 'chain'),
+    port: 0,
+    slotMs: 50,
+    logger: silent,
+    environment: {},
+  });
+  const rpc = new ChainRpc(local.url);
+  const chain = createRpcChain({ urls: [local.url], logger: silent });
+  const blockhashes = createBlockhashWatch({ chain, intervalMs: 100 });
+  const feePayer = SolanaKey.generate();
+  const payTo = SolanaKey.generate().address;
+  const destination = associatedTokenAddress(payTo, network.usdcMint);
+  await rpc.call('requestAirdrop', feePayer.address, 1_000_000_000);
+  await rpc.call('requestTokenAirdrop', payTo, '0');
+  await blockhashes.refresh();
+
+  const storage = openSqlite({ directory: join(directory, 'data') });
+  const runner = createProjectionRunner({
+    ...storage,
+    projections: [cases, payments, wallets],
+    clock: systemClock,
+    logger: silent,
+    owner: `test-${randomUUID()}`,
+  });
+  await runner.start();
+  const draining = new AbortController();
+  const purchasing = createPurchasing({
+    ...storage,
+    clock: systemClock,
+    chain,
+    blockhashes,
+    feePayer,
+    payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
+    draining: draining.signal,
+    logger: silent,
+  });
+  const service = { publicUrl: 'https://dockets.example', clock: systemClock };
+  const app = buildApp({
+    service,
+    logger: silent,
+    health: () => ({}),
+    merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
+    purchasing,
+    newestBlockhash: () => blockhashes.latest(),
+    storage,
+    localRpcUrl: local.url,
+  });
+  const port = await listen(app);
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    /** Base units that we were paid so far. */
+    received: () => rpc.tokens(destination),
+    /** `@x402/fetch` with a new wallet of 20 USDC, unchanged. */
+    async agent(): Promise<typeof fetch> {
+      const keypair = Keypair.generate();
+      const address = keypair.publicKey.toBase58();
+      await rpc.fund(address, associatedTokenAddress(address, network.usdcMint), 2_000n * CENT);
+      const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
+      const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
+      return wrapFetchWithPayment(fetch, client);
+    },
+    async importDocket(docket: object): Promise<void> {
+      const read = readJuriscraperDocket(docket, {
+        askedAt: toInstant(systemClock.now()),
+        complete: true,
+        source: 'file',
+      });
+      if (!('snapshot' in read)) throw new Error(read.refused);
+      const commandId = randomUUID();
+      const context = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
+      const ports = { ...storage, clock: systemClock, newId: randomUUID, sleep: (ms: number) => sleep(ms) };
+      const outcome = await ingestDocket(ports, read.snapshot, context);
+      if ('refused' in outcome) throw new Error(outcome.refused);
+    },
+    async close(): Promise<void> {
+      draining.abort();
+      await app.close();
+      await runner.stop();
+      blockhashes.close();
+      chain.close();
+      await storage.close();
+      await local.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
