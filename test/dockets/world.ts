@@ -1,0 +1,108 @@
+/** A whole embedded storage with the projection of cases running, for tests of dockets end to end. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { IngestPorts } from '../../src/commands/docket-clock.ts';
+import { type IngestReport, ingestDocket } from '../../src/commands/docket-ingest.ts';
+import { findCourt } from '../../src/courts/registry.ts';
+import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
+import { type Clock, MICROS_PER_MS, type Micros, toInstant } from '../../src/instant.ts';
+import { cases } from '../../src/projections/cases.ts';
+import { createProjectionRunner } from '../../src/projections/runner.ts';
+import { type CaseAnswer, type CaseQuery, createCaseQueries } from '../../src/queries/case-answer.ts';
+import type { CommandContext } from '../../src/storage/event-log.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+
+/** A clock that tests move; it also advances by itself, so that no two readings are equal. */
+export class TestClock implements Clock {
+  #now: Micros;
+  constructor(start = Date.UTC(2026, 2, 1, 12) * MICROS_PER_MS) {
+    this.#now = start;
+  }
+  now(): Micros {
+    return this.#now++;
+  }
+  advance(ms: number): void {
+    this.#now += ms * MICROS_PER_MS;
+  }
+}
+
+export const contextOf = (commandId: string = randomUUID()): CommandContext => ({
+  commandId,
+  requestId: null,
+  correlationId: commandId,
+  causationId: null,
+  actor: 'test',
+});
+
+export const court = (code: string) => findCourt(code)!;
+
+export async function openWorld(clock: TestClock = new TestClock()) {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-test-'));
+  const storage = openSqlite({ directory, clock });
+  const runner = createProjectionRunner({
+    ...storage,
+    projections: [cases],
+    clock: { now: () => Date.now() * MICROS_PER_MS },
+    logger: pino({ level: 'silent' }),
+    owner: `test-${process.pid}-${randomUUID()}`,
+  });
+  await runner.start();
+  const ports: IngestPorts = {
+    ...storage,
+    clock,
+    newId: randomUUID,
+    sleep: (ms) => delay(ms),
+    abandonAfterMs: 200,
+    waitUntilProjected: async (position) => {
+      if (!(await runner.waitFor('cases', position, 10_000))) throw new Error(`not projected: ${position}`);
+    },
+  };
+  const queries = createCaseQueries({ readStore: storage.readStore, clock, patienceMs: 100 });
+  return {
+    directory,
+    storage,
+    runner,
+    ports,
+    clock,
+    queries,
+    /** Imports a docket as juriscraper writes it. */
+    async ingest(raw: unknown, { complete = true, askedAt = toInstant(clock.now()) } = {}): Promise<IngestReport> {
+      const read = readJuriscraperDocket(raw, { askedAt, complete, source: 'file' });
+      if ('refused' in read) throw new Error(read.refused);
+      const report = await ingestDocket(ports, read.snapshot, contextOf());
+      if ('refused' in report) throw new Error(report.refused);
+      await ports.waitUntilProjected?.(report.position);
+      return report;
+    },
+    async ask(code: string, caseId: string, more: Partial<CaseQuery> = {}): Promise<CaseAnswer> {
+      const answer = await queries.answerCase({
+        court: court(code),
+        courtCode: code,
+        caseId,
+        lastChecked: null,
+        since: more.lastChecked ?? null,
+        context: 'basic',
+        language: null,
+        filingTypes: null,
+        ...more,
+      });
+      if ('problem' in answer) throw new Error(JSON.stringify(answer));
+      return answer;
+    },
+    async close(): Promise<void> {
+      await runner.stop();
+      await storage.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** An answer's body, for looking at. */
+// biome-ignore lint/suspicious/noExplicitAny: answers are JSON that tests look into
+export const bodyOf = (answer: CaseAnswer): any => answer.body;
