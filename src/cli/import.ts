@@ -1,0 +1,209 @@
+/** `docket import`: dockets from files into the service, running or not. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { IngestPorts } from '../commands/docket-clock.ts';
+import { type ImportedItem, importItems } from '../commands/docket-import.ts';
+import { readConfig } from '../config.ts';
+import { findDocketFiles, readDocketFile } from '../dockets/docket-files.ts';
+import type { ReadOptions } from '../dockets/juriscraper.ts';
+import { type Clock, type Instant, parseTimestamp, systemClock, toInstant } from '../instant.ts';
+import { cases } from '../projections/cases.ts';
+import { createProjectionRunner } from '../projections/runner.ts';
+import type { CommandContext, EventLog, Position } from '../storage/event-log.ts';
+import { leaseOwner } from '../storage/lease-owner.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+import { createImportSummary, type ImportSummary } from './import-summary.ts';
+
+export interface ImportStorage {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  close(): Promise<void>;
+}
+
+/** Opens the storage of the service that the environment configures. */
+export type OpenImportStorage = (environment: NodeJS.ProcessEnv) => Promise<ImportStorage>;
+
+interface ImportOptions {
+  readonly partial?: true;
+  readonly askedAt?: string;
+  readonly json?: true;
+}
+
+/** How long the projection may take to show what was imported, beyond the import itself. */
+const VISIBLE_WITHIN_MS = 10 * 60_000;
+
+export const createImportCommand =
+  (open: OpenImportStorage, clock: Clock = systemClock): AddCommand =>
+  (program, context) => {
+    program
+      .command('import')
+      .description('Import dockets from files or folders; when it returns, answers show them.')
+      .argument('<file...>', 'JSON as juriscraper writes it, lists of it, or NDJSON; a folder means all in it')
+      .option('--partial', 'the files show only a part of each docket (default: all of it)')
+      .option('--asked-at <time>', 'when the source was asked, ISO-8601 with offset (default: now)')
+      .option('--json', 'one JSON object with what became of each file')
+      .addHelpText('after', HELP)
+      .action((paths: string[], options: ImportOptions) => runImport(open, clock, context, paths, options));
+  };
+
+const HELP = `
+Safe to kill and to repeat: bytes already imported change nothing. An entry that cannot be used costs no other; it is
+listed with the reason. The service may be running or not.
+
+Examples:
+  $ docket import docket.json
+  $ docket import reports/ --asked-at 2026-03-01T12:00:00Z
+  $ docket import feed.ndjson --partial --json
+
+Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 the call is wrong; 3 the storage cannot be used.`;
+
+/** The command as the program has it, on the storage that the service uses. */
+export const addImportCommand: AddCommand = createImportCommand(async (environment) => {
+  const config = readConfig(environment);
+  const { openStorage } = await import('../main.ts');
+  return openStorage(config);
+});
+
+async function runImport(
+  open: OpenImportStorage,
+  clock: Clock,
+  context: CliContext,
+  paths: readonly string[],
+  options: ImportOptions,
+): Promise<void> {
+  const read: ReadOptions = {
+    askedAt: readAskedAt(options.askedAt, clock),
+    complete: options.partial !== true,
+    source: 'file',
+  };
+  const { files, missing } = await findDocketFiles(paths);
+  if (missing.length > 0) {
+    throw new CliError(
+      `There is no ${missing.join(', no ')}.`,
+      'Give files or folders that exist; nothing was imported.',
+    );
+  }
+  if (files.length === 0) {
+    throw new CliError(`There is no .json, .ndjson or .jsonl file in ${paths.join(', ')}.`, 'Give the files by name.');
+  }
+  const storage = await open(context.environment);
+  const runner = createProjectionRunner({
+    ...storage,
+    projections: [cases],
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    owner: leaseOwner(),
+  });
+  try {
+    await runner.start();
+    const summary = await importFiles(storage, clock, context, files, read, async (position, withinMs) => {
+      if (await runner.waitFor(cases.name, position, withinMs)) return;
+      const [status] = await runner.status();
+      throw new CliError(
+        `The import is recorded, but answers do not show it yet: the projection of cases is ${status?.state ?? 'not there'}.`,
+        'Run docket doctor to see why; the import need not be repeated.',
+        EXIT.unavailable,
+      );
+    });
+    report(context, summary, options.json === true);
+  } finally {
+    await runner.stop();
+    await storage.close();
+  }
+}
+
+function readAskedAt(text: string | undefined, clock: Clock): Instant {
+  const now = toInstant(clock.now());
+  if (text === undefined) return now;
+  const askedAt = parseTimestamp(text);
+  if (askedAt === null) {
+    throw new CliError(`--asked-at ${text} is no timestamp.`, 'Write it like 2026-03-01T12:00:00Z or with an offset.');
+  }
+  if (askedAt > now) {
+    throw new CliError(`--asked-at ${text} lies in the future.`, 'Give the time at which the source was asked.');
+  }
+  return askedAt;
+}
+
+async function importFiles(
+  storage: ImportStorage,
+  clock: Clock,
+  context: CliContext,
+  files: readonly string[],
+  options: ReadOptions,
+  waitFor: (position: Position, withinMs: number) => Promise<void>,
+): Promise<ImportSummary> {
+  const ports: IngestPorts = {
+    ...storage,
+    clock,
+    newId: randomUUID,
+    sleep: (ms) => delay(ms),
+    waitUntilProjected: (position) => waitFor(position, VISIBLE_WITHIN_MS),
+  };
+  const command: CommandContext = {
+    commandId: randomUUID(),
+    requestId: null,
+    correlationId: randomUUID(),
+    causationId: null,
+    actor: 'cli',
+  };
+  const summary = createImportSummary();
+  const progress = startProgress(context, summary, files.length);
+  let newest: Position | null = null;
+  try {
+    for (const file of files) {
+      const outcome = summary.begin(file);
+      const onItem = (item: ImportedItem): void => outcome.add(item);
+      const position = await importItems(ports, readDocketFile(file), options, command, onItem);
+      if (position !== null && (newest === null || position > newest)) newest = position;
+      progress.fileDone(file);
+    }
+    if (newest !== null) await waitFor(newest, VISIBLE_WITHIN_MS);
+  } finally {
+    progress.end();
+  }
+  return summary;
+}
+
+const REDRAW_MS = 200;
+
+/** One line that is redrawn on a terminal; a line for each file elsewhere. */
+function startProgress(context: CliContext, summary: ImportSummary, total: number) {
+  const started = performance.now();
+  let done = 0;
+  const line = (): string => {
+    const seconds = Math.max(0.001, (performance.now() - started) / 1000);
+    const { filings } = summary.totals();
+    return `${done} of ${total} files, ${filings} entries, ${Math.round(filings / seconds)} a second`;
+  };
+  const timer = context.interactive ? setInterval(() => context.stderr.write(`\r\u001B[K${line()}`), REDRAW_MS) : null;
+  timer?.unref();
+  return {
+    fileDone(file: string): void {
+      done++;
+      if (!context.interactive) note(context, `${file}: ${summary.lineOf(file)}`);
+    },
+    end(): void {
+      if (timer === null) return;
+      clearInterval(timer);
+      context.stderr.write(`\r\u001B[K${line()}\n`);
+    },
+  };
+}
+
+function report(context: CliContext, summary: ImportSummary, json: boolean): void {
+  if (json) printJson(context, summary.toJson());
+  else for (const line of summary.toLines()) print(context, line);
+  const { refused } = summary.totals();
+  if (refused > 0) {
+    throw new CliError(
+      refused === 1 ? 'One docket could not be used.' : `${refused} dockets could not be used.`,
+      'The reasons stand beside the files above; everything else was imported.',
+      EXIT.found,
+    );
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Files of dockets: JSON with one docket or a list of them, or one docket a line (NDJSON). Read with bounded memory;
+ * what cannot be read is told with its place and costs nothing else.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One docket as it stands in a file. */
+export interface RawDocketItem {
+  /** Its place in the file: empty for a file of one docket, else `[4]` or `line 12`. */
+  readonly where: string;
+  readonly value: unknown;
+  /** SHA-256, hex, of its bytes: bytes already imported change nothing. */
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+export interface UnreadableItem {
+  readonly where: string;
+  readonly why: string;
+}
+
+/** A docket of 100,000 entries has some 60 MiB. */
+export const MAX_DOCKET_BYTES = 128 * 1024 * 1024;
+
+const LINES = /\.(?:ndjson|jsonl)$/i;
+const DOCKET_FILE = /\.(?:json|ndjson|jsonl)$/i;
+
+/** The files that paths mean: a folder stands for every docket file in it, at any depth, in order of name. */
+export async function findDocketFiles(
+  paths: readonly string[],
+): Promise<{ readonly files: readonly string[]; readonly missing: readonly string[] }> {
+  const files: string[] = [];
+  const missing: string[] = [];
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null);
+    if (!found) missing.push(path);
+    else if (found.isDirectory()) {
+      const entries = await readdir(path, { recursive: true, withFileTypes: true });
+      files.push(
+        ...entries
+          .filter((entry) => entry.isFile() && DOCKET_FILE.test(entry.name))
+          .map((entry) => join(entry.parentPath, entry.name))
+          .sort(),
+      );
+    } else files.push(path);
+  }
+  return { files: [...new Set(files)], missing };
+}
+
+/** Every docket of a file, one by one. Never throws for what a file holds. */
+export async function* readDocketFile(path: string): AsyncGenerator<RawDocketItem | UnreadableItem> {
+  try {
+    if (LINES.test(path)) yield* readLines(path);
+    else yield* readWhole(path);
+  } catch (error) {
+    yield { where: '', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function* readWhole(path: string): AsyncGenerator<RawDocketItem | UnreadableItem> {
+  const { size } = await stat(path);
+  if (size > MAX_DOCKET_BYTES) {
+    yield {
+      where: '',
+      why: `has ${size} bytes; at most ${MAX_DOCKET_BYTES} are read as one JSON value. Write one docket a line to an .ndjson file`,
+    };
+    return;
+  }
+  const bytes = await readFile(path);
+  const parsed = parse(bytes);
+  if ('why' in parsed) yield { where: '', why: parsed.why };
+  else if (!Array.isArray(parsed.value)) yield { where: '', value: parsed.value, hash: sha256(bytes), bytes: size };
+  else if (parsed.value.length === 0) yield { where: '', why: 'is an empty list' };
+  else {
+    for (const [index, value] of parsed.value.entries()) {
+      const own = Buffer.from(JSON.stringify(value) ?? '');
+      yield { where: `[${index}]`, value, hash: sha256(own), bytes: own.length };
+    }
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<RawDocketItem | UnreadableItem> {
+  let number = 0;
+  for await (const line of splitLines(createReadStream(path, { highWaterMark: 1024 * 1024 }))) {
+    number++;
+    const where = `line ${number}`;
+    if (line === null) {
+      yield { where, why: `is longer than ${MAX_DOCKET_BYTES} bytes` };
+      continue;
+    }
+    if (line.length === 0 || line.toString('latin1').trim() === '') continue;
+    const parsed = parse(line);
+    if ('why' in parsed) yield { where, why: parsed.why };
+    else yield { where, value: parsed.value, hash: sha256(line), bytes: line.length };
+  }
+}
+
+const NEWLINE = 10;
+
+/** Lines as bytes; null for one that is too long to be held. */
+async function* splitLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  const take = (part: Buffer): void => {
+    length += part.length;
+    if (length <= MAX_DOCKET_BYTES) parts.push(part);
+    else parts = [];
+  };
+  const end = (): Buffer | null => {
+    const line = length <= MAX_DOCKET_BYTES ? Buffer.concat(parts) : null;
+    parts = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of stream) {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      take(chunk.subarray(start, at));
+      yield end();
+      start = at + 1;
+    }
+    take(chunk.subarray(start));
+  }
+  if (length > 0) yield end();
+}
+
+function parse(bytes: Buffer): { readonly value: unknown } | { readonly why: string } {
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (text.trim() === '') return { why: 'is empty' };
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { why: `is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ''}` };
+  }
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
