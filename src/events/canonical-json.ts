@@ -3,10 +3,15 @@ import type { Json } from './event.ts';
 /** Canonical text of a JSON value by RFC 8785: members sorted by UTF-16 code units, no white space. */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  // Grown in place: this runs over every event written, and lists of parts cost half of its time.
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
   const object = value as { readonly [key: string]: Json };
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
-  return `{${members.join(',')}}`;
+  for (const key of Object.keys(object).sort()) {
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`;
+  }
+  return `{${text}}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { v5 as uuidv5 } from 'uuid';
+import { hash } from 'node:crypto';
+import { parse as parseUuid, v5 as uuidv5 } from 'uuid';
 import { canonicalJson } from '../events/canonical-json.ts';
 import { encodeEvent } from '../events/codec.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type StreamHead,
 } from './event-log.ts';
 
-const EVENT_ID_NAMESPACE = '5a3a1c62-6ef7-4f8e-9c37-0d2d2f2b7c11';
+const EVENT_ID_NAMESPACE = parseUuid('5a3a1c62-6ef7-4f8e-9c37-0d2d2f2b7c11');
 
 /**
  * Gives events their ids and links them to the stream's hash chain. A pure function of its argument, so that the
@@ -63,7 +63,7 @@ export function hashEvent(
     data,
     { recordedAt, requestId, correlationId, causationId, actor, schemaVersion },
   ]);
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** The head that a stream has after an append. */
