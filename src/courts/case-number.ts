@@ -1,6 +1,7 @@
 /** Case numbers: what somebody typed, and which case of a court that means (specification 2.1; `dockets.md`). */
 import { appellateGrammar } from './case-numbers/appellate.ts';
 import { bankruptcyGrammar } from './case-numbers/bankruptcy.ts';
+import { canadianCourtGrammar } from './case-numbers/canadian-courts.ts';
 import { districtGrammar } from './case-numbers/district.ts';
 import type { Grammar } from './case-numbers/grammar.ts';
 import { armedForcesGrammar, serviceCourtGrammar } from './case-numbers/military.ts';
@@ -11,6 +12,7 @@ import {
   taxGrammar,
 } from './case-numbers/national-courts.ts';
 import { publishedPatternGrammar } from './case-numbers/published-pattern.ts';
+import { stateCourtGrammar } from './case-numbers/state-courts.ts';
 import { supremeCourtGrammar } from './case-numbers/supreme-court.ts';
 import { readTyped } from './case-numbers/typed-number.ts';
 import type { CaseNumber, Court } from './court.ts';
@@ -39,7 +41,8 @@ function grammarOf(court: Court): Grammar {
     if (court.level === 'bankruptcy') return bankruptcyGrammar;
     if (court.level === 'appellate') return appellateGrammar;
   }
-  return publishedPatternGrammar;
+  if (court.country === 'CA') return canadianCourtGrammar;
+  return court.system.startsWith('US federal') ? publishedPatternGrammar : stateCourtGrammar;
 }
 
 /**

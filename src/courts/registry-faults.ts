@@ -88,7 +88,19 @@ function sharedNames(courts: readonly Court[]): string[] {
   return faults;
 }
 
+// Asking for a zone is slow, and two thousand courts share two dozen of them.
+const knownZones = new Map<string, boolean>();
+
 function isTimeZone(name: string): boolean {
+  let known = knownZones.get(name);
+  if (known === undefined) {
+    known = isNamedZone(name);
+    knownZones.set(name, known);
+  }
+  return known;
+}
+
+function isNamedZone(name: string): boolean {
   // Offsets such as `+02:00` would pass as zones, and none of them knows daylight saving time.
   if (!name.includes('/')) return false;
   try {

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Court } from '../../src/courts/court.ts';
+import { courts, findCourt, isLive, nearestCourts } from '../../src/courts/registry.ts';
+import { registryFaults } from '../../src/courts/registry-faults.ts';
+import { REGISTRY_COLUMNS, readRegistry } from '../../src/courts/registry-file.ts';
+
+const change = (code: string, changes: Partial<Court>): Court[] =>
+  courts.map((court) => (court.code === code ? { ...court, ...changes } : court));
+
+describe('the court registry', () => {
+  it('is sound', () => {
+    expect(registryFaults(courts)).toEqual([]);
+  });
+
+  it('keeps the order: federal courts first, Canada last', () => {
+    expect(courts[0]?.code).toBe('scotus');
+    expect(courts.at(-1)?.country).toBe('CA');
+  });
+
+  it('finds a court by code and alias, in any letter case, spaces ignored', () => {
+    expect(findCourt('cand')?.name).toBe('United States District Court for the Northern District of California');
+    expect(findCourt(' CanD ')?.code).toBe('cand');
+    for (const [alias, code] of [
+      ['arb', 'azb'],
+      ['nebraskab', 'neb'],
+      ['cofc', 'uscfc'],
+      ['fc', 'fct'],
+      ['caaf', 'armfor'],
+    ] as const) {
+      expect(findCourt(alias)?.code).toBe(code);
+      expect(findCourt(alias.toUpperCase())?.code).toBe(code);
+    }
+  });
+
+  it('finds no court by a name of an object, a very long text or nothing', () => {
+    for (const name of ['', ' ', 'constructor', '__proto__', 'toString', 'cand,', 'c'.repeat(1_000_000)]) {
+      expect(findCourt(name)).toBeNull();
+    }
+  });
+
+  it('tells live courts from planned ones', () => {
+    expect(isLive(findCourt('cand')!)).toBe(true);
+    expect(isLive(findCourt('qc_cs')!)).toBe(false);
+  });
+});
+
+describe('nearest courts', () => {
+  const codes = (typed: string, limit = 5): string[] => nearestCourts(typed, limit).map(({ code }) => code);
+
+  it('puts the code with the fewest faults first', () => {
+    expect(codes('candd')[0]).toBe('cand');
+    expect(codes('nysdd')[0]).toBe('nysd');
+    expect(codes('sctous')[0]).toBe('scotus');
+    expect(codes('OK_TULSSA')[0]).toBe('ok_tulsa');
+  });
+
+  it('finds a court by a part of its code', () => {
+    expect(codes('tulsa')[0]).toBe('ok_tulsa');
+    expect(codes('ok_tul')[0]).toBe('ok_tulsa');
+  });
+
+  it('names none that cannot be queried, none where nothing is near, and no more than asked for', () => {
+    expect(codes('qc_cs')).not.toContain('qc_cs');
+    expect(codes('xxxxxxxxxxxxxxxxxxxxxxxx')).toEqual([]);
+    expect(codes('')).toEqual([]);
+    expect(codes('ca', 3).length).toBeLessThanOrEqual(3);
+  });
+
+  it('does bounded work on anything', () => {
+    for (const typed of ['a'.repeat(1_000_000), '_'.repeat(5000), '\ud800'.repeat(5000), 'ok_'.repeat(9999)]) {
+      const started = performance.now();
+      nearestCourts(typed, 5);
+      expect(performance.now() - started).toBeLessThan(200);
+    }
+  });
+});
+
+describe('the registry’s validation', () => {
+  it.each<[string, Partial<Court>, string]>([
+    ['a code in capitals', { code: 'CAND' }, 'the code is not'],
+    ['a code used twice', { code: 'cacd' }, 'the name cacd already means'],
+    ['an alias that is another court’s code', { aliases: ['nysd'] }, 'the name nysd already means'],
+    ['a pattern that is none', { pattern: '(\\d' }, 'is not a regular expression'],
+    ['an example that fits in part', { example: 'x3:24-cv-01234' }, 'does not fit'],
+    ['an example without a pattern', { pattern: null }, 'an example without a pattern'],
+    ['a pattern without an example', { example: null }, 'a pattern without an example'],
+    ['an unknown time zone', { timeZone: 'America/Springfield' }, 'the time zone America/Springfield'],
+    ['an offset for a time zone', { timeZone: '-05:00' }, 'the time zone -05:00'],
+    ['an unknown level', { level: 'moot' as Court['level'] }, 'level moot is not one of'],
+    ['a region of three letters', { region: 'CAL' }, 'the region CAL'],
+    ['a missing name', { name: ' ' }, 'name or system is missing'],
+    ['another total of federal courts', { system: 'California state courts' }, 'US federal courts: 219 instead of 220'],
+    ['another total of planned courts', { coverage: 'planned' }, 'planned courts: 40 instead of 39'],
+  ])('refuses %s', (_, changes, fault) => {
+    expect(registryFaults(change('cand', changes)).join('\n')).toContain(fault);
+  });
+
+  it('lists every fault at once', () => {
+    const faults = registryFaults(
+      change('cand', { timeZone: 'nowhere', level: 'moot' as Court['level'], pattern: '(' }),
+    );
+    expect(faults).toHaveLength(3);
+    expect(faults.every((fault) => fault.startsWith('cand: '))).toBe(true);
+  });
+});
+
+describe('reading the registry’s file', () => {
+  const header = REGISTRY_COLUMNS.join('\t');
+  const line = 'xx\t\tSample Court\tUS\t\ttrial\tUS federal\t\t\tAmerica/New_York\ten\tfull\t\t';
+
+  it('reads blanks as null, in either kind of line ends', () => {
+    expect(readRegistry(`${header}\r\n${line}\r\n`)).toEqual([
+      expect.objectContaining({ code: 'xx', aliases: [], region: null, pattern: null, example: null, note: null }),
+    ]);
+  });
+
+  it('refuses another header and a broken line', () => {
+    expect(() => readRegistry(`code\tname\n${line}`)).toThrow('header');
+    expect(() => readRegistry(`${header}\n${line}\nyy\ttwo`)).toThrow('Line 3');
+  });
+});
