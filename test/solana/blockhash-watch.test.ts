@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type BlockhashWatch, createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
+import { ChainUnavailable, type LatestBlockhash } from '../../src/solana/chain.ts';
+
+let now: number;
+let height: number;
+let silent: boolean;
+let watch: BlockhashWatch;
+
+const chain = {
+  async latestBlockhash(): Promise<LatestBlockhash> {
+    if (silent) throw new ChainUnavailable('silent');
+    return { blockhash: `hash ${height}`, lastValidBlockHeight: height + 150 };
+  },
+};
+
+const pass = async (seconds: number, blocks = seconds * 2.5) => {
+  now += seconds * 1000;
+  height += Math.round(blocks);
+  await vi.advanceTimersByTimeAsync(1_000);
+};
+
+describe('the blockhash watch', () => {
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    now = 0;
+    height = 1_000;
+    silent = false;
+    watch = createBlockhashWatch({ chain, monotonicMs: () => now });
+    await vi.advanceTimersByTimeAsync(0);
+  });
+  afterEach(() => {
+    watch.close();
+    vi.useRealTimers();
+  });
+
+  it('knows the newest one, and those before it for as long as they are valid', async () => {
+    expect(watch.latest()).toEqual({ blockhash: 'hash 1000', lastValidBlockHeight: 1_150, seenAt: 0 });
+    await pass(1, 3);
+    expect(watch.latest()?.blockhash).toBe('hash 1003');
+    expect(watch.blockHeight()).toBe(1_003);
+    expect(watch.lastValidBlockHeightOf('hash 1000')).toBe(1_150);
+    expect(watch.known('hash 1000')).toEqual({ blockhash: 'hash 1000', lastValidBlockHeight: 1_150, seenAt: 0 });
+    await pass(1, 147);
+    expect(watch.lastValidBlockHeightOf('hash 1000')).toBe(1_150);
+    await pass(1, 1);
+    expect(watch.lastValidBlockHeightOf('hash 1000')).toBeNull();
+    expect(watch.known('never seen')).toBeNull();
+  });
+
+  it('does not go back when an endpoint lags, and still knows what that one told', async () => {
+    await pass(1, -10);
+    expect(watch.latest()?.blockhash).toBe('hash 1000');
+    expect(watch.blockHeight()).toBe(1_000);
+    expect(watch.lastValidBlockHeightOf('hash 990')).toBe(1_140);
+  });
+
+  it('gives out none that may be about to end when the chain is silent, and recovers', async () => {
+    silent = true;
+    await pass(30);
+    expect(watch.latest()?.blockhash).toBe('hash 1000');
+    await pass(11);
+    expect(watch.latest()).toBeNull();
+    await expect(watch.refresh()).rejects.toThrow(ChainUnavailable);
+    silent = false;
+    await pass(1);
+    expect(watch.latest()).not.toBeNull();
+  });
+
+  it('asks no more once it is closed', async () => {
+    const asked = vi.spyOn(chain, 'latestBlockhash');
+    watch.close();
+    await pass(5);
+    expect(asked).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+    asked.mockRestore();
+  });
+});
