@@ -1,9 +1,9 @@
 /** Requests that Node's parser refuses never reach a route; they still get JSON (specification 7). */
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Problem, problem, statusOf } from '../errors.ts';
 import { toInstant } from '../instant.ts';
 import { type Audience, commonHeaders } from './common-headers.ts';
+import type { Connections } from './connections.ts';
 import { type AnsweringService, errorEnvelope, newRequestId } from './send-problem.ts';
 
 /** Most bytes of request line and headers; a payment fits in half of it. */
@@ -41,37 +41,26 @@ function refusalFor(code: string | undefined): Problem {
   return malformedRequest('Send a well-formed HTTP/1.1 request.', 'This is not an HTTP request.');
 }
 
-export interface BrokenRequests {
-  /** Learns that a connection has an answer under way. */
-  watch(socket: Socket, response: ServerResponse): void;
-  /** The handler of `clientError`. */
-  refuse(error: NodeJS.ErrnoException, socket: Socket): void;
-}
+/** The handler of `clientError`. */
+export type RefuseBroken = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
  * Answers what the parser refuses. On a connection whose earlier request is still being answered nothing is written:
  * the bytes would be taken for that request's answer.
  */
-export function brokenRequests(service: AnsweringService, audience: Audience): BrokenRequests {
-  const newestAnswer = new WeakMap<Socket, ServerResponse>();
+export function refuseBroken(service: AnsweringService, audience: Audience, connections: Connections): RefuseBroken {
   const refused = new WeakSet<Socket>();
-  return {
-    watch(socket, response) {
-      newestAnswer.set(socket, response);
-    },
-    refuse(error, socket) {
-      if (refused.has(socket)) return;
-      refused.add(socket);
-      const answering = newestAnswer.get(socket);
-      if (error.code === 'ECONNRESET' || !socket.writable || (answering && !answering.writableFinished)) {
-        socket.destroy();
-        return;
-      }
-      socket.on('error', () => socket.destroy());
-      socket.end(rawAnswer(refusalFor(error.code), service, audience));
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      socket.once('close', () => clearTimeout(timer));
-    },
+  return (error, socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable || connections.isOwed(socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.on('error', () => socket.destroy());
+    socket.end(rawAnswer(refusalFor(error.code), service, audience));
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
   };
 }
 

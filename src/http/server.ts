@@ -16,13 +16,14 @@ import {
 import type { Logger } from 'pino';
 import { problem } from '../errors.ts';
 import {
-  brokenRequests,
   HEADERS_TIMEOUT_MS,
   MAX_HEADER_BYTES,
   malformedRequest,
   REQUEST_TIMEOUT_MS,
+  refuseBroken,
 } from './broken-requests.ts';
 import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
+import { type Connections, trackConnections } from './connections.ts';
 import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import {
   type AnsweringService,
@@ -68,7 +69,7 @@ export function makeServer(
   logger: Logger,
   { audience = 'everybody', answerEarly = () => false }: ServerOptions = {},
 ): FastifyInstance {
-  const broken = brokenRequests(service, audience);
+  const connections = trackConnections();
   const app: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -80,22 +81,23 @@ export function makeServer(
     exposeHeadRoutes: false,
     serverFactory: (handle) => {
       const server = createServer(SERVER_OPTIONS, (request, response) => {
-        broken.watch(request.socket, response);
+        connections.answering(request.socket, response);
         if (!answerEarly(request, response)) handle(request, response);
       });
+      connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
       // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    clientErrorHandler: broken.refuse,
+    clientErrorHandler: refuseBroken(service, audience, connections),
     frameworkErrors: (error, _request, reply) => {
       setCommonHeaders(reply as FastifyReply, audience);
       refuseFrameworkError(error, reply as FastifyReply);
     },
   });
   decorateRequests(app, service);
-  const draining = drainOnClose(app);
+  const draining = drainOnClose(app, connections);
   const routes = collectRoutes(app);
 
   app.addHook('onSend', (_request, reply, _body, done) => {
@@ -172,11 +174,11 @@ function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
  * From the moment of `app.close()`: nothing new is begun, what is under way is answered, and a connection is closed as
  * soon as it falls silent, so that no idle client holds up the stop.
  */
-function drainOnClose(app: FastifyInstance): { readonly begun: boolean } {
+function drainOnClose(app: FastifyInstance, connections: Connections): { readonly begun: boolean } {
   const state = { begun: false };
   app.addHook('preClose', (done) => {
     state.begun = true;
-    const timer = setInterval(() => app.server.closeIdleConnections(), DRAIN_EVERY_MS);
+    const timer = setInterval(() => connections.closeSilent(), DRAIN_EVERY_MS);
     app.server.once('close', () => clearInterval(timer));
     timer.unref();
     done();

@@ -217,13 +217,17 @@ describe('a server that answers everything in JSON', () => {
       received += part;
     });
     busy.write('GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    const mute = connect(port, '127.0.0.1');
+    const stuck = connect(port, '127.0.0.1');
+    stuck.write('GET /v2/case HTTP/1.1\r\nx-half-a-');
+    for (const socket of [mute, stuck]) socket.on('error', () => {}).resume();
     await sleep(100);
     const began = performance.now();
     await app.close();
     expect(performance.now() - began).toBeLessThan(1_500);
     await sleep(20);
     expect(received).toContain('{"slow":true}');
-    expect(silent.destroyed || silent.readableEnded).toBe(true);
+    for (const socket of [silent, mute, stuck]) expect(socket.destroyed || socket.readableEnded).toBe(true);
     busy.destroy();
   });
 

@@ -78,8 +78,8 @@ const endpoints = (): Html => html`
 <dt><code>GET /v2/results/{request_id}</code></dt><dd>an answer that was paid for; free</dd>
 <dt><code>GET /v2/status</code></dt><dd>courts, their case-number patterns, health; free</dd>
 </dl>
-<p>Not in this release: a sandbox, <code>callback_url</code>, and the other endpoints of version 2. Asking for them is an error
-that says so, never a charge.</p>`;
+<p>Not in this release: a sandbox, <code>callback_url</code>, and the other endpoints of version 2. Asking for them is an
+error, never a charge.</p>`;
 
 const changelog = (): Html => html`
 <h2 id="changelog">Changes</h2>

@@ -160,7 +160,7 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
       parameter: 'filing_types',
       code: 'invalid_parameter',
       received: echo(sent),
-      rule: `A comma-separated list, not a JSON array, of ${FILING_TYPES.join(', ')}.`,
+      rule: 'A comma-separated list (not a JSON array) of the types in allowed.',
       example: 'motion,order',
       own: { unknown: unknown.slice(0, 20), allowed: [...FILING_TYPES] },
     },

@@ -66,8 +66,15 @@ const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (specification 4). */
-const asksForSandbox = ({ headers }: FastifyRequest, values: ReadonlyMap<string, string>): boolean =>
-  values.get('test') === '1' || headers['x-service-test']?.toString().trim() === '1';
+const asksForSandbox = (request: FastifyRequest, values: ReadonlyMap<string, string>): boolean =>
+  values.get('test') === '1' || hasSandboxHeader(request);
+
+/** A header that was sent twice arrives as a list. */
+const hasSandboxHeader = ({ headers }: FastifyRequest): boolean =>
+  headers['x-service-test']
+    ?.toString()
+    .split(',')
+    .some((value) => value.trim() === '1') ?? false;
 
 function faultOf(name: string, values: readonly QueryValue[]): Issue | null {
   const [value] = values;

@@ -75,6 +75,7 @@ describe('what a request carries', () => {
   it('asks for the sandbox by 1 and by nothing else', () => {
     expect(read('?test=1').sandbox).toBe(true);
     expect(read('', { 'x-service-test': '1' }).sandbox).toBe(true);
+    expect(read('', { 'x-service-test': '1, 1' }).sandbox).toBe(true);
     for (const value of ['0', 'true', '', '11', 'false']) {
       expect(read(`?test=${value}`)).toMatchObject({ sandbox: false, issues: [] });
       expect(read('', { 'x-service-test': value }).sandbox).toBe(false);
