@@ -7,7 +7,7 @@ import { parseCaseNumber } from '../courts/case-number.ts';
 import type { CaseNumber, Court } from '../courts/court.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { AliasClaimed, type DocketAliasEvent, docketAliasStream, docketStream } from '../events/docket.ts';
-import { type Clock, toInstant } from '../instant.ts';
+import { toInstant } from '../instant.ts';
 import {
   type CommandContext,
   type EventLog,
@@ -16,11 +16,9 @@ import {
   type StreamHead,
 } from '../storage/event-log.ts';
 import { prepareAppend } from '../storage/prepare-append.ts';
+import { appendUntilKnown, type IngestPorts } from './docket-clock.ts';
 
-interface Ports {
-  readonly log: EventLog;
-  readonly clock: Clock;
-}
+type Ports = Pick<IngestPorts, 'log' | 'clock' | 'sleep'>;
 
 type Claim = DocketAliasEvent['data'];
 
@@ -141,5 +139,5 @@ async function readAlias(log: EventLog, court: Court, number: string): Promise<A
 async function append(ports: Ports, alias: AliasStream, made: Claim, context: CommandContext): Promise<void> {
   const events = [AliasClaimed.of(made)];
   const recordedAt = toInstant(ports.clock.now());
-  await ports.log.append(prepareAppend({ stream: alias.name, head: alias.head, events, context, recordedAt }));
+  await appendUntilKnown(ports, prepareAppend({ stream: alias.name, head: alias.head, events, context, recordedAt }));
 }

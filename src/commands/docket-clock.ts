@@ -58,7 +58,7 @@ export class ProjectionBehind extends Error {
 const REPEATS = 30;
 
 /** Repeats an append unchanged until its outcome is known. */
-export async function appendUntilKnown(ports: IngestPorts, append: Append): Promise<Appended> {
+export async function appendUntilKnown(ports: Pick<IngestPorts, 'log' | 'sleep'>, append: Append): Promise<Appended> {
   for (let repeat = 1; ; repeat++) {
     try {
       return await ports.log.append(append);

@@ -51,7 +51,9 @@ describe.skipIf(!there)('real dockets (skipped where ../shared is not there)', (
     expect(report).toMatchObject({ newFilings: 10, baselineFilings: 0, merged: 0 });
     expect(report.revised).toBeLessThanOrEqual(17);
     const second = await world.ask('casd', '3:18-cr-03298', { lastChecked: first.queriedAt });
-    const numbers = bodyOf(second).delta.new_filings.map((filing: { entry_number: number | null }) => filing.entry_number);
+    const numbers = bodyOf(second).delta.new_filings.map(
+      (filing: { entry_number: number | null }) => filing.entry_number,
+    );
     expect(numbers).toEqual([null, 6, null, 11, 15, 19, 21, 22, 23, 25]);
     expect(bodyOf(second).delta.change_count).toBe(10);
 

@@ -1,0 +1,237 @@
+/**
+ * Ports in memory under a scheduler that the test owns: every step of every actor waits for its turn, and turns are
+ * drawn at random. Appends may land late, answer with an error though they landed, or land after their writer died.
+ */
+import { createHash } from 'node:crypto';
+import type { IngestPorts } from '../../src/commands/docket-clock.ts';
+import { decodeEvent } from '../../src/events/codec.ts';
+import type { JsonObject } from '../../src/events/event.ts';
+import { MICROS_PER_MS, type Micros } from '../../src/instant.ts';
+import { cases } from '../../src/projections/cases.ts';
+import type { Content } from '../../src/projections/projection.ts';
+import { type Append, type RecordedEvent, RevisionConflict } from '../../src/storage/event-log.ts';
+import type { PayloadStore } from '../../src/storage/payload-store.ts';
+import type { Find, ReadStore, Stored } from '../../src/storage/read-store.ts';
+
+/** mulberry32: small, seeded, good enough to shuffle. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  constructor(readonly random: () => number) {}
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Gives turns until all of these are done. */
+  async run(actors: readonly Promise<unknown>[]): Promise<void> {
+    let done = false;
+    const all = Promise.all(actors).finally(() => {
+      done = true;
+    });
+    all.catch(() => {});
+    for (let turn = 0; !done; turn++) {
+      if (turn > 400_000) throw new Error('the actors never come to an end');
+      // Let everything that needs no turn happen first.
+      for (let i = 0; i < 12; i++) await Promise.resolve();
+      if (done) break;
+      const at = Math.floor(this.random() * this.#waiting.length);
+      const [turnOf] = this.#waiting.splice(at, 1);
+      if (turnOf) turnOf();
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+    await all;
+  }
+}
+
+/** Thrown in a writer that the test has killed, at whatever it waits for next. */
+export class Killed extends Error {}
+
+export interface Faults {
+  /** How likely an append answers with an error, whether it lands or not. */
+  readonly appendError: number;
+}
+
+export class MemoryWorld {
+  readonly events: RecordedEvent[] = [];
+  readonly blobs = new Map<string, Buffer>();
+  readonly documents = new Map<string, Map<string, Stored>>();
+  readonly cells = new Map<string, { version: number; value: JsonObject }>();
+  time: Micros = Date.UTC(2026, 2, 1, 12) * MICROS_PER_MS;
+  #projected = 0;
+  #ids = 0;
+  stopped = false;
+
+  constructor(
+    readonly turns: Turns,
+    readonly faults: Faults,
+  ) {}
+
+  /** What one node sees: its own clock, and whether it still lives. */
+  node(clockOffset: Micros, alive: () => boolean): IngestPorts {
+    const step = async (): Promise<void> => {
+      await this.turns.next();
+      this.time += Math.floor(this.turns.random() * 5_000);
+      if (!alive()) throw new Killed('killed');
+    };
+    const world = this;
+    return {
+      log: {
+        async append(append: Append) {
+          await step();
+          const landing = world.#land(append);
+          landing.catch(() => {});
+          if (world.turns.random() < world.faults.appendError) {
+            if (world.turns.random() < 0.5) await landing.catch(() => {});
+            throw new Error('the connection broke');
+          }
+          const appended = await landing;
+          await step();
+          return appended;
+        },
+        async read(stream: string) {
+          await step();
+          return world.events.filter((event) => event.stream === stream);
+        },
+      } as unknown as IngestPorts['log'],
+      payloads: {
+        async put(_kind: string, content: Uint8Array) {
+          await step();
+          const name = createHash('sha256')
+            .update(`${world.#ids++}`)
+            .digest('hex');
+          world.blobs.set(name, Buffer.from(content));
+          return name;
+        },
+        async get(name: string) {
+          await step();
+          return world.blobs.get(name) ?? null;
+        },
+        async getMany(names: readonly string[]) {
+          await step();
+          return new Map(names.flatMap((name) => (world.blobs.has(name) ? [[name, world.blobs.get(name)!]] : [])));
+        },
+      } as unknown as PayloadStore,
+      readStore: {
+        load: async (collection: string, ids: readonly string[]) => {
+          await step();
+          const held = world.documents.get(collection);
+          return new Map(ids.flatMap((id) => (held?.has(id) ? [[id, held.get(id)!]] : [])));
+        },
+        find: async (query: Find) => {
+          await step();
+          return world.#find(query);
+        },
+        count: async (query: Find) => {
+          await step();
+          return world.#find({ ...query, limit: Number.POSITIVE_INFINITY }).length;
+        },
+        cell: async (id: string) => {
+          await step();
+          return world.cells.get(id) ?? { version: 0, value: null };
+        },
+        compareAndSet: async (id: string, version: number, value: JsonObject) => {
+          await step();
+          if ((world.cells.get(id)?.version ?? 0) !== version) return false;
+          world.cells.set(id, { version: version + 1, value });
+          // The answer may be late: what follows must not rest on acting at once.
+          await step();
+          return true;
+        },
+      } as unknown as ReadStore,
+      clock: { now: () => world.time++ + clockOffset },
+      newId: () => `ingest-${world.#ids++}`,
+      sleep: async (ms) => {
+        world.time += Math.floor(ms * MICROS_PER_MS * world.turns.random());
+        await step();
+      },
+      abandonAfterMs: 300,
+      visibleWithinMs: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** Takes effect at some later turn, whatever has become of whoever sent it. */
+  async #land(append: Append): Promise<{ revision: number; position: string }> {
+    for (let stall = Math.floor(this.turns.random() * 4); stall >= 0; stall--) await this.turns.next();
+    if (this.turns.random() < 0.05) for (let stall = 0; stall < 60; stall++) await this.turns.next();
+    const stream = this.events.filter((event) => event.stream === append.stream);
+    const repeated = append.events.map((event) =>
+      stream.find(({ id, revision }) => id === event.id && revision === event.revision),
+    );
+    if (repeated.every((event) => event !== undefined)) {
+      return { revision: repeated.at(-1)!.revision, position: repeated.at(-1)!.position };
+    }
+    if (stream.length - 1 !== append.expected)
+      throw new RevisionConflict(append.stream, append.expected, stream.length - 1);
+    for (const event of append.events) {
+      this.events.push(
+        structuredClone({ ...event, position: String(this.events.length).padStart(12, '0') }) as RecordedEvent,
+      );
+    }
+    return { revision: append.events.at(-1)!.revision, position: this.events.at(-1)!.position };
+  }
+
+  #find({ collection, equals = {}, range, order, limit, after }: Find): Stored[] {
+    const field = order?.field;
+    const text = (document: JsonObject, name: string): string => String(document[name]);
+    const held = [...(this.documents.get(collection)?.values() ?? [])].filter(({ document }) => {
+      if (Object.entries(equals).some(([name, value]) => document[name] !== value)) return false;
+      if (!range) return true;
+      if (document[range.field] === null) return false;
+      const value = text(document, range.field);
+      return (
+        (range.above === undefined || value > String(range.above)) &&
+        (range.upTo === undefined || value <= String(range.upTo))
+      );
+    });
+    const key = ({ id, document }: Stored): string => (field ? `${text(document, field)}\n${id}` : id);
+    const sign = order?.direction === 'descending' ? -1 : 1;
+    held.sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : 0));
+    const start = after ? (field ? `${after.value}\n${after.id}` : after.id) : null;
+    return held.filter((one) => start === null || (sign > 0 ? key(one) > start : key(one) < start)).slice(0, limit);
+  }
+
+  /** The projection: event by event, each write visible by itself. Runs until stopped and at the head. */
+  async project(): Promise<void> {
+    for (;;) {
+      await this.turns.next();
+      const recorded = this.events[this.#projected];
+      if (!recorded) {
+        if (this.stopped) return;
+        continue;
+      }
+      if (this.turns.random() < 0.3) continue;
+      const event = decodeEvent(recorded);
+      const contents = new Map<string, Content>();
+      for (const name of cases.contentOf?.(event) ?? [])
+        contents.set(name, { bytes: this.blobs.get(name)!, redacted: false });
+      const projected = { event, recorded, contents };
+      for (const target of cases.targets(projected)) {
+        const collection = this.documents.get(target.collection) ?? new Map<string, Stored>();
+        this.documents.set(target.collection, collection);
+        const before = collection.get(target.id)?.document ?? null;
+        const document = cases.fold(target, before, projected);
+        if (document === null) collection.delete(target.id);
+        else
+          collection.set(target.id, {
+            id: target.id,
+            position: recorded.position,
+            document: structuredClone(document),
+          });
+        if (this.turns.random() < 0.2) await this.turns.next();
+      }
+      this.#projected++;
+    }
+  }
+}
