@@ -3,6 +3,7 @@
  * the last one that this process ever takes: until the claim is appended nothing can be charged, and from then on
  * recovery brings the payment to its end.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
@@ -118,6 +119,8 @@ export interface Purchasing {
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(ports: PurchasePorts): Purchasing {
   const underway = new Set<string>();
+  // Every request that waits listens to it.
+  setMaxListeners(0, ports.draining);
   return {
     underway,
     async buy(request) {
