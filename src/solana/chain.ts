@@ -17,6 +17,7 @@ export interface LatestBlockhash {
 
 export type Simulation =
   | { readonly ok: true }
+  /** `error` is JSON text as in `SignatureStatus`: `"BlockhashNotFound"`, `{"InstructionError":[2,{"Custom":1}]}`. */
   | { readonly ok: false; readonly error: string; readonly logs: readonly string[] };
 
 export type SendOutcome =

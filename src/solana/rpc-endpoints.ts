@@ -88,7 +88,7 @@ export class RpcEndpoints {
         unsettled ??= { answer };
       } catch (error) {
         failure = error;
-        if (error instanceof EndpointFailure) mayHaveHappened ||= error.mayHaveHappened;
+        mayHaveHappened ||= mayHaveHappenedDespite(error);
       }
     }
     if (unsettled && !(hasEffect && mayHaveHappened)) return unsettled;
@@ -175,6 +175,14 @@ function answerOf<Answer>(result: unknown, read: (result: unknown) => Answer): A
     throw new EndpointFailure('the answer has another shape than the method gives', true);
   }
 }
+
+/** Errors by which an endpoint says that it did not even begin: it is behind, or asks for patience. */
+const NEVER_BEGUN: readonly number[] = [-32005, -32429];
+
+const mayHaveHappenedDespite = (error: unknown): boolean =>
+  error instanceof RpcRefusal
+    ? !NEVER_BEGUN.includes(error.code)
+    : !(error instanceof EndpointFailure) || error.mayHaveHappened;
 
 /** An endpoint's own words may repeat what it was asked with, so of a refusal only the code is told. */
 function reasonOf(error: unknown): string {

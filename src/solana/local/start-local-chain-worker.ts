@@ -34,8 +34,11 @@ export async function startLocalChainWorker(options: LocalChainOptions): Promise
 function supervise(worker: Worker, { logger, onFailure }: LocalChainOptions): Promise<LocalChain> {
   return new Promise((resolve, reject) => {
     let closing = false;
+    let broken = false;
     const ended = new Promise<void>((done) => worker.once('exit', () => done()));
     const failed = (error: unknown) => {
+      if (broken) return;
+      broken = true;
       reject(error);
       onFailure?.(error);
     };
