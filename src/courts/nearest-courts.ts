@@ -1,8 +1,11 @@
 /** Which courts somebody may have meant by a code that no court has. */
 import type { Court } from './court.ts';
 
-/** The longest code has 24 characters; what is typed beyond twice that cannot help. */
-const MAX_TYPED_LENGTH = 48;
+/** The longest name has 24 characters; what is typed beyond that is a fault that none of them is near to. */
+const MAX_TYPED_LENGTH = 32;
+
+/** A code with more faults than this is another code. It also bounds the work on whatever was typed. */
+const MAX_FAULTS = 3;
 
 interface Candidate {
   readonly court: Court;
@@ -15,9 +18,12 @@ interface Candidate {
  * nothing is near. A part of a code counts too: `tulsa` finds `ok_tulsa`. The work is bounded whatever was typed.
  */
 export function rankCourts(courts: readonly Court[], code: string, limit: number): Court[] {
-  const typed = code.slice(0, MAX_TYPED_LENGTH).trim().toLowerCase();
-  if (typed === '') return [];
-  const furthest = Math.max(1, Math.ceil(typed.length / 3));
+  const typed = code
+    .slice(0, 4 * MAX_TYPED_LENGTH)
+    .trim()
+    .toLowerCase();
+  if (typed === '' || typed.length > MAX_TYPED_LENGTH) return [];
+  const furthest = Math.min(MAX_FAULTS, Math.max(1, Math.ceil(typed.length / 3)));
   return courts
     .flatMap((court) => candidate(court, typed, furthest) ?? [])
     .sort((a, b) => a.distance - b.distance || b.sharedStart - a.sharedStart || (a.court.code < b.court.code ? -1 : 1))
@@ -29,9 +35,8 @@ function candidate(court: Court, typed: string, furthest: number): Candidate | n
   let best: Candidate | null = null;
   const consider = (name: string, penalty: number): void => {
     const distance = penalty + nameDistance(name, typed, furthest);
-    if (distance > furthest) return;
-    const sharedStart = sharedPrefix(name, typed);
-    if (best === null || distance < best.distance) best = { court, distance, sharedStart };
+    if (distance > furthest || (best !== null && distance >= best.distance)) return;
+    best = { court, distance, sharedStart: sharedPrefix(name, typed) };
   };
   consider(court.code, 0);
   for (const alias of court.aliases) consider(alias, 0);
@@ -46,23 +51,35 @@ function nameDistance(name: string, typed: string, furthest: number): number {
   return editDistance(name, typed, furthest);
 }
 
-/** Levenshtein's distance, or anything above `furthest` as soon as that is certain. */
-export function editDistance(a: string, b: string, furthest: number): number {
-  if (Math.abs(a.length - b.length) > furthest) return Number.POSITIVE_INFINITY;
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
+// Reused: thousands of names are compared for one answer, and each would otherwise make a row for each letter.
+let previous = new Uint16Array(MAX_TYPED_LENGTH + 1);
+let current = new Uint16Array(MAX_TYPED_LENGTH + 1);
+
+/**
+ * Levenshtein's distance, or infinity as soon as it is certain to be above `furthest`. Whoever calls it bounds both
+ * lengths: the work is their product.
+ */
+export function editDistance(name: string, typed: string, furthest: number): number {
+  if (Math.abs(name.length - typed.length) > furthest) return Number.POSITIVE_INFINITY;
+  if (previous.length <= typed.length) {
+    previous = new Uint16Array(typed.length + 1);
+    current = new Uint16Array(typed.length + 1);
+  }
+  for (let column = 0; column <= typed.length; column += 1) previous[column] = column;
+  for (let row = 1; row <= name.length; row += 1) {
+    current[0] = row;
     let smallest = row;
-    for (let column = 1; column <= b.length; column += 1) {
-      const changed = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+    const letter = name.charCodeAt(row - 1);
+    for (let column = 1; column <= typed.length; column += 1) {
+      const changed = (previous[column - 1] ?? 0) + (letter === typed.charCodeAt(column - 1) ? 0 : 1);
       const value = Math.min(changed, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
-      current.push(value);
+      current[column] = value;
       if (value < smallest) smallest = value;
     }
     if (smallest > furthest) return Number.POSITIVE_INFINITY;
-    previous = current;
+    [previous, current] = [current, previous];
   }
-  return previous[b.length] ?? Number.POSITIVE_INFINITY;
+  return previous[typed.length] ?? Number.POSITIVE_INFINITY;
 }
 
 function sharedPrefix(a: string, b: string): number {

@@ -66,6 +66,7 @@ describe('numbers of one case', () => {
     expect(same('cand', '3:23-cv-04557', '23-cv-04557')).toBe(true);
     expect(same('nysb', '1:24-bk-10123', '24-10123')).toBe(true);
     expect(same('uscfc', '24-123V', '24-123')).toBe(true);
+    expect(same('tax', '12345-24S', '12345-24')).toBe(true);
     expect(same('armfor', '24-0123/AR', '24-0123')).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Court } from '../../src/courts/court.ts';
+import { editDistance } from '../../src/courts/nearest-courts.ts';
 import { courts, findCourt, isLive, nearestCourts } from '../../src/courts/registry.ts';
 import { registryFaults } from '../../src/courts/registry-faults.ts';
 import { REGISTRY_COLUMNS, readRegistry } from '../../src/courts/registry-file.ts';
@@ -72,6 +73,25 @@ describe('nearest courts', () => {
       nearestCourts(typed, 5);
       expect(performance.now() - started).toBeLessThan(200);
     }
+  });
+});
+
+describe('edit distance', () => {
+  it.each([
+    ['cand', 'cand', 0],
+    ['cand', 'candd', 1],
+    ['cand', 'cacd', 1],
+    ['', 'abc', 3],
+    ['kitten', 'sitting', 3],
+    ['a'.repeat(100), `${'a'.repeat(98)}bb`, 2],
+  ])('of %s and %s is %i', (a, b, distance) => {
+    expect(editDistance(a, b, 3)).toBe(distance);
+    expect(editDistance(b, a, 3)).toBe(distance);
+  });
+
+  it('is infinite above the bound', () => {
+    expect(editDistance('kitten', 'sitting', 2)).toBe(Number.POSITIVE_INFINITY);
+    expect(editDistance('a', 'abcdef', 3)).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

@@ -2,14 +2,15 @@
 import type { CaseNumber } from '../court.ts';
 import { type Grammar, padded, plainNumber, setAside, shortYear } from './grammar.ts';
 
-/** Number first, year second, the letters of its kind glued to it: `12345-24S`. */
+/** Number first, year second, the letters of its kind glued to it: `12345-24S`. They are often left out. */
 const TAX = /^(?<sequence>\d{1,5})-(?<year>(?:19|20)?\d{2}) ?-?(?<kind>[A-Z]{0,2})$/i;
 
 export const taxGrammar: Grammar = ({ text }) => {
   const parts = TAX.exec(text)?.groups;
   if (!parts) return null;
   const number = `${padded(parts.sequence ?? '', 1)}-${shortYear(parts.year ?? '')}`;
-  return plainNumber(`${number}${(parts.kind ?? '').toUpperCase()}`, { core: number });
+  const kind = (parts.kind ?? '').toUpperCase();
+  return plainNumber(`${number}${kind}`, { core: number, complete: kind !== '' });
 };
 
 /** `1:24-cv-00123`, and as the courts' own papers write it: `24-123C`, `24-00012`. */
