@@ -1,0 +1,229 @@
+/** `docket demo`: the main job from end to end, by the same commands that anybody would type. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { startService } from '../main.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { freePorts } from './free-ports.ts';
+
+const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+const COURT = 'cand';
+const CASE = '3:24-cv-00042';
+
+interface Filing {
+  readonly entry_number: number | null;
+  readonly filed_at: string;
+  readonly available_at: string;
+  readonly filing_type: string;
+  readonly description: string;
+}
+
+/** What `docket query --json` prints. */
+interface Bought {
+  readonly wallet: string;
+  readonly transaction: string;
+  readonly charged_usd: number;
+  readonly queried_at: string;
+  readonly result_url: string;
+  readonly answer: {
+    readonly case: { readonly case_name: string; readonly court_name: string; readonly filing_count: number };
+    readonly delta?: {
+      readonly change_count: number;
+      readonly new_filings: readonly Filing[];
+      readonly updated_filings: readonly Filing[];
+    };
+  };
+}
+
+/** What `docket audit replay --json` prints a line of. */
+interface ReplayedEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly recordedAt: string;
+  readonly requestId: string | null;
+}
+
+/** Runs commands of `docket` in this process and gives what they print. */
+class Shell {
+  constructor(
+    private readonly context: CliContext,
+    private readonly environment: NodeJS.ProcessEnv,
+    private readonly say: (line: string) => void,
+  ) {}
+
+  /** @throws CliError with the command's own words if it fails */
+  async run(...args: readonly string[]): Promise<string> {
+    this.say(`\n$ docket ${args.map((arg) => (/[\s*]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
+    const [out, err] = [collector(), collector()];
+    const { main } = await import('./main.ts');
+    const exitCode = await main([...args, '--json'], {
+      ...this.context,
+      environment: this.environment,
+      stdout: out.stream,
+      stderr: err.stream,
+      interactive: false,
+    });
+    if (exitCode !== EXIT.ok) throw new CliError(`docket ${args[0]} failed:`, err.text() || out.text(), EXIT.found);
+    return out.text();
+  }
+
+  async json<Result>(...args: readonly string[]): Promise<Result> {
+    return JSON.parse(await this.run(...args)) as Result;
+  }
+}
+
+function collector() {
+  const parts: Buffer[] = [];
+  const stream = new Writable({
+    write(part: Buffer, _encoding, done) {
+      parts.push(Buffer.from(part));
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(parts).toString() };
+}
+
+/** Where the demo keeps its data, and whether that is to stay. */
+async function dataFolder(environment: NodeJS.ProcessEnv, keep: boolean): Promise<string> {
+  const asked = environment.DATA_DIR;
+  if (!keep || !asked) return mkdtemp(join(tmpdir(), 'docket-demo-'));
+  if (existsSync(join(asked, 'log.sqlite'))) {
+    throw new CliError(
+      `${asked} already holds an event log.`,
+      'The demo tells its story from the start: give DATA_DIR a new folder.',
+    );
+  }
+  return resolve(asked);
+}
+
+export const addDemoCommand: AddCommand = (program: Command, context) => {
+  program
+    .command('demo')
+    .description('See a paid query and a paid delta on a local chain, from end to end, in seconds.')
+    .option('--keep', 'leave the data behind, in DATA_DIR if it is set')
+    .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
+    .addHelpText(
+      'after',
+      `
+Everything runs here: a service on free ports, a local chain with test money, a synthetic docket. Nothing is left
+behind unless you ask.
+
+Examples:
+  $ npm run demo
+  $ DATA_DIR=audit-me npm run demo -- --keep && DATA_DIR=audit-me npx docket audit replay payments`,
+    )
+    .action(async (options: { keep?: boolean; json?: boolean }) => {
+      const keep = options.keep === true;
+      const folder = await dataFolder(context.environment, keep);
+      try {
+        const told = await tell(context, folder, options.json ? () => undefined : (line) => print(context, line));
+        if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
+        else if (keep) print(context, `\nThe data is in ${folder}.`);
+      } finally {
+        if (!keep) await rm(folder, { recursive: true, force: true });
+      }
+    });
+};
+
+/** The story itself. */
+async function tell(context: CliContext, folder: string, say: (line: string) => void) {
+  const [port, adminPort, rpcPort] = await freePorts(3);
+  const environment: NodeJS.ProcessEnv = {
+    ...context.environment,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    PUBLIC_URL: '',
+    DATA_DIR: folder,
+    SOLANA_NETWORK: 'local',
+    SOLANA_RPC_URL: '',
+    SOLANA_LOCAL_PORT: String(rpcPort),
+    FEE_PAYER_KEY: '',
+    PAY_TO: '',
+    LOG_LEVEL: context.environment.LOG_LEVEL ?? 'warn',
+  };
+  const service = await startService(readConfig(environment));
+  try {
+    say(`A service is running at ${service.url}, with a local Solana chain at ${service.rpcUrl} (test money).`);
+    const shell = new Shell(context, environment, say);
+
+    await shell.run('import', join(FIXTURES, 'demo-before.json'));
+    say('A synthetic docket is in the service.');
+
+    const keyFile = join(folder, 'demo-wallet.json');
+    const { address } = await shell.json<{ address: string }>('wallet', 'new', '--out', keyFile);
+    await shell.run('wallet', 'fund', address, '--usdc', '5', '--sol', '0.01');
+    say(`Wallet ${address} has 5 test USDC.`);
+
+    const ask = ['query', '--court-code', COURT, '--case-id', CASE, '--keypair', keyFile];
+    const first = await shell.json<Bought>(...ask);
+    const { case_name, court_name, filing_count } = first.answer.case;
+    say(`${case_name}, ${court_name}: ${filing_count} filings.`);
+    say(`Paid ${first.charged_usd} USDC by x402 in the same call; transaction ${first.transaction}`);
+
+    await shell.run('import', join(FIXTURES, 'demo-after.json'));
+    say('The court has docketed more. What is new since we asked?');
+
+    const second = await shell.json<Bought>(...ask, '--last-checked', first.queried_at);
+    const { delta } = second.answer;
+    if (!delta)
+      throw new CliError('The answer has no delta.', 'This is a fault of the service; please report it.', EXIT.found);
+    for (const filing of delta.new_filings) say(filingLine('new', filing));
+    for (const filing of delta.updated_filings) say(filingLine('changed', filing));
+    say(`Paid ${second.charged_usd} USDC; transaction ${second.transaction}`);
+    say(`The same answer again, free for 30 days: ${second.result_url}`);
+
+    const events = [
+      ...(await replayed(shell, 'payments')),
+      ...(await replayed(shell, 'dockets')).filter(({ stream }) => !stream.startsWith('docket-alias-')),
+    ];
+    sayStreams(events, say);
+
+    const { usdc } = await shell.json<{ usdc: string }>('wallet', 'balance', address);
+    say(`\nThe wallet has ${usdc} USDC left: two answers, 0.99 each, nothing else.`);
+    return {
+      transaction: second.transaction,
+      transactions: [first.transaction, second.transaction],
+      charged_usd: Number((first.charged_usd + second.charged_usd).toFixed(2)),
+      wallet: address,
+      wallet_usdc_left: usdc,
+      case_number: CASE,
+      court_code: COURT,
+      filing_count,
+      last_checked: first.queried_at,
+      change_count: delta.change_count,
+      new_filings: delta.new_filings,
+      updated_filings: delta.updated_filings,
+      events: events.map(({ stream, revision, type, recordedAt }) => ({ stream, revision, type, recordedAt })),
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+const filingLine = (mark: string, { entry_number, filed_at, filing_type, description }: Filing): string =>
+  `  ${mark.padEnd(8)}${String(entry_number ?? '-').padStart(3)}  ${filed_at.slice(0, 10)}  ${filing_type.padEnd(12)} ${description.slice(0, 90)}`;
+
+async function replayed(shell: Shell, family: string): Promise<readonly ReplayedEvent[]> {
+  const text = await shell.run('audit', 'replay', family);
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ReplayedEvent);
+}
+
+/** The streams behind it, each with its events in order. */
+function sayStreams(events: readonly ReplayedEvent[], say: (line: string) => void): void {
+  const streams = new Map<string, ReplayedEvent[]>();
+  for (const event of events) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
+  for (const [stream, inOrder] of streams) {
+    say(`  ${stream}`);
+    for (const { revision, type, recordedAt } of inOrder) say(`    ${revision}  ${type.padEnd(22)} ${recordedAt}`);
+  }
+}
