@@ -56,7 +56,7 @@ let previous = new Uint16Array(MAX_TYPED_LENGTH + 1);
 let current = new Uint16Array(MAX_TYPED_LENGTH + 1);
 
 /**
- * Levenshtein's distance, or infinity as soon as it is certain to be above `furthest`. Whoever calls it bounds both
+ * Levenshtein's distance, or infinity where it is above `furthest`. Whoever calls it bounds both
  * lengths: the work is their product.
  */
 export function editDistance(name: string, typed: string, furthest: number): number {
@@ -79,7 +79,8 @@ export function editDistance(name: string, typed: string, furthest: number): num
     if (smallest > furthest) return Number.POSITIVE_INFINITY;
     [previous, current] = [current, previous];
   }
-  return previous[typed.length] ?? Number.POSITIVE_INFINITY;
+  const distance = previous[typed.length] ?? 0;
+  return distance > furthest ? Number.POSITIVE_INFINITY : distance;
 }
 
 function sharedPrefix(a: string, b: string): number {
