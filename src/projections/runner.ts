@@ -96,15 +96,15 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
 
   async function start(): Promise<void> {
     if (projectors.size > 0) return;
+    for (const { name, collections } of projections) {
+      await readStore.prepare(name, await readStore.activeGeneration(name), collections);
+    }
     projectors = new Map(
       projections.map((projection) => [
         projection.name,
         new Projector({ ...options, projection, leaseMs, retryDelaysMs }),
       ]),
     );
-    for (const { name, collections } of projections) {
-      await readStore.prepare(name, await readStore.activeGeneration(name), collections);
-    }
     for (const projector of projectors.values()) projector.start();
   }
 

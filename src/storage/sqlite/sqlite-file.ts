@@ -101,6 +101,8 @@ function openDatabase({ path, synchronous, migrations }: SqliteFileOptions): Dat
     // What was removed is overwritten: a court's sealing order reaches the file too.
     database.pragma('secure_delete = ON');
     database.pragma('cache_size = -16000');
+    // A burst leaves a long write-ahead log behind; it gives the space back at the next checkpoint.
+    database.pragma('journal_size_limit = 67108864');
     migrate(database, path, migrations);
     database.pragma(`busy_timeout = ${BUSY_ON_MAIN_THREAD_MS}`);
     return database;
