@@ -56,11 +56,13 @@ export function compareSnapshot(
   caseNumber: string,
 ): Comparison {
   const known = [...state.filings.values()];
+  const stale = state.lastAskedAt !== null && snapshot.askedAt < state.lastAskedAt;
   const contentOf = ({ recorded }: FilingState): FilingContent =>
     contents.filings.get(recorded.filingId) ?? REDACTED_FILING;
   const { filingOf, duplicates, merges } = matchEntries(
     known.map((filing) => matchable(filing.recorded, contentOf(filing))),
     snapshot.entries,
+    snapshot.complete && !stale,
   );
   const otherOf = new Map(merges);
   const unseen: SnapshotEntry[] = [];
@@ -80,14 +82,14 @@ export function compareSnapshot(
       unchanged++;
       continue;
     }
-    const stale = isStale(state, filing.askedAt, snapshot.askedAt);
-    if (!stale && entry.sealed && !filing.recorded.sealed && hidesText(content, entry)) {
+    const outdated = isStale(state, filing.askedAt, snapshot.askedAt);
+    if (!outdated && entry.sealed && !filing.recorded.sealed && hidesText(content, entry)) {
       sealed.push(filing.recorded.filingId);
       continue;
     }
     const other = known[otherOf.get(position ?? -1) ?? -1];
     const twin = other && !other.withdrawn ? other : null;
-    const revision = revise(filing, content, twin, twin && contentOf(twin), entry, stale);
+    const revision = revise(filing, content, twin, twin && contentOf(twin), entry, outdated);
     if (twin) merged.push(earlierFirst(filing, twin));
     if (revision) revisions.push(revision);
     else unchanged++;
@@ -100,7 +102,7 @@ export function compareSnapshot(
     details: changedDetails(state, contents, snapshot, caseNumber),
     unchanged,
     duplicates: duplicates.size,
-    stale: state.lastAskedAt !== null && snapshot.askedAt < state.lastAskedAt,
+    stale,
   };
 }
 

@@ -39,14 +39,18 @@ interface Item {
   readonly hasDescription: boolean;
 }
 
-/** Larger groups of look-alikes are paired in docket order, without weighing every pair. */
+/** So many look-alikes of each side are weighed against each other. */
 const WEIGHED_GROUP = 40;
 /** So many look-alikes of one entry are looked at. */
 const LOOKED_AT = 200;
 /** How much of a short name a text must have to be taken for its filing, where nothing else tells. */
 const ENOUGH_WORDS = 0.5;
 
-export function matchEntries(known: readonly Matchable[], entries: readonly Matchable[]): Matches {
+/**
+ * @param whole whether the entries are all that the docket has, and newer than what is known of it: then a known filing
+ * that nothing else fits is one of the entries that fit nothing else
+ */
+export function matchEntries(known: readonly Matchable[], entries: readonly Matchable[], whole: boolean): Matches {
   const filings = known.map(toItem);
   const incoming = entries.map(toItem);
   const filingOf: (number | null)[] = entries.map(() => null);
@@ -68,8 +72,8 @@ export function matchEntries(known: readonly Matchable[], entries: readonly Matc
   sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
   sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);
   pairByText(free(), open(), taken, pair);
-  pairTextless(free(), open(), ({ number }) => number, true, pair);
-  pairTextless(free(), open(), ({ day }) => day, false, pair);
+  pairTextless(free(), open(), ({ number }) => number, whole ? 0 : 1, pair);
+  if (whole) pairTextless(free(), open(), ({ day, number }) => (number === null ? day : null), ENOUGH_WORDS, pair);
   pairRedacted(free(), open(), taken, pair);
   return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken) };
 }
@@ -196,14 +200,14 @@ function pairByText(filings: readonly Item[], entries: readonly Item[], taken: S
 }
 
 /**
- * A text that arrives later: one side has at most a short name. Numbered ones are known by their number; among several,
- * and for unnumbered ones, the text must sound like the short name.
+ * A text that arrives later: one side has at most a short name. Numbers are used twice and short names are common, so
+ * that the text must sound like the short name: wholly where the snapshot may lack the filing's own entry.
  */
 function pairTextless(
   filings: readonly Item[],
   entries: readonly Item[],
   keyOf: (item: Item) => number | string | null,
-  numbered: boolean,
+  leastShare: number,
   pair: Pair,
 ): void {
   const keys = (item: Item): (number | string)[] => {
@@ -213,35 +217,37 @@ function pairTextless(
   const byKey = groupBy(filings, keys);
   for (const [key, group] of groupBy(entries, keys)) {
     const candidates = byKey.get(key);
-    if (candidates) pairGroup(candidates, group, numbered, pair);
+    if (candidates) pairGroup(candidates, group, leastShare, pair);
   }
 }
 
-function pairGroup(filings: readonly Item[], entries: readonly Item[], numbered: boolean, pair: Pair): void {
+function pairGroup(filings: readonly Item[], entries: readonly Item[], leastShare: number, pair: Pair): void {
   const fits = (filing: Item, entry: Item): boolean =>
     filing.hasDescription !== entry.hasDescription &&
     nearEnough(filing.day, entry.day) &&
     nearEnough(filing.entered, entry.entered) &&
-    (numbered || filing.number === null || entry.number === null) &&
     !differ(filing, entry);
-  const small = filings.length <= WEIGHED_GROUP && entries.length <= WEIGHED_GROUP;
-  if (!small && !numbered) return;
-  const weighed = (small ? filings : filings.slice(0, WEIGHED_GROUP)).flatMap((filing) =>
-    (small ? entries : entries.slice(0, WEIGHED_GROUP))
-      .filter((entry) => fits(filing, entry))
-      .map((entry) => ({ filing, entry, share: shareOfShortName(filing, entry) })),
-  );
+  const weighed = filings
+    .slice(0, WEIGHED_GROUP)
+    .flatMap((filing) =>
+      entries
+        .slice(0, WEIGHED_GROUP)
+        .filter((entry) => fits(filing, entry))
+        .map((entry) => ({ filing, entry, share: shareOfShortName(filing, entry) })),
+    )
+    .filter(({ share }) => share >= leastShare);
   const used = new Set<Item>();
-  for (const { filing, entry, share } of weighed.sort((a, b) => b.share - a.share)) {
-    if (used.has(filing) || used.has(entry) || (!numbered && share < ENOUGH_WORDS)) continue;
+  for (const { filing, entry } of weighed.sort((a, b) => b.share - a.share)) {
+    if (used.has(filing) || used.has(entry)) continue;
     used.add(filing).add(entry);
     pair(filing, entry);
   }
 }
 
+/** An entry without even a short name says nothing against any text. */
 function shareOfShortName(a: Item, b: Item): number {
   const [named, told] = a.hasDescription ? [b, a] : [a, b];
-  return shareOfWords(named.source.shortDescription ?? '', told.source.description);
+  return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', told.source.description);
 }
 
 function pairRedacted(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
