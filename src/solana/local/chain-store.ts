@@ -83,7 +83,7 @@ const FORMAT = 1;
 /** A new chain begins past its first final slots, so that finality takes as long in it as in an old one. */
 const FIRST_SLOT = 64;
 /** A start right after a kill may find the lock of the process that is just being reaped. */
-const LOCK_WAIT_MS = 2_000;
+const LOCK_WAIT_MS = 1_000;
 /** Slots are saved unsynced, which a killed process survives; every so many of them is synced, for a power cut. */
 const SYNC_EVERY_SLOTS = 16;
 /** Bounds what indexing takes of a slot's time. */

@@ -104,8 +104,13 @@ export class Ledger {
     });
   }
 
-  /** Resolves once everything executed so far is on disk; null if it is already. */
+  /**
+   * Resolves once everything executed so far is on disk; null if it is already.
+   *
+   * @throws RpcError once the disk has failed: what is in memory is then no longer true
+   */
   durable(): Promise<void> | null {
+    this.#assertSound();
     return this.#batch?.done ?? null;
   }
 
@@ -145,7 +150,7 @@ export class Ledger {
       outcome: outcomeJson(accounts, before, after, execution),
     };
     this.#used.set(messageKey(transaction), record.slot);
-    await this.#persist(record, after);
+    await this.#persist(record, before, after);
     return signature;
   }
 
@@ -154,10 +159,13 @@ export class Ledger {
     if (state) this.machine.place(payer, state);
   }
 
-  #persist(record: TransactionRecord, after: Balances): Promise<void> {
+  #persist(record: TransactionRecord, before: Balances, after: Balances): Promise<void> {
     this.#batch ??= this.#newBatch();
     this.#batch.transactions.push(record);
-    for (const [key, state] of after.writable) this.#batch.accounts.set(key, state);
+    for (const [key, state] of after.writable) {
+      // What may be written need not be: of the clock and of programs, say, nothing is to be kept.
+      if (!sameState(before.writable.get(key) ?? null, state)) this.#batch.accounts.set(key, state);
+    }
     return this.#batch.done;
   }
 
@@ -167,6 +175,8 @@ export class Ledger {
       setImmediate(() => {
         try {
           this.flush();
+          // A stop may have tried before, and failed: then this batch is not on disk either.
+          this.#assertSound();
           resolve();
         } catch (error) {
           reject(error);
@@ -223,6 +233,10 @@ export class Ledger {
 }
 
 const messageKey = ({ message }: Transaction): string => createHash('sha256').update(message.bytes).digest('base64');
+
+const sameState = (a: AccountState | null, b: AccountState | null): boolean =>
+  a === b ||
+  (a !== null && b !== null && a.lamports === b.lamports && a.owner.equals(b.owner) && a.data.equals(b.data));
 
 const signaturesHold = ({ signatures, message }: Transaction): boolean =>
   signatures.every((signature, index) =>

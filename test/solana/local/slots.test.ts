@@ -71,7 +71,7 @@ describe('the chain in time', () => {
   });
 
   it('expires a blockhash, and tells so', async () => {
-    chain = await openChain({ slotMs: 10 });
+    chain = await openChain({ slotMs: 5 });
     const { payment, seller } = await openMarket(chain);
     const { blockhash, lastValidBlockHeight } = await chain.connection.getLatestBlockhash();
     const wire = await payment(1n, { blockhash });
@@ -104,7 +104,7 @@ describe('the chain in time', () => {
   });
 
   it('forgets a status after 300 slots, unless its history is searched', async () => {
-    chain = await openChain({ slotMs: 10 });
+    chain = await openChain({ slotMs: 5 });
     const { payment } = await openMarket(chain);
     const signature = await chain.connection.sendRawTransaction(await payment());
     const slot = await chain.connection.getSlot('processed');
