@@ -118,6 +118,8 @@ export const FRENCH: Rules = {
     [/^recueil (?:de )?(?:pieces|condense)/, 'exhibit'],
   ],
   cahier: [
+    [/^cahier d'appel/, 'record'],
+
     [/^cahier (?:conjoint )?(?:des? |d')(?:sources|autorites)/, 'brief'],
     [/^cahier (?:de )?(?:pieces)/, 'exhibit'],
   ],
@@ -145,6 +147,8 @@ export const FRENCH: Rules = {
       'hearing',
       'notice',
     ],
+    [/^avis de (?:desistement|retrait) d(?:e la|'une|e sa) requete/, 'notice'],
+    [/^avis d'intention d'agir/, 'appearance', 'notice'],
     [
       /^avis de (?:desistement|discontinuation|retrait de (?:la )?(?:demande|action))|^avis d'abandon/,
       'dismissal',
@@ -185,7 +189,7 @@ export const FRENCH: Rules = {
   'lettre lettres courriel correspondance telecopie': [[ALWAYS, 'letter']],
   'rapport rapports': [
     [/^rapports? (?:presentenciel|predecisionnel|pre-?sentenciel)/, 'plea_sentencing', 'report'],
-    [/^rapports? (?:de|d'|du|sur|conjoint|final|annuel)/, 'report'],
+    [ALWAYS, 'report'],
   ],
   acte: [
     [/^acte d'accusation/, 'charging_document'],
@@ -206,10 +210,13 @@ export const FRENCH: Rules = {
     [/^inscription (?:en appel)/, 'appeal'],
     [/^inscription (?:pour|au)/, 'other'],
   ],
+  stenographiques: [[ALWAYS, 'transcript']],
+  designation: [[/^designation d(?:u|'un) juge/, 'transfer_assignment']],
   transcription: [[/^transcriptions? (?:de|du|des)/, 'transcript']],
   'liste etat plan bilan': [
     [/^liste (?:de|des) (?:creanciers|reclamations)/, 'claim_plan_schedule'],
     [/^liste (?:de|des) (?:pieces)/, 'exhibit'],
+    [/^liste (?:des |d')(?:sources|autorites)/, 'brief'],
     [/^plan d'argumentation/, 'brief'],
     [/^plan (?:de|d') ?(?:arrangement|reorganisation|redressement)/, 'claim_plan_schedule'],
   ],

@@ -23,7 +23,7 @@ const FORMS: readonly Rule[] = [
   [/^notices? of request (?:for (?:notice|service)|to be)/, 'appearance'],
   [/^notices? of (?:\w+ )?(?:intent|intention) to (?:respond|oppose)/, 'notice'],
   [/^notices? of (?:intent|intention) to (?:request|redact)[^.]{0,30}redact/, 'notice'],
-  [/^notices? of (?:intent|intention)[ ,]+to appear\b/, 'appearance'],
+  [/^notices? of (?:intent|intention)[ ,]+to (?:appear|act in person)\b/, 'appearance'],
   [/^notices? of (?:attorney|counsel)\b/, 'appearance'],
   [/^notices? to (?:(?:withdraw|substitute|change)[^.]{0,20}(?:attorney|counsel|appearance))/, 'appearance'],
   [
@@ -57,7 +57,8 @@ const OBJECTS: readonly Rule[] = [
     /^(?:withdrawal as|withdrawal and substitution|substitution|pro hac vice|change of (?:law )?firm|attorney (?:appearance|withdrawal|substitution))/,
     'appearance',
   ],
-  [/^applications? (?:for (?:leave and|judicial review)|with regard to|under|in respect|$)/, 'complaint'],
+  [/^applications? for leave to appeal/, 'appeal'],
+  [/^applications? (?:for (?:leave(?! to)|judicial review)|with regard to|under|in respect|$)/, 'complaint'],
   [/^applications? (?:on behalf|filed|dated|against|by the applicant)/, 'complaint'],
   [
     /^(?:removal|petition|claims?|civil claim|action|family claim|adversary proceeding|state court complaint)(?:$| (?!(?:by|to|for) )|[.,;])(?!filing|transfer|bar date|objection|register)/,

@@ -27,7 +27,7 @@ export const PAPERS: Rules = {
   ],
   withdrawal: [
     [/^withdrawal (?:of|and substitution of|as) (?:\w+ )?(?:counsel|attorney|appearance|solicitor)/, 'appearance'],
-    [/^withdrawal of (?:\w+ ){0,3}claims?/, 'claim_plan_schedule'],
+    [/^withdrawal of (?:(?!objection|response|motion|opposition)\w+ ){0,3}claims?/, 'claim_plan_schedule'],
     [/^withdrawal of (?:the )?(?:complaint|action|case|petition|appeal|application)/, 'dismissal'],
     [/^withdrawal/, 'notice'],
   ],
@@ -246,6 +246,8 @@ export const PAPERS: Rules = {
     [/^appeals? (?:court|judge|division|tribunal|hearing|council|panel)\b/],
     [ALWAYS, 'appeal'],
   ],
+  'cross-appeal cross-appeals cross-petition': [[ALWAYS, 'appeal']],
+  certiorari: [[/^certiorari (?:is )?(?:granted|denied|dismissed)/, 'order']],
   'certiorari mandamus usca': [
     [/^usca (?:mandate)/, 'mandate'],
     [/^usca (?:order|opinion|judgment)/],
@@ -270,7 +272,7 @@ export const PAPERS: Rules = {
   ],
   tribunal: [[/^tribunal(?:'s)? record/, 'record']],
   administrative: [[/^administrative record/, 'record']],
-  applicant: [[/^applicant'?s? (?:application )?record/, 'record']],
+  'applicant respondent plaintiff defendant': [[/^\w+'?s? (?:application )?record\b(?! on| of)/, 'record']],
   certified: [
     [/^certified (?:and first class )?mail\b/, 'service'],
     [/^certified (?:tribunal|administrative) record/, 'record'],

@@ -6,7 +6,8 @@ export const PLEADINGS: Rules = {
     [/^complaints? (?:\([^)]{1,20}\) ?)?as to\b/, 'charging_document'],
     [ALWAYS, 'complaint'],
   ],
-  'counterclaim counterclaims crossclaim crossclaims cross-claim cross-complaint cross-bill': [[ALWAYS, 'complaint']],
+  'counter-claim counter-claims counterclaim counterclaims crossclaim crossclaims cross-claim cross-complaint cross-bill':
+    [[ALWAYS, 'complaint']],
   felony: [[/^felony (?:complaint|information)/, 'charging_document']],
   misdemeanor: [[/^misdemeanor (?:complaint|information)/, 'charging_document']],
   criminal: [
@@ -83,7 +84,9 @@ export const PLEADINGS: Rules = {
     [/^demands? for (?:production|discovery|inspection|bill of particulars|documents|interrogatories)/, 'discovery'],
     [/^demands? for (?:trial by )?jury|^demands? for trial/, 'other'],
   ],
-  'demurrer requisition': [[ALWAYS, 'motion']],
+  'cross-motion cross-motions counter-motion countermotion cross-application demurrer requisition': [
+    [ALWAYS, 'motion'],
+  ],
   'suggestion suggestions': [
     [/^suggestions? (?:of|on) (?:bankruptcy|death)/, 'notice'],
     [/^suggestions? in (?:opposition)/, 'response', 'brief'],
@@ -174,6 +177,7 @@ export const PLEADINGS: Rules = {
     [/^amic(?:us|i)(?: curiae)?(?: brief|$)/, 'brief'],
   ],
   authorities: [[/^authorities\b/, 'brief']],
+  authority: [[/^authority(?:$| (?:filed|by|re|in|letter))/, 'notice']],
 
   'stipulation stipulations stipulated stip agreed': [
     [
@@ -192,7 +196,11 @@ export const PLEADINGS: Rules = {
     [/^stipulat\w+ of settlement/, 'settlement', 'stipulation'],
     [ALWAYS, 'stipulation'],
   ],
-  consent: [[/^consent (?:\w+ )?(?:judge?ment|decree)/], [/^consent (?:to|of|by|form|filed|and)/, 'other']],
+  consent: [
+    [/^consent (?:(?!to)\w+ )?(?:judge?ment|decree)/],
+    [/^consent to (?:\w+ )?judge?ment/, 'stipulation'],
+    [/^consent (?:to|of|by|form|filed|and)/, 'other'],
+  ],
   'dismissal dismissed discontinuance': [
     [/^dismissed(?:$|[.,;]| (?:with|without|as|for|by|per))/, 'order'],
     [/^dismissal (?:hearing|docket)/, 'hearing'],
