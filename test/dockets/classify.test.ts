@@ -4,6 +4,16 @@ import { classifyFiling } from '../../src/dockets/classify.ts';
 import { FILING_TYPES } from '../../src/dockets/filing-type.ts';
 import { FILING_TYPE_TEXTS } from './filing-type-texts.ts';
 
+/** The best of five: what else the machine does is no property of the rules. */
+function fastest(work: () => void): number {
+  const times = [0, 1, 2, 3, 4].map(() => {
+    const started = performance.now();
+    work();
+    return performance.now() - started;
+  });
+  return Math.min(...times);
+}
+
 describe('primary filing types', () => {
   it.each(FILING_TYPE_TEXTS)('%s: %s', (primary, text) => {
     expect(classifyFiling(text).primary).toBe(primary);
@@ -96,9 +106,7 @@ describe('classifying any text', () => {
     fc.assert(
       fc.property(fc.constantFrom(...FILING_TYPE_TEXTS.map(([, text]) => text)), (text) => {
         const long = `${text}${' x'.repeat(500_000)}`;
-        const started = performance.now();
-        classifyFiling(long);
-        expect(performance.now() - started).toBeLessThan(50);
+        expect(fastest(() => classifyFiling(long))).toBeLessThan(5);
       }),
       { numRuns: 20 },
     );

@@ -73,8 +73,11 @@ function entryAt(entry: CourtEntry, version: number, start: Micros): SnapshotEnt
   };
 }
 
+/** After so many steps, or with an append sent and not answered. */
+type Kill = number | 'in append' | null;
+
 type Act =
-  | { readonly type: 'snapshot'; readonly complete: boolean; readonly late: boolean; readonly kill: number | null }
+  | { readonly type: 'snapshot'; readonly complete: boolean; readonly late: boolean; readonly kill: Kill }
   | { readonly type: 'grow' }
   | { readonly type: 'poll'; readonly caller: number }
   | { readonly type: 'rest' }
@@ -87,7 +90,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       type: fc.constant('snapshot' as const),
       complete: fc.boolean(),
       late: fc.boolean(),
-      kill: fc.option(fc.integer({ min: 0, max: 60 }), { nil: null, freq: 4 }),
+      kill: fc.option(fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constant('in append' as const)), {
+        nil: null,
+        freq: 3,
+      }),
     }),
   },
   { weight: 3, arbitrary: fc.constant({ type: 'grow' as const }) },
@@ -122,9 +128,9 @@ async function runLoop(
   let running: Promise<unknown>[] = [];
   let version = 0;
 
-  const ingest = async (complete: boolean, late: boolean, kill: number | null): Promise<void> => {
-    let left = kill ?? Number.POSITIVE_INFINITY;
-    const ports = world.node(pick(), () => left-- > 0);
+  const ingest = async (complete: boolean, late: boolean, kill: Kill): Promise<void> => {
+    let left = typeof kill === 'number' ? kill : Number.POSITIVE_INFINITY;
+    const ports = world.node(pick(), () => left-- > 0, kill === 'in append');
     const there = docket.filter(({ since }) => since <= version);
     const snapshot: DocketSnapshot = {
       court: cand,

@@ -78,18 +78,27 @@ export class MemoryWorld {
     readonly faults: Faults,
   ) {}
 
-  /** What one node sees: its own clock, and whether it still lives. */
-  node(clockOffset: Micros, alive: () => boolean): IngestPorts {
+  /**
+   * What one node sees: its own clock, and whether it still lives.
+   * @param diesInAppend the node is gone once it has sent an append to a docket, which lands much later or never
+   */
+  node(clockOffset: Micros, alive: () => boolean, diesInAppend = false): IngestPorts {
+    let dead = false;
     const step = async (): Promise<void> => {
       await this.turns.next();
       this.time += Math.floor(this.turns.random() * 5_000);
-      if (!alive()) throw new Killed('killed');
+      if (dead || !alive()) throw new Killed('killed');
     };
     const world = this;
     return {
       log: {
         async append(append: Append) {
           await step();
+          if (diesInAppend && !append.stream.startsWith('docket-alias-')) {
+            world.#land(append, Math.floor(world.turns.random() * 800)).catch(() => {});
+            dead = true;
+            throw new Killed('killed with its append under way');
+          }
           const landing = world.#land(append);
           landing.catch(() => {});
           if (world.turns.random() < world.faults.appendError) {
@@ -162,9 +171,9 @@ export class MemoryWorld {
   }
 
   /** Takes effect at some later turn, whatever has become of whoever sent it. */
-  async #land(append: Append): Promise<{ revision: number; position: string }> {
-    for (let stall = Math.floor(this.turns.random() * 4); stall >= 0; stall--) await this.turns.next();
-    if (this.turns.random() < 0.05) for (let stall = 0; stall < 60; stall++) await this.turns.next();
+  async #land(append: Append, stalled = 0): Promise<{ revision: number; position: string }> {
+    const rare = this.turns.random() < 0.05 ? 60 : 0;
+    for (let stall = stalled + rare + Math.floor(this.turns.random() * 4); stall >= 0; stall--) await this.turns.next();
     const stream = this.events.filter((event) => event.stream === append.stream);
     const repeated = append.events.map((event) =>
       stream.find(({ id, revision }) => id === event.id && revision === event.revision),
