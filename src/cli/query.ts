@@ -245,8 +245,8 @@ async function untilSettled(
   const deadline = Date.now() + PENDING_PATIENCE_MS;
   while (Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, payment.retry_after * 1_000));
-    const response = await fetch(payment.result_url);
-    if (response.status !== 202) return { response, transaction: payment.transaction };
+    const response = await fetch(payment.result_url).catch(() => null);
+    if (response && response.status !== 202) return { response, transaction: payment.transaction };
   }
   throw new CliError(
     `The payment ${payment.transaction} is still not settled.`,

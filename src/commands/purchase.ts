@@ -4,20 +4,17 @@
  * recovery brings the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { type PaymentDialect, paymentStream } from '../events/payment.ts';
 import { MICROS_PER_SECOND, toInstant } from '../instant.ts';
 import { transactionId, type VerifiedTransaction, withFeePayerSignature } from '../solana/verify-transaction.ts';
-import { type Append, type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
+import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
-import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
-import { isRejection } from './decider.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { handle, type Loaded, load } from './handle.ts';
 import {
   type Authorization,
-  isSubmitted,
   mayBePresented,
   type Payment,
   type PaymentCommand,
@@ -25,11 +22,11 @@ import {
   payment,
 } from './payment.ts';
 import { type BlockhashKnowledge, checkOnChain } from './payment-chain-checks.ts';
+import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { admit, countCases, type RateLimitState } from './payment-limits.ts';
+import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
 import { type SettlementPorts, settle } from './payment-settlement.ts';
 
-/** How long a query may take. */
-export const QUERY_DEADLINE_MS = 20_000;
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
 /** How often a transaction is broadcast again until the chain confirms it. */
@@ -37,9 +34,6 @@ export const REBROADCAST_MS = 2_000;
 /** How long a paid answer is kept. */
 export const ANSWER_RETENTION_DAYS = 30;
 const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
-
-/** Pauses before an append whose outcome is not known is repeated unchanged, milliseconds. */
-const APPEND_REPEATS_MS = [50, 250, 1_000] as const;
 
 /** Who is paid, in what; addresses in base58. */
 export interface Payee {
@@ -64,14 +58,6 @@ export interface PurchasePorts extends SettlementPorts {
   readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
   /** Milliseconds; `QUERY_DEADLINE_MS`, `SETTLEMENT_PATIENCE_MS`, `REBROADCAST_MS` where left out. */
   readonly patience?: { readonly queryMs?: number; readonly settlementMs?: number; readonly rebroadcastMs?: number };
-}
-
-/** A query's answer. */
-export interface QueryAnswer {
-  /** The whole body, serialised once: stored and served byte for byte. */
-  readonly body: Buffer;
-  /** How many cases were answered. */
-  readonly answeredCases: number;
 }
 
 export interface PurchaseRequest {
@@ -124,20 +110,18 @@ export function createPurchasing(ports: PurchasePorts): Purchasing {
   return {
     underway,
     async buy(request) {
+      const run = new PurchaseRun(ports, request);
       const { messageHash } = request.transaction;
-      if (underway.has(messageHash)) {
-        // A copy of a request that is still at work: no reading, no counting, no second query.
-        const refusal = usedProblem(complete(ports, request.transaction).signature, IN_USE);
-        return {
-          outcome: 'refused',
-          problem: refusal,
-          limits: null,
-          timings: { verify: 0, query: null, settle: null },
-        };
-      }
+      // A copy of a request that is still at work: nothing is counted and no second query is made.
+      if (underway.has(messageHash)) return run.refuseCopy();
       underway.add(messageHash);
       try {
-        return await new PurchaseRun(ports, request).run();
+        return await run.run();
+      } catch (error) {
+        if (!(error instanceof StorageFailure)) throw error;
+        // From the claim on everything is caught where it happens, so nothing was claimed here.
+        ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
+        return run.refuse(problem('service_unavailable', { component: 'storage', retry_after: 2 }));
       } finally {
         underway.delete(messageHash);
       }
@@ -145,23 +129,9 @@ export function createPurchasing(ports: PurchasePorts): Purchasing {
   };
 }
 
-const IN_USE = 'Another request with this payment is under way.';
-const RESULT_HINT =
-  'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
-
-function usedProblem(transaction: string, message?: string): Problem {
-  return problem('payment_already_used', { transaction, result_hint: RESULT_HINT, retry_after: 1 }, message);
-}
-
-/** The transaction with every signature, and its id. Signing is deterministic: the same message, the same id. */
-function complete({ feePayer }: PurchasePorts, transaction: VerifiedTransaction) {
-  const signed = transaction.sponsored
-    ? withFeePayerSignature(transaction, feePayer.sign(transaction.message))
-    : transaction.wire;
-  return { signed, signature: transactionId(signed) };
-}
-
 class PurchaseRun {
+  readonly #ports: PurchasePorts;
+  readonly #request: PurchaseRequest;
   readonly #stream: string;
   readonly #context: CommandContext;
   readonly #authorization: Authorization;
@@ -169,20 +139,13 @@ class PurchaseRun {
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
-  constructor(
-    private readonly ports: PurchasePorts,
-    private readonly request: PurchaseRequest,
-  ) {
+  constructor(ports: PurchasePorts, request: PurchaseRequest) {
     const { requestId, transaction, dialect, endpoint, requestHash, amount } = request;
     const { network, mint, payTo } = ports.payee;
+    this.#ports = ports;
+    this.#request = request;
     this.#stream = paymentStream(transaction.messageHash);
-    this.#context = {
-      commandId: requestId,
-      requestId,
-      correlationId: requestId,
-      causationId: null,
-      actor: 'http',
-    };
+    this.#context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
     this.#authorization = {
       requestId,
       wallet: transaction.wallet,
@@ -197,60 +160,56 @@ class PurchaseRun {
     };
   }
 
+  /** Another request of this process is at work with the same payment. */
+  async refuseCopy(): Promise<PurchaseOutcome> {
+    const { state } = await load(this.#ports.log, payment, this.#stream);
+    return this.refuse(usedProblem(state));
+  }
+
+  /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
+  async refuse(refusal: Problem): Promise<PurchaseOutcome> {
+    if (this.#limits) await this.#count(0);
+    return { outcome: 'refused', problem: refusal, ...this.#facts() };
+  }
+
   async run(): Promise<PurchaseOutcome> {
-    const { ports, request } = this;
-    const { transaction, amount } = request;
-    if (ports.draining.aborted) return this.#refused(stopping());
+    const ports = this.#ports;
+    const { requestId, transaction, amount, answer: query } = this.#request;
+    if (ports.draining.aborted) return this.refuse(stopping());
     const found = await load(ports.log, payment, this.#stream);
-    if (!mayBePresented(found.state)) return this.#refused(this.#used(found.state));
+    if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
 
     const admission = await admit(ports, transaction.wallet);
-    if (isProblem(admission)) return this.#refused(admission);
+    if (isProblem(admission)) return this.refuse(admission);
     this.#limits = admission.state;
 
-    const { signed, signature } = complete(ports, transaction);
+    const signed = transaction.sponsored
+      ? withFeePayerSignature(transaction, ports.feePayer.sign(transaction.message))
+      : transaction.wire;
+    const signature = transactionId(signed);
     const { destination } = ports.payee;
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination });
     this.#verifiedAt = performance.now();
-    if (isProblem(checked)) return this.#refusedAndCounted(checked);
+    if (isProblem(checked)) return this.refuse(checked);
 
-    const answer = await this.#query();
+    const answer = await runQuery({
+      requestId,
+      deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
+      draining: ports.draining,
+      logger: ports.logger,
+      query: (signal) => query({ wallet: transaction.wallet, signal }),
+    });
     this.#answeredAt = performance.now();
     if (isProblem(answer)) {
+      // A process that is stopping has not failed the query: there is nothing to record.
       if (!ports.draining.aborted) await this.#recordFailedQuery(found, answer);
-      return this.#refusedAndCounted(answer);
+      return this.refuse(answer);
     }
-
-    const submission = {
+    return this.#claimAndSettle(found, answer, {
       transaction: signature,
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
-    };
-    return this.#claimAndSettle(found, answer, submission);
-  }
-
-  /** Runs the query within its deadline. Whatever it does after that is nobody's business any more. */
-  async #query(): Promise<QueryAnswer | Problem> {
-    const { request, ports } = this;
-    if (ports.draining.aborted) return stopping();
-    const controller = new AbortController();
-    const { signal } = controller;
-    const stop = () => controller.abort(stopping());
-    const late = () => controller.abort(problem('query_timeout', { retry_after: 1 }));
-    const timer = setTimeout(late, ports.patience?.queryMs ?? QUERY_DEADLINE_MS);
-    ports.draining.addEventListener('abort', stop, { once: true });
-    try {
-      const ended = new Promise<Problem>((resolve) => {
-        signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
-      });
-      return await Promise.race([request.answer({ wallet: request.transaction.wallet, signal }), ended]);
-    } catch (error) {
-      ports.logger.error({ err: error, requestId: request.requestId }, 'a paid query failed');
-      return problem('internal_error');
-    } finally {
-      clearTimeout(timer);
-      ports.draining.removeEventListener('abort', stop);
-    }
+    });
   }
 
   async #recordFailedQuery(found: Loaded<Payment>, { problem: code }: Problem): Promise<void> {
@@ -261,11 +220,11 @@ class PurchaseRun {
       httpStatus: statusOf(code),
     };
     try {
-      await handle(this.ports, payment, this.#stream, command, this.#context, found);
+      await handle(this.#ports, payment, this.#stream, command, this.#context, found);
     } catch (error) {
       // Where a copy of this request won, the stream says so better; where the log is down, nothing was claimed.
       if (error instanceof RevisionConflict) return;
-      this.ports.logger.error({ err: error, requestId: this.request.requestId }, 'a failed query was not recorded');
+      this.#ports.logger.error({ err: error, ...this.#who() }, 'a failed query was not recorded');
     }
   }
 
@@ -274,91 +233,46 @@ class PurchaseRun {
     { body, answeredCases }: QueryAnswer,
     submission: Purchase['submission'],
   ): Promise<PurchaseOutcome> {
-    const { ports, request } = this;
-    const name = await ports.payloads.put('answer', body);
-    const keepUntil = toInstant(ports.clock.now() + ANSWER_RETENTION_DAYS * DAY_MICROS);
-    const command: PaymentCommand = {
-      type: 'Submit',
+    const { payloads, clock, draining, logger } = this.#ports;
+    const name = await payloads.put('answer', body);
+    if (draining.aborted) return this.refuse(stopping());
+    const purchase: Purchase = {
       authorization: this.#authorization,
       answer: {
-        requestId: request.requestId,
+        requestId: this.#request.requestId,
         answer: name,
-        keepUntil,
+        keepUntil: toInstant(clock.now() + ANSWER_RETENTION_DAYS * DAY_MICROS),
         answeredCases,
         reservedKeyId: null,
         callbacks: [],
       },
       submission,
     };
-    if (ports.draining.aborted) return this.#refusedAndCounted(stopping());
-    const claim = await this.#claim(found, command);
-    if ('refusal' in claim) {
-      // The claim was somebody else's, so no event names these bytes.
-      await ports.payloads.remove(name).catch(() => undefined);
-      return this.#refusedAndCounted(claim.refusal);
+    const claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context);
+    if ('used' in claim) {
+      // The claim is somebody else's, so no event will ever name these bytes.
+      await payloads.remove(name).catch(() => undefined);
+      return this.refuse(claim.used);
     }
-    if ('unknown' in claim) return this.#pending(submission.transaction, answeredCases);
+    if ('unknown' in claim) {
+      // If it was recorded, recovery will settle it; only "pending" is true either way.
+      logger.error({ err: claim.unknown, ...this.#who() }, 'a claim has no known outcome');
+      return this.#pending(submission.transaction, answeredCases);
+    }
     return this.#settle(claim.claimed, body, answeredCases);
   }
 
-  /** The double-spend guard: one append at exactly the revision that was read. */
-  async #claim(
-    found: Loaded<Payment>,
-    command: PaymentCommand,
-  ): Promise<{ readonly claimed: SubmittedPayment } | { readonly refusal: Problem } | { readonly unknown: true }> {
-    let at = found;
-    for (;;) {
-      const events = payment.decide(at.state, command);
-      if (isRejection(events)) return { refusal: this.#used(at.state) };
-      const append = prepareAppend({
-        stream: this.#stream,
-        head: at.head,
-        events,
-        context: this.#context,
-        recordedAt: toInstant(this.ports.clock.now()),
-      });
-      const state = events.reduce(payment.evolve, at.state);
-      if (state.status !== 'submitted') throw new Error('a claim that does not submit');
-      try {
-        await this.#appendUntilKnown(append);
-        return { claimed: { state, head: headAfter(append) } };
-      } catch (error) {
-        if (!(error instanceof RevisionConflict)) {
-          // It may be recorded or not. If it is, recovery will settle it: only "pending" is true of both.
-          this.ports.logger.error({ err: error, requestId: this.request.requestId }, 'a claim has no known outcome');
-          return { unknown: true };
-        }
-      }
-      // A copy wrote first: if its query failed, the payment is free again.
-      at = await load(this.ports.log, payment, this.#stream);
-    }
-  }
-
-  async #appendUntilKnown(append: Append): Promise<void> {
-    const log: EventLog = this.ports.log;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await log.append(append);
-        return;
-      } catch (error) {
-        const pause = APPEND_REPEATS_MS[attempt];
-        if (error instanceof RevisionConflict || pause === undefined) throw error;
-        await sleep(pause);
-      }
-    }
-  }
-
   async #settle(claimed: SubmittedPayment, body: Buffer, answeredCases: number): Promise<PurchaseOutcome> {
-    const { ports, request } = this;
+    const { draining, patience, logger } = this.#ports;
+    const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = patience ?? {};
+    const watch = { until: performance.now() + settlementMs, signal: draining, rebroadcastMs };
     const { transaction } = claimed.state.submission;
     let settled: Loaded<Payment>;
     try {
-      const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = ports.patience ?? {};
-      const watch = { until: performance.now() + settlementMs, signal: ports.draining, rebroadcastMs };
-      settled = await settle(ports, this.#stream, claimed, this.#context, watch);
+      settled = await settle(this.#ports, this.#stream, claimed, this.#context, watch);
     } catch (error) {
       // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says.
-      ports.logger.error({ err: error, requestId: request.requestId }, 'a settlement could not be recorded');
+      logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
       return this.#pending(transaction, answeredCases);
     }
     const { state } = settled;
@@ -378,29 +292,17 @@ class PurchaseRun {
     return { outcome: 'pending', transaction, ...this.#facts() };
   }
 
-  #refused(refusal: Problem): PurchaseOutcome {
-    return { outcome: 'refused', problem: refusal, ...this.#facts() };
-  }
-
-  async #refusedAndCounted(refusal: Problem): Promise<PurchaseOutcome> {
-    await this.#count(0);
-    return this.#refused(refusal);
-  }
-
   /** A count that cannot be corrected costs a wallet one case of its day, and must not cost it its answer. */
   async #count(cases: number): Promise<void> {
     try {
-      await countCases(this.ports, this.request.transaction.wallet, cases);
+      await countCases(this.#ports, this.#request.transaction.wallet, cases);
     } catch (error) {
-      this.ports.logger.warn({ err: error, requestId: this.request.requestId }, 'the day of a wallet is miscounted');
+      this.#ports.logger.warn({ err: error, ...this.#who() }, 'the day of a wallet is miscounted');
     }
   }
 
-  #used(state: Payment): Problem {
-    const transaction = isSubmitted(state)
-      ? state.submission.transaction
-      : complete(this.ports, this.request.transaction).signature;
-    return usedProblem(transaction);
+  #who(): { readonly requestId: string; readonly wallet: string } {
+    return { requestId: this.#request.requestId, wallet: this.#request.transaction.wallet };
   }
 
   #facts(): { readonly limits: RateLimitState | null; readonly timings: Timings } {
@@ -410,15 +312,10 @@ class PurchaseRun {
     return {
       limits: this.#limits,
       timings: {
-        verify: verifiedAt - this.request.startedAt,
+        verify: verifiedAt - this.#request.startedAt,
         query: answeredAt === null ? null : answeredAt - verifiedAt,
         settle: answeredAt === null ? null : now - answeredAt,
       },
     };
   }
 }
-
-type SubmittedPayment = Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> };
-
-const stopping = (): Problem =>
-  problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');

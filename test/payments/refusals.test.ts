@@ -285,6 +285,15 @@ describe('a used payment', () => {
     }
   });
 
+  it('is not named before it was submitted: its id is the signature that would complete it', async () => {
+    const payment = world.pay(wallet);
+    const first = world.get('/v2/case?q=slow', payment);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const copy = await world.get('/v2/case?q=slow', payment);
+    expect([copy.status, copy.json.error.details.transaction]).toEqual([409, null]);
+    expect((await first).status).toBe(200);
+  });
+
   it('never counts against its wallet', async () => {
     const mine = await world.wallet();
     const payment = world.pay(mine);

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createPurchasing, type PurchasePorts } from '../../src/commands/purchase.ts';
 import { MICROS_PER_SECOND } from '../../src/instant.ts';
 import { type Chain, ChainUnavailable } from '../../src/solana/chain.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { altered, openWorld, USDC, type World } from './world.ts';
 
@@ -393,6 +394,25 @@ describe('what goes wrong before the claim', () => {
     } finally {
       await slow.close();
     }
+  });
+  it('an answer that cannot be stored is a 503, and its payment is free', async () => {
+    let full = true;
+    const payloads = altered(world.storage.payloads, {
+      put: async (...given) => {
+        if (full) throw new StorageFailure('storage_full', 'no space left');
+        return world.storage.payloads.put(...given);
+      },
+    });
+    const node = await world.serve(createPurchasing({ ...world.ports, payloads }));
+    const payment = world.pay(wallet);
+    const refused = await world.moved(wallet, () => world.get('/v2/case?q=a', payment, node));
+    expect([refused.result.status, refused.result.json.error.details.component, refused.spent]).toEqual([
+      503,
+      'storage',
+      0n,
+    ]);
+    full = false;
+    expect((await world.get('/v2/case?q=a', payment, node)).status).toBe(200);
   });
   it('a fee payer without SOL is our fault: 503, uncharged', async () => {
     const broke = await openWorld({ endow: { feePayer: false } });

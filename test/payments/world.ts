@@ -14,7 +14,6 @@ import { type PaidAnswer, type PaidCallContext, PRICE_BASE_UNITS } from '../../s
 import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
-import type { Merchant } from '../../src/http/x402/terms.ts';
 import { systemClock } from '../../src/instant.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
 import { payments } from '../../src/projections/payments.ts';
@@ -30,6 +29,7 @@ import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
+import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 
 const network = NETWORKS.local;
@@ -130,29 +130,31 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
       underway: purchasing.underway,
     });
 
-  const merchant: Merchant = {
-    network,
-    payTo: payTo.address,
-    feePayer: feePayer.address,
-    publicUrl: 'http://127.0.0.1:0',
-  };
+  const merchant = { network, payTo: payTo.address, feePayer: feePayer.address };
   const asked: string[] = [];
   const servers: FastifyInstance[] = [];
 
   /** Another node of the same service. */
   async function serve(over: Purchasing = purchasing) {
-    const app = makeServer({ publicUrl: merchant.publicUrl, clock: systemClock }, logger);
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    const app = makeServer({ publicUrl, clock: systemClock }, logger);
     for (const path of ['/v2/case', '/v2/monitor']) {
       registerPaidRoute(
         app,
-        { merchant, purchasing: over, newestBlockhash: blockhashes.latest, clock: systemClock },
+        {
+          merchant: { ...merchant, publicUrl },
+          purchasing: over,
+          newestBlockhash: blockhashes.latest,
+          clock: systemClock,
+        },
         {
           method: 'GET',
           path,
           description: 'A question and its answer',
           parse: (request: FastifyRequest) => {
-            const { q } = request.query as { q?: string };
-            return q ? { q } : problem('missing_required_parameter', { parameters: ['q'] });
+            const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
+            return case_id ? { q: case_id } : problem('missing_required_parameter', { parameters: ['q'] });
           },
           price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
           fingerprint: ({ q }) => q,
@@ -164,9 +166,9 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
       );
     }
     registerResults(app, { ...storage, clock: systemClock });
-    await app.listen({ port: 0, host: '127.0.0.1' });
+    await app.listen({ port, host: '127.0.0.1' });
     servers.push(app);
-    return `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
+    return publicUrl;
   }
 
   const url = await serve();

@@ -12,7 +12,7 @@ import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { sendPaidAnswer, sendPending } from '../paid-route.ts';
-import { readTag } from '../parameters/request-parameters.ts';
+import { MAX_TAG_LENGTH, readTag } from '../parameters/request-parameters.ts';
 import { sendProblem } from '../send-problem.ts';
 
 export interface ResultsDependencies {
@@ -55,7 +55,12 @@ async function answer(
   const { transaction } = state.submission;
   switch (state.status) {
     case 'submitted':
-      return sendPending(reply, { requestId, transaction, tag: readTag(request), clock });
+      return sendPending(reply, {
+        requestId,
+        transaction,
+        tag: readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null,
+        clock,
+      });
     case 'failed':
       return sendProblem(reply, problem('settlement_failed', { reason: state.reason, transaction }));
     case 'rolled_back':

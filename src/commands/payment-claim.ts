@@ -1,0 +1,81 @@
+/** The double-spend guard: a payment is claimed by one append at exactly the revision that was read. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Problem, problem } from '../errors.ts';
+import { type Clock, toInstant } from '../instant.ts';
+import { type Append, type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
+import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
+import { isRejection } from './decider.ts';
+import { type Loaded, load } from './handle.ts';
+import { isSubmitted, type Payment, type Purchase, payment } from './payment.ts';
+
+/** Pauses before an append whose outcome is not known is repeated unchanged, milliseconds. */
+const APPEND_REPEATS_MS = [50, 250, 1_000] as const;
+
+export type SubmittedPayment = Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> };
+
+export type Claim =
+  | { readonly claimed: SubmittedPayment }
+  /** Another request has it. */
+  | { readonly used: Problem }
+  /** It may be recorded or not: the log did not say, however often it was asked. */
+  | { readonly unknown: unknown };
+
+/**
+ * Records a purchase, if the payment is still free.
+ * @param found the payment as it was last read
+ * @throws what reading the log throws; then nothing was claimed
+ */
+export async function claimPayment(
+  { log, clock }: { readonly log: EventLog; readonly clock: Clock },
+  stream: string,
+  found: Loaded<Payment>,
+  purchase: Purchase,
+  context: CommandContext,
+): Promise<Claim> {
+  let at = found;
+  for (;;) {
+    const events = payment.decide(at.state, { type: 'Submit', ...purchase });
+    if (isRejection(events)) return { used: usedProblem(at.state) };
+    const recordedAt = toInstant(clock.now());
+    const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
+    try {
+      await appendUntilKnown(log, append);
+      return { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) return { unknown: error };
+    }
+    // A copy wrote first. If its query failed, the payment is free again.
+    at = await load(log, payment, stream);
+  }
+}
+
+async function appendUntilKnown(log: EventLog, append: Append): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await log.append(append);
+      return;
+    } catch (error) {
+      const pause = APPEND_REPEATS_MS[attempt];
+      if (error instanceof RevisionConflict || pause === undefined) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
+const RESULT_HINT =
+  'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
+
+/**
+ * The payment is another request's. Its transaction is named only once it was submitted: a transaction's id is our own
+ * signature as its fee payer, with which anybody could broadcast what no answer stands behind yet.
+ */
+export function usedProblem(state: Payment): Problem {
+  const details = { result_hint: RESULT_HINT, retry_after: 1 };
+  return isSubmitted(state)
+    ? problem('payment_already_used', { transaction: state.submission.transaction, ...details })
+    : problem(
+        'payment_already_used',
+        { transaction: null, ...details },
+        'Another request with this payment is under way.',
+      );
+}

@@ -1,0 +1,60 @@
+/** Runs the query that a payment is for, within its deadline and never beyond the process that runs it. */
+import type { BaseLogger } from 'pino';
+import { type Problem, problem } from '../errors.ts';
+
+/** How long a query may take. */
+export const QUERY_DEADLINE_MS = 20_000;
+
+/** A query's answer. */
+export interface QueryAnswer {
+  /** The whole body, serialised once: stored and served byte for byte. */
+  readonly body: Buffer;
+  /** How many cases were answered. */
+  readonly answeredCases: number;
+}
+
+export interface QueryRun {
+  readonly requestId: string;
+  readonly deadlineMs: number;
+  /** Aborted when this process has no more time. */
+  readonly draining: AbortSignal;
+  readonly logger: Pick<BaseLogger, 'error'>;
+  query(signal: AbortSignal): Promise<QueryAnswer | Problem>;
+}
+
+/** What a request is told that this process can no longer begin with. */
+export const stopping = (): Problem =>
+  problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');
+
+/**
+ * The query's answer, or why there is none. Never throws. What a query still does after its deadline is nobody's
+ * business any more.
+ */
+export async function runQuery({
+  requestId,
+  deadlineMs,
+  draining,
+  logger,
+  query,
+}: QueryRun): Promise<QueryAnswer | Problem> {
+  if (draining.aborted) return stopping();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stop = () => controller.abort(stopping());
+  const timer = setTimeout(() => controller.abort(problem('query_timeout', { retry_after: 1 })), deadlineMs);
+  draining.addEventListener('abort', stop, { once: true });
+  try {
+    const ended = new Promise<Problem>((resolve) => {
+      signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
+    });
+    return await Promise.race([query(signal), ended]);
+  } catch (error) {
+    // A query that gave up because it was told to has not failed by itself.
+    if (signal.aborted) return signal.reason;
+    logger.error({ err: error, requestId }, 'a paid query failed');
+    return problem('internal_error');
+  } finally {
+    clearTimeout(timer);
+    draining.removeEventListener('abort', stop);
+  }
+}
