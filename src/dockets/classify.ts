@@ -1,5 +1,6 @@
 /** What a docket entry is, told from the head of its text (`dockets.md`, Filing types). */
 import { FURTHER_TYPES } from './filing-rules/also.ts';
+import { APPEALS } from './filing-rules/appeals.ts';
 import { BANKRUPTCY } from './filing-rules/bankruptcy.ts';
 import { COURT_ACTS } from './filing-rules/court-acts.ts';
 import { FRENCH } from './filing-rules/french.ts';
@@ -37,7 +38,7 @@ const OTHER: FilingTypes = { primary: 'other', all: ['other'] };
 const WORD = /[a-z0-9]+(?:[-'][a-z]{2,})*/g;
 
 /** French first: its rules for words that both languages have fit French texts alone. */
-const RULES_BY_KEYWORD = rulesByKeyword([FRENCH, COURT_ACTS, PLEADINGS, STATEMENTS, PAPERS, BANKRUPTCY]);
+const RULES_BY_KEYWORD = rulesByKeyword([FRENCH, COURT_ACTS, PLEADINGS, STATEMENTS, PAPERS, APPEALS, BANKRUPTCY]);
 
 function rulesByKeyword(sets: readonly Rules[]): ReadonlyMap<string, readonly Rule[]> {
   const byKeyword = new Map<string, readonly Rule[]>();

@@ -90,9 +90,8 @@ describe('classifying any text', () => {
           fc.array(fc.constantFrom(...PIECES), { maxLength: 200 }).map((pieces) => pieces.join('')),
         ),
         (text) => {
-          const started = performance.now();
           const { primary, all } = classifyFiling(text);
-          expect(performance.now() - started).toBeLessThan(50);
+          expect(fastest(() => classifyFiling(text))).toBeLessThan(5);
           expect(all[0]).toBe(primary);
           expect(new Set(all).size).toBe(all.length);
           for (const type of all) expect(FILING_TYPES).toContain(type);
@@ -105,7 +104,8 @@ describe('classifying any text', () => {
   it('reads the head alone, however long the text is', () => {
     fc.assert(
       fc.property(fc.constantFrom(...FILING_TYPE_TEXTS.map(([, text]) => text)), (text) => {
-        const long = `${text}${' x'.repeat(500_000)}`;
+        const long = `${text.padEnd(400)}${' ORDER'.repeat(200_000)}`;
+        expect(classifyFiling(long)).toEqual(classifyFiling(text.padEnd(400)));
         expect(fastest(() => classifyFiling(long))).toBeLessThan(5);
       }),
       { numRuns: 20 },
