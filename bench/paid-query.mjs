@@ -79,10 +79,16 @@ async function startOurs(start, folder, chain) {
   const file = join(folder, 'docket.json');
   await writeFile(file, JSON.stringify(docket));
   await runNode([DOCKET, 'import', file], environment);
-  const started = start([DOCKET, 'serve'], environment);
+  const started = start([...profiling(), DOCKET, 'serve'], environment);
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
   await until('the service', ready, { process: started });
   return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
+}
+
+/** With `BENCH_PROFILE=FOLDER` node writes a profile of the service's processor time there when it ends. */
+function profiling() {
+  const folder = process.env.BENCH_PROFILE;
+  return folder ? ['--cpu-prof', '--cpu-prof-dir', folder] : [];
 }
 
 async function startRival(start, folder, chain, body) {
