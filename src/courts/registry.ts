@@ -6,7 +6,7 @@ import { readRegistry } from './registry-file.ts';
 
 /** Every court, in the registry's order: federal courts first, then states, then Canada. */
 export const courts: readonly Court[] = readRegistry(
-  readFileSync(new URL('../../data/courts.tsv', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../registry/courts.tsv', import.meta.url), 'utf8'),
 );
 
 const courtsByName = new Map<string, Court>();
