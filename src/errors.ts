@@ -88,7 +88,9 @@ export const ERROR_CATALOGUE = {
     'details.reason says which rule it breaks. Build a new payment from the terms in this answer.',
     {
       reason: 'The rule that the payment breaks, as x402 names it.',
-      shortfall: 'Where funds lack: how much, in base units of USDC and in US dollars.',
+      shortfall: 'Where funds lack: how much, in base units of USDC.',
+      shortfall_usd: 'The same in US dollars.',
+      chain_error: 'Where the chain would refuse the transfer: its own words.',
       amount_usdc,
       accepts,
     },
@@ -126,7 +128,7 @@ export const ERROR_CATALOGUE = {
     'This payment has already bought an answer.',
     'Sign again with a newer blockhash or a unique memo. A paid answer stays at its Content-Location for 30 days.',
     {
-      transaction: 'The signature of the transfer.',
+      transaction: 'The signature of the transfer; null while another request is still at work with the payment.',
       result_hint: 'Where the answer that it bought can be fetched by its owner.',
       retry_after,
     },

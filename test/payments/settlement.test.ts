@@ -1,12 +1,10 @@
-/** From the claim to the outcome: crashes at every step, chains that lie, nodes that race. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing, type PurchasePorts } from '../../src/commands/purchase.ts';
-import { MICROS_PER_SECOND } from '../../src/instant.ts';
-import { type Chain, ChainUnavailable } from '../../src/solana/chain.ts';
+import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
+import { dead, until } from './steering.ts';
 import { altered, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
@@ -31,15 +29,6 @@ const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
 const unavailable = async (): Promise<never> => {
   throw new ChainUnavailable('silent');
 };
-
-async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 8_000): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const value = await look();
-    if (isGood(value) || performance.now() > deadline) return value;
-    await sleep(25);
-  }
-}
 
 /** Rounds of a recovery that was started just now, until nothing is pending. */
 const recovered = () =>
@@ -71,91 +60,6 @@ describe('twenty copies of one payment on four nodes that know nothing of each o
     );
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 200]);
     expect(spent).toBe(990_000n);
-  });
-});
-
-/** Where a process can die: it does nothing any more from there on. */
-const dead = (): Promise<never> => new Promise(() => undefined);
-
-function dyingAt(point: string): Partial<PurchasePorts> {
-  const { log, payloads } = world.storage;
-  const appending = (which: number, after: boolean): Partial<PurchasePorts> => {
-    let appends = 0;
-    return {
-      log: altered(log, {
-        async append(appended) {
-          if (++appends !== which) return log.append(appended);
-          if (after) await log.append(appended);
-          return dead();
-        },
-      }),
-    };
-  };
-  switch (point) {
-    case 'before the answer is stored':
-      return { payloads: altered(payloads, { put: dead }) };
-    case 'after the answer is stored':
-      return { payloads: altered(payloads, { put: async (...given) => (await payloads.put(...given)) && dead() }) };
-    case 'before the claim':
-      return appending(1, false);
-    case 'after the claim':
-      return appending(1, true);
-    case 'before the broadcast':
-      return { chain: altered<Chain>(world.chain, { send: dead }) };
-    case 'after the broadcast':
-      return { chain: altered<Chain>(world.chain, { send: async (wire) => (await world.chain.send(wire)) && dead() }) };
-    case 'before the settlement is recorded':
-      return appending(2, false);
-    case 'after the settlement is recorded':
-      return appending(2, true);
-    default:
-      throw new Error(point);
-  }
-}
-
-describe('a process that dies', () => {
-  const points: readonly (readonly [string, boolean])[] = [
-    ['before the answer is stored', false],
-    ['after the answer is stored', false],
-    ['before the claim', false],
-    ['after the claim', true],
-    ['before the broadcast', true],
-    ['after the broadcast', true],
-    ['before the settlement is recorded', true],
-    ['after the settlement is recorded', true],
-  ];
-
-  it.each(points)('%s: the payment ends paid and answered, or free to be used', async (point, isClaimed) => {
-    const seen = (await world.events()).length;
-    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(point) }));
-    const payment = world.pay(wallet);
-    const { spent } = await world.moved(wallet, async () => {
-      void fetch(`${node}/v2/case?q=dies`, { headers: payment }).catch(() => undefined);
-      await until(
-        async () => (await world.events()).slice(seen),
-        (events) => events.some(({ type }) => type === 'PaymentSubmitted'),
-        isClaimed ? 3_000 : 300,
-      );
-      await sleep(50);
-      await recovered();
-    });
-    const events = (await world.events()).slice(seen);
-    if (!isClaimed) {
-      expect([spent, events.length]).toEqual([0n, 0]);
-      const again = await world.moved(wallet, () => world.get('/v2/case?q=again', payment));
-      expect([again.result.status, again.spent]).toEqual([200, 990_000n]);
-      return;
-    }
-    expect(spent).toBe(990_000n);
-    expect(events.map(({ type }) => type)).toEqual([
-      'PaymentAuthorized',
-      'QueryAnswered',
-      'PaymentSubmitted',
-      'PaymentSettled',
-    ]);
-    const { requestId } = events[0]!.data as { requestId: string };
-    expect(await result(requestId)).toMatchObject({ status: 200, json: { question: 'dies' } });
-    expect((await world.get('/v2/case?q=again', payment)).status).toBe(409);
   });
 });
 
@@ -272,87 +176,6 @@ describe('a wallet that is emptied between the check and the settlement', () => 
     const limited = await world.get('/v2/case?q=a', world.pay(poor));
     expect([limited.status, limited.json.error.details.window]).toEqual([429, 'settlement_failures']);
     expect(await world.tokens(poor.publicKey)).toBe(10_000n);
-  });
-});
-
-describe('a chain that denies a landed transaction for a while', () => {
-  it('is caught: the payment settles late, its answer is served, and somebody is told', async () => {
-    world.disturb({
-      send: async (wire) => {
-        const outcome = await world.chain.send(wire);
-        world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
-        return outcome;
-      },
-    });
-    const { result: answer, spent } = await world.moved(wallet, () =>
-      world.get('/v2/case?q=denied', world.pay(wallet)),
-    );
-    expect([answer.status, spent]).toEqual([402, 990_000n]);
-    world.disturb();
-    await world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
-    const round = await world.recoverLater().round();
-    expect(round.settledLate).toBe(1);
-    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_settled_late');
-    expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'denied' } });
-  }, 15_000);
-});
-
-describe('finality', () => {
-  const later = 60 * MICROS_PER_SECOND;
-  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
-
-  it('is recorded once', async () => {
-    const answer = await world.get('/v2/case?q=final', world.pay(wallet));
-    await visible();
-    // 32 slots of 40 ms must pass.
-    const types = await until(
-      async () => {
-        await world.recoverLater(later).round();
-        return typesOf(requestOf(answer));
-      },
-      (seen) => seen.includes('PaymentFinalized'),
-    );
-    expect(types).toEqual([
-      'PaymentAuthorized',
-      'QueryAnswered',
-      'PaymentSubmitted',
-      'PaymentSettled',
-      'PaymentFinalized',
-    ]);
-    await visible();
-    expect(await world.recoverLater(later).round()).toMatchObject({ finalized: 0 });
-  });
-
-  it('that never comes is a rollback, for auditors to see; a later landing is a late settlement', async () => {
-    const answer = await world.get('/v2/case?q=undone', world.pay(wallet));
-    await visible();
-    world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
-    const round = await world.recoverLater(later).round();
-    expect(round.rolledBack).toBeGreaterThan(0);
-    expect(await typesOf(requestOf(answer))).toContain('PaymentRolledBack');
-    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_rolled_back');
-    expect((await result(requestOf(answer))).status).toBe(402);
-    await visible();
-    world.disturb();
-    expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
-    expect((await result(requestOf(answer))).status).toBe(200);
-  }, 15_000);
-});
-
-describe('a read model that lags', () => {
-  it('hides nothing from recovery', async () => {
-    await world.runner.stop();
-    try {
-      const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt('after the claim') }));
-      const { spent } = await world.moved(wallet, async () => {
-        void fetch(`${node}/v2/case?q=hidden`, { headers: world.pay(wallet) }).catch(() => undefined);
-        await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
-        await recovered();
-      });
-      expect(spent).toBe(990_000n);
-    } finally {
-      await world.runner.start();
-    }
   });
 });
 
@@ -520,24 +343,5 @@ describe('a process that has no more time', () => {
     } finally {
       await stopping.close();
     }
-  });
-});
-
-describe('recovery as a process', () => {
-  it('holds its lease, finishes what is pending, and ends when told', async () => {
-    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt('after the claim') }));
-    const stop = new AbortController();
-    const { spent } = await world.moved(wallet, async () => {
-      void fetch(`${node}/v2/case?q=process`, { headers: world.pay(wallet) }).catch(() => undefined);
-      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
-      const running = [world.recoverLater().run(stop.signal), world.recoverLater().run(stop.signal)];
-      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSettled');
-      stop.abort();
-      await Promise.all(running);
-    });
-    expect(spent).toBe(990_000n);
-    expect((await world.events()).filter(({ type }) => type === 'PaymentSettled').at(-1)?.metadata.actor).toBe(
-      'payment-recovery',
-    );
   });
 });

@@ -1,0 +1,181 @@
+/** Whatever became of the request that paid: recovery brings its payment to an end, and says so. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Keypair } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { dyingAt, until } from './steering.ts';
+import { openWorld, USDC, type World } from './world.ts';
+
+let world: World;
+let wallet: Keypair;
+beforeAll(async () => {
+  world = await openWorld({ slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
+});
+beforeEach(async () => {
+  wallet = await world.wallet(10n * USDC);
+});
+afterAll(() => world.close());
+afterEach(() => world.disturb());
+
+const typesOf = async (requestId: string) => {
+  const events = await world.events();
+  const { stream } = events.find(({ data }) => data.requestId === requestId)!;
+  return events.filter((event) => event.stream === stream).map(({ type }) => type);
+};
+
+const requestOf = (answer: { json: { meta: { request_id: string } } }) => answer.json.meta.request_id;
+const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
+
+/** Rounds of a recovery that was started just now, until nothing is pending. */
+const recovered = () =>
+  until(
+    () => world.recoverLater().round(),
+    ({ pending }) => pending === 0,
+  );
+
+describe('a process that dies', () => {
+  const points: readonly (readonly [string, boolean])[] = [
+    ['before the answer is stored', false],
+    ['after the answer is stored', false],
+    ['before the claim', false],
+    ['after the claim', true],
+    ['before the broadcast', true],
+    ['after the broadcast', true],
+    ['before the settlement is recorded', true],
+    ['after the settlement is recorded', true],
+  ];
+
+  it.each(points)('%s: the payment ends paid and answered, or free to be used', async (point, isClaimed) => {
+    const seen = (await world.events()).length;
+    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, point) }));
+    const payment = world.pay(wallet);
+    const { spent } = await world.moved(wallet, async () => {
+      void fetch(`${node}/v2/case?q=dies`, { headers: payment }).catch(() => undefined);
+      await until(
+        async () => (await world.events()).slice(seen),
+        (events) => events.some(({ type }) => type === 'PaymentSubmitted'),
+        isClaimed ? 3_000 : 300,
+      );
+      await sleep(50);
+      await recovered();
+    });
+    const events = (await world.events()).slice(seen);
+    if (!isClaimed) {
+      expect([spent, events.length]).toEqual([0n, 0]);
+      const again = await world.moved(wallet, () => world.get('/v2/case?q=again', payment));
+      expect([again.result.status, again.spent]).toEqual([200, 990_000n]);
+      return;
+    }
+    expect(spent).toBe(990_000n);
+    expect(events.map(({ type }) => type)).toEqual([
+      'PaymentAuthorized',
+      'QueryAnswered',
+      'PaymentSubmitted',
+      'PaymentSettled',
+    ]);
+    const { requestId } = events[0]!.data as { requestId: string };
+    expect(await result(requestId)).toMatchObject({ status: 200, json: { question: 'dies' } });
+    expect((await world.get('/v2/case?q=again', payment)).status).toBe(409);
+  });
+});
+
+describe('a chain that denies a landed transaction for a while', () => {
+  it('is caught: the payment settles late, its answer is served, and somebody is told', async () => {
+    world.disturb({
+      send: async (wire) => {
+        const outcome = await world.chain.send(wire);
+        world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
+        return outcome;
+      },
+    });
+    const { result: answer, spent } = await world.moved(wallet, () =>
+      world.get('/v2/case?q=denied', world.pay(wallet)),
+    );
+    expect([answer.status, spent]).toEqual([402, 990_000n]);
+    world.disturb();
+    await world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+    const round = await world.recoverLater().round();
+    expect(round.settledLate).toBe(1);
+    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_settled_late');
+    expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'denied' } });
+  }, 15_000);
+});
+
+describe('finality', () => {
+  const later = 60 * MICROS_PER_SECOND;
+  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+
+  it('is recorded once', async () => {
+    const answer = await world.get('/v2/case?q=final', world.pay(wallet));
+    await visible();
+    // 32 slots of 40 ms must pass.
+    const types = await until(
+      async () => {
+        await world.recoverLater(later).round();
+        return typesOf(requestOf(answer));
+      },
+      (seen) => seen.includes('PaymentFinalized'),
+    );
+    expect(types).toEqual([
+      'PaymentAuthorized',
+      'QueryAnswered',
+      'PaymentSubmitted',
+      'PaymentSettled',
+      'PaymentFinalized',
+    ]);
+    await visible();
+    expect(await world.recoverLater(later).round()).toMatchObject({ finalized: 0 });
+  });
+
+  it('that never comes is a rollback, for auditors to see; a later landing is a late settlement', async () => {
+    const answer = await world.get('/v2/case?q=undone', world.pay(wallet));
+    await visible();
+    world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
+    const round = await world.recoverLater(later).round();
+    expect(round.rolledBack).toBeGreaterThan(0);
+    expect(await typesOf(requestOf(answer))).toContain('PaymentRolledBack');
+    expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_rolled_back');
+    expect((await result(requestOf(answer))).status).toBe(402);
+    await visible();
+    world.disturb();
+    expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
+    expect((await result(requestOf(answer))).status).toBe(200);
+  }, 15_000);
+});
+
+describe('a read model that lags', () => {
+  it('hides nothing from recovery', async () => {
+    await world.runner.stop();
+    try {
+      const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, 'after the claim') }));
+      const { spent } = await world.moved(wallet, async () => {
+        void fetch(`${node}/v2/case?q=hidden`, { headers: world.pay(wallet) }).catch(() => undefined);
+        await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
+        await recovered();
+      });
+      expect(spent).toBe(990_000n);
+    } finally {
+      await world.runner.start();
+    }
+  });
+});
+
+describe('recovery as a process', () => {
+  it('holds its lease, finishes what is pending, and ends when told', async () => {
+    const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, 'after the claim') }));
+    const stop = new AbortController();
+    const { spent } = await world.moved(wallet, async () => {
+      void fetch(`${node}/v2/case?q=process`, { headers: world.pay(wallet) }).catch(() => undefined);
+      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSubmitted');
+      const running = [world.recoverLater().run(stop.signal), world.recoverLater().run(stop.signal)];
+      await until(world.events, (events) => events.at(-1)?.type === 'PaymentSettled');
+      stop.abort();
+      await Promise.all(running);
+    });
+    expect(spent).toBe(990_000n);
+    expect((await world.events()).filter(({ type }) => type === 'PaymentSettled').at(-1)?.metadata.actor).toBe(
+      'payment-recovery',
+    );
+  });
+});

@@ -1,0 +1,55 @@
+/** How a test waits, and how it lets a process die at a chosen step. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PurchasePorts } from '../../src/commands/purchase.ts';
+import type { Chain } from '../../src/solana/chain.ts';
+import { altered, type World } from './world.ts';
+
+/** Looks again and again until what is seen is good, or time is up. */
+export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 8_000): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const value = await look();
+    if (isGood(value) || performance.now() > deadline) return value;
+    await sleep(25);
+  }
+}
+
+/** Where a process can die: it does nothing any more from there on. */
+export const dead = (): Promise<never> => new Promise(() => undefined);
+
+/** Ports of a process that dies at this point of its next purchase. */
+export function dyingAt(world: World, point: string): Partial<PurchasePorts> {
+  const { log, payloads } = world.storage;
+  const appending = (which: number, after: boolean): Partial<PurchasePorts> => {
+    let appends = 0;
+    return {
+      log: altered(log, {
+        async append(appended) {
+          if (++appends !== which) return log.append(appended);
+          if (after) await log.append(appended);
+          return dead();
+        },
+      }),
+    };
+  };
+  switch (point) {
+    case 'before the answer is stored':
+      return { payloads: altered(payloads, { put: dead }) };
+    case 'after the answer is stored':
+      return { payloads: altered(payloads, { put: async (...given) => (await payloads.put(...given)) && dead() }) };
+    case 'before the claim':
+      return appending(1, false);
+    case 'after the claim':
+      return appending(1, true);
+    case 'before the broadcast':
+      return { chain: altered<Chain>(world.chain, { send: dead }) };
+    case 'after the broadcast':
+      return { chain: altered<Chain>(world.chain, { send: async (wire) => (await world.chain.send(wire)) && dead() }) };
+    case 'before the settlement is recorded':
+      return appending(2, false);
+    case 'after the settlement is recorded':
+      return appending(2, true);
+    default:
+      throw new Error(point);
+  }
+}
