@@ -16,7 +16,7 @@ import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from './paid-c
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
 import { sendProblem } from './send-problem.ts';
 import { type PresentedPayment, readPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
-import { receiptHeaders } from './x402/receipt.ts';
+import { type Receipt, receiptHeaders } from './x402/receipt.ts';
 import { checkTerms, type NewestBlockhash, sendPaymentRequired } from './x402/send-payment-required.ts';
 import { type Merchant, type Offer, transferTermsOf } from './x402/terms.ts';
 
@@ -136,7 +136,7 @@ function setPaymentHeaders(reply: FastifyReply, { limits, timings }: PurchaseOut
 interface PaidCall {
   readonly requestId: string;
   readonly tag: string | null;
-  readonly receipt: Omit<Parameters<typeof receiptHeaders>[0], 'transaction' | 'failure'>;
+  readonly receipt: Omit<Receipt, 'transaction' | 'failure'>;
   readonly clock: Clock;
   askForPayment(refusal: Problem): FastifyReply;
 }
