@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/instant.ts';
 import type { Find } from '../../src/storage/read-store.ts';
 import { countSql, createTableSql, findSql, type Query } from '../../src/storage/sqlite/find-query.ts';
+import { LogWatch } from '../../src/storage/sqlite/log-watch.ts';
 import { openSqlite, openSqliteLog, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { eventLogConformance } from './event-log.conformance.ts';
@@ -112,6 +113,20 @@ describe('SQLite storage', () => {
     await expect(storage.log.check()).rejects.toMatchObject(closed);
     await expect(storage.payloads.put('docket', Buffer.of(1))).rejects.toMatchObject(closed);
     await expect(storage.readStore.check()).rejects.toMatchObject(closed);
+  });
+
+  it('misses no commit between a look at the log and the wait for the next one', async () => {
+    const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+    const watch = new LogWatch(file);
+    const mark = watch.mark();
+    watch.wake();
+    await watch.changed(mark, undefined);
+    const waiting = watch.changed(watch.mark(), undefined);
+    const still = Symbol();
+    expect(await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 30, still))])).toBe(still);
+    watch.wake();
+    await waiting;
+    for (const port of [log, payloads, cells]) await port.close();
   });
 
   it('ends a subscription that waits when it is closed', async () => {
