@@ -122,7 +122,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
     draining: draining.signal,
   });
-  const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway });
+  const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
   const recoveryStopped = new AbortController();
   const recovering = recovery.run(recoveryStopped.signal);
   undo.add(async () => {

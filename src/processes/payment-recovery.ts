@@ -3,7 +3,6 @@
  * (`payments.md`, Life of a payment). It keeps nothing: what has to be done is in the log, and the read model only says
  * where to look first.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import type { Loaded } from '../commands/handle.ts';
@@ -27,6 +26,8 @@ import type { FieldRange, Lease, ReadStore } from '../storage/read-store.ts';
 export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly readStore: ReadStore;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Unique for this process: `leaseOwner()`, so that the lease of one that was killed is taken over at once. */
+  readonly owner: string;
   /** Payments that requests of this process are tending themselves. */
   readonly underway: ReadonlySet<string>;
 }
@@ -65,8 +66,7 @@ const PAGE = 200;
 const AT_ONCE = 16;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
-  const { log, chain, clock, readStore, logger, underway } = ports;
-  const owner = randomUUID();
+  const { log, chain, clock, readStore, logger, underway, owner } = ports;
   let lease: Lease | null = null;
   let leasedAt: Micros = 0;
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;

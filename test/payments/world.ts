@@ -1,4 +1,5 @@
 /** A whole paid service for tests: real storage, a real local chain, real sockets, and endpoints that a test steers. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
   /** Recovery as a process has it that was started just now, or that looks at the clock later. */
   const recoverLater = (laterMicros = 0): PaymentRecovery =>
     createPaymentRecovery({
+      owner: randomUUID(),
       ...ports,
       ...storage,
       clock: { now: () => systemClock.now() + laterMicros },
