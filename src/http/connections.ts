@@ -13,23 +13,22 @@ export interface Connections {
 }
 
 export function trackConnections(): Connections {
-  const open = new Set<Socket>();
-  /** Answers leave in the order of their requests: once the newest is sent, all are. */
-  const newest = new WeakMap<Socket, ServerResponse>();
-  const isOwed = (socket: Socket): boolean => newest.get(socket)?.writableFinished === false;
+  /** With the newest answer on each: answers leave in the order of their requests, so once it is sent, all are. */
+  const open = new Map<Socket, ServerResponse | null>();
+  const isOwed = (socket: Socket): boolean => open.get(socket)?.writableFinished === false;
   return {
     isOwed,
     watch(server) {
       server.on('connection', (socket: Socket) => {
-        open.add(socket);
+        open.set(socket, null);
         socket.once('close', () => open.delete(socket));
       });
     },
     answering(socket, response) {
-      newest.set(socket, response);
+      open.set(socket, response);
     },
     closeSilent() {
-      for (const socket of open) if (!isOwed(socket)) socket.destroy();
+      for (const socket of open.keys()) if (!isOwed(socket)) socket.destroy();
     },
   };
 }
