@@ -39,7 +39,8 @@ export function syntheticDocket(number, entries) {
   };
 }
 
-export async function openBench() {
+/** @param project false where a thread runs the projection */
+export async function openBench({ project = true } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'docket-bench-'));
   const storage = openSqlite({ directory });
   const runner = createProjectionRunner({
@@ -49,7 +50,7 @@ export async function openBench() {
     logger: pino({ level: 'silent' }),
     owner: `bench-${randomUUID()}`,
   });
-  await runner.start();
+  if (project) await runner.start();
   return {
     directory,
     ...storage,

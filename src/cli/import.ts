@@ -1,5 +1,6 @@
 /** `docket import`: dockets from files into the service, running or not. */
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { IngestPorts } from '../commands/docket-clock.ts';
@@ -16,6 +17,7 @@ import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import { createImportSummary, type ImportSummary } from './import-summary.ts';
+import { canStartProjectionThread, startProjectionThread } from './projection-thread.ts';
 
 export interface ImportStorage {
   readonly log: EventLog;
@@ -32,6 +34,9 @@ interface ImportOptions {
   readonly askedAt?: string;
   readonly json?: true;
 }
+
+/** Smaller imports are done before a thread has started. */
+const THREAD_FROM_BYTES = 4 * 1024 * 1024;
 
 /** How long the projection may take to show what was imported, beyond the import itself. */
 const VISIBLE_WITHIN_MS = 10 * 60_000;
@@ -91,6 +96,10 @@ async function runImport(
     throw new CliError(`There is no .json, .ndjson or .jsonl file in ${paths.join(', ')}.`, 'Give the files by name.');
   }
   const storage = await open(context.environment);
+  const bytes = (await Promise.all(files.map((file) => stat(file)))).reduce((sum, { size }) => sum + size, 0);
+  const thread =
+    bytes >= THREAD_FROM_BYTES && canStartProjectionThread() ? await startProjectionThread(context.environment) : null;
+  // With a thread this runner is never started: it only tells how far the projection has come.
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases],
@@ -99,7 +108,7 @@ async function runImport(
     owner: leaseOwner(),
   });
   try {
-    await runner.start();
+    if (thread === null) await runner.start();
     const summary = await importFiles(storage, clock, context, files, read, async (position, withinMs) => {
       if (await runner.waitFor(cases.name, position, withinMs)) return;
       const [status] = await runner.status();
@@ -111,6 +120,7 @@ async function runImport(
     });
     report(context, summary, options.json === true);
   } finally {
+    await thread?.stop();
     await runner.stop();
     await storage.close();
   }

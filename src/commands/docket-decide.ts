@@ -1,5 +1,5 @@
 /** What a snapshot makes happen: the delta rule of `dockets.md`. Pure: time and identity come in as arguments. */
-import { v5 as uuidv5 } from 'uuid';
+import { createHash } from 'node:crypto';
 import { classifyFiling } from '../dockets/classify.ts';
 import { endOfDay } from '../dockets/court-time.ts';
 import { contentOfEntry, detailsBlob, type FilingContent, filingsBlob, servedText } from '../dockets/filing-content.ts';
@@ -44,7 +44,7 @@ export interface Occasion {
 /** Filings in one event: it stays far below 256 KiB, and its content is a blob of moderate size. */
 export const FILINGS_PER_EVENT = 200;
 const CONTENT_PER_EVENT = 1024 * 1024;
-const FILING_ID_NAMESPACE = '1f0b7a0e-93d5-4d3a-8e0e-6f5a1c0f7f3b';
+const FILING_ID_NAMESPACE = Buffer.from('1f0b7a0e93d54d3a8e0e6f5a1c0f7f3b', 'hex');
 
 /** Whether unseen entries belong to the baseline: from the first complete snapshot until one is recorded whole. */
 export const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
@@ -152,7 +152,16 @@ function clockTimes(first: Micros | null): () => Instant {
 
 function ordinalIds(stream: string, recorded: number): () => string {
   let ordinal = recorded;
-  return () => uuidv5(`${stream}\n${ordinal++}`, FILING_ID_NAMESPACE);
+  return () => filingId(stream, ordinal++);
+}
+
+/** UUIDv5 of the stream and the filing's ordinal in it: the same wherever and whenever it is computed. */
+function filingId(stream: string, ordinal: number): string {
+  const bytes = createHash('sha1').update(FILING_ID_NAMESPACE).update(`${stream}\n${ordinal}`).digest();
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex', 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 interface Placed {

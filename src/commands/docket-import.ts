@@ -22,7 +22,7 @@ export type ImportedItem = { readonly where: string } & (
 );
 
 /** Dockets worked on at once: their appends share the log's commits. */
-const AT_ONCE = 8;
+const AT_ONCE = 32;
 const BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;

@@ -213,9 +213,9 @@ function inAppends(drafts: readonly DocketDraft[]): DocketDraft[][] {
   const groups: DocketDraft[][] = [[]];
   let bytes = 0;
   for (const draft of drafts) {
-    const { type, data } = draft.event(NO_NAME);
-    const size = Buffer.byteLength(JSON.stringify(data));
-    if (bytes > 0 && bytes + size > APPEND_BYTES && !ENDINGS.has(type)) {
+    const event = draft.event(NO_NAME);
+    const size = sizeOf(event);
+    if (bytes > 0 && bytes + size > APPEND_BYTES && !ENDINGS.has(event.type)) {
       groups.push([]);
       bytes = 0;
     }
@@ -223,6 +223,12 @@ function inAppends(drafts: readonly DocketDraft[]): DocketDraft[][] {
     bytes += size;
   }
   return groups;
+}
+
+/** Bytes of an event's data; for recorded filings, whose fields are bounded, no less than that. */
+function sizeOf({ type, data }: DocketEvent): number {
+  if (type !== 'FilingsRecorded') return Buffer.byteLength(JSON.stringify(data));
+  return data.filings.reduce((bytes, { filingTypes }) => bytes + 480 + 30 * filingTypes.length, 300);
 }
 
 function reportOf(

@@ -10,6 +10,8 @@ interface Zone {
   readonly format: Intl.DateTimeFormat;
   /** Start of a court-local day, milliseconds, by its text. */
   readonly starts: Map<string, number>;
+  /** Last microsecond of a court-local day, by its text. */
+  readonly ends: Map<string, Micros>;
 }
 
 const zones = new Map<string, Zone>();
@@ -29,6 +31,7 @@ function zoneOf(timeZone: string): Zone {
         second: 'numeric',
       }),
       starts: new Map(),
+      ends: new Map(),
     };
     zones.set(timeZone, zone);
   }
@@ -52,29 +55,40 @@ function momentOf(zone: Zone, wallMs: number): number {
   return Math.max(first, second);
 }
 
+/** A value for each day, computed once; dropped whole when too many have been seen. */
+function remember<Value>(memory: Map<string, Value>, day: string, compute: () => Value): Value {
+  let value = memory.get(day);
+  if (value === undefined) {
+    value = compute();
+    if (memory.size >= REMEMBERED_DAYS) memory.clear();
+    memory.set(day, value);
+  }
+  return value;
+}
+
+const knownDays = new Map<string, boolean>();
+
 /** Whether a text is a day that exists, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1600-01-01') return false;
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text;
+  if (text.length !== 10) return false;
+  return remember(knownDays, text, () => {
+    if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1600-01-01') return false;
+    const ms = Date.parse(`${text}T00:00:00Z`);
+    return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text;
+  });
 }
 
 function startMs(timeZone: string, day: string): number {
   const zone = zoneOf(timeZone);
-  let start = zone.starts.get(day);
-  if (start === undefined) {
-    start = momentOf(zone, Date.parse(`${day}T00:00:00Z`));
-    if (zone.starts.size >= REMEMBERED_DAYS) zone.starts.clear();
-    zone.starts.set(day, start);
-  }
-  return start;
+  return remember(zone.starts, day, () => momentOf(zone, Date.parse(`${day}T00:00:00Z`)));
 }
 
 /** The first moment of a court-local day. */
 export const startOfDay = (timeZone: string, day: string): Micros => startMs(timeZone, day) * 1000;
 
 /** The last microsecond of a court-local day. */
-export const endOfDay = (timeZone: string, day: string): Micros => startMs(timeZone, nextDay(day)) * 1000 - 1;
+export const endOfDay = (timeZone: string, day: string): Micros =>
+  remember(zoneOf(timeZone).ends, day, () => startMs(timeZone, nextDay(day)) * 1000 - 1);
 
 function nextDay(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);

@@ -51,11 +51,12 @@ const ENOUGH_WORDS = 0.5;
  * that nothing else fits is one of the entries that fit nothing else
  */
 export function matchEntries(known: readonly Matchable[], entries: readonly Matchable[], whole: boolean): Matches {
+  const filingOf: (number | null)[] = entries.map(() => null);
+  const duplicates = findDuplicates(entries);
+  if (known.length === 0) return { filingOf, duplicates, merges: [] };
   const filings = known.map(toItem);
   const incoming = entries.map(toItem);
-  const filingOf: (number | null)[] = entries.map(() => null);
   const taken = new Set<number>();
-  const duplicates = findDuplicates(incoming);
 
   const open = (): Item[] => incoming.filter(({ index }) => filingOf[index] === null && !duplicates.has(index));
   const free = (): Item[] => filings.filter(({ index }) => !taken.has(index));
@@ -104,12 +105,14 @@ function differ(a: Item, b: Item): boolean {
 
 const nearEnough = (a: string | null, b: string | null): boolean => a === null || b === null || a === b;
 
-function findDuplicates(incoming: readonly Item[]): Set<number> {
+function findDuplicates(entries: readonly Matchable[]): Set<number> {
   const seen = new Set<string>();
   const duplicates = new Set<number>();
-  for (const { index, ids, number, day, text } of incoming) {
-    if (ids.length === 0) continue;
-    const key = JSON.stringify([ids, number, day, text]);
+  for (const [index, entry] of entries.entries()) {
+    const { documentIdentifier, sourceIds, entryNumber, dateFiled, description } = entry;
+    const sequence = sourceIds.pacer_seq_no ?? '';
+    if (documentIdentifier === null && sequence === '') continue;
+    const key = `${documentIdentifier}\n${sequence}\n${entryNumber}\n${dateFiled}\n${description}`;
     if (seen.has(key)) duplicates.add(index);
     seen.add(key);
   }

@@ -6,6 +6,8 @@ export const MAX_TEXT = 65_536;
 export const MAX_SHORT_TEXT = 1_000;
 
 const CONTROL = /[\p{Cc}\u2028\u2029\uFEFF]/gu;
+/** Most texts are clean: one look tells. */
+const UNCLEAN = /[^\x20-\x7E]| {2}|^ | $/;
 const LONE_SURROGATE = /\p{Cs}/gu;
 
 /**
@@ -13,6 +15,7 @@ const LONE_SURROGATE = /\p{Cs}/gu;
  * replacement character.
  */
 export function cleanText(text: string): string {
+  if (!UNCLEAN.test(text)) return text;
   return text.replace(CONTROL, ' ').replace(LONE_SURROGATE, '\uFFFD').replace(/\s+/g, ' ').trim();
 }
 
