@@ -113,7 +113,10 @@ export interface EventLog {
   /** Position of the newest event, null in an empty log. */
   head(): Promise<Position | null>;
 
-  /** How many events lie after a position (null: in all), counted no further than `limit`. */
+  /**
+   * How many events lie after a position (null: in all), counted no further than `limit`, nor than 10,000 where an
+   * engine has to read in order to count.
+   */
   countAfter(from: Position | null, limit: number): Promise<number>;
 
   /** Throws if the log cannot be reached. */

@@ -148,3 +148,6 @@ export interface ReadStore {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** What queries need of it: documents, and the cells of case clocks. */
+export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet'>;

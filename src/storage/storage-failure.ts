@@ -9,6 +9,7 @@ const HINTS = {
   storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
+  storage_denied: 'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do.',
   storage_unavailable: 'Check that the storage can be reached, then repeat the write unchanged.',
 } as const;
 

@@ -1,6 +1,7 @@
 /** One append inside a transaction: the rules of expected revisions and of repeats. */
 import type Database from 'better-sqlite3';
-import { type Append, type Appended, InvalidAppend, MAX_APPEND_BYTES, RevisionConflict } from '../event-log.ts';
+import { checkAppend } from '../checked-append.ts';
+import { type Append, type Appended, InvalidAppend, RevisionConflict } from '../event-log.ts';
 import { positionText } from './event-rows.ts';
 import { Refusal } from './group-committer.ts';
 
@@ -12,24 +13,11 @@ export interface SerialisedAppend {
 
 /** @throws InvalidAppend for an append that no engine would take */
 export function serialiseAppend(append: Append): SerialisedAppend {
-  const { stream, expected, events } = append;
-  if (stream === '') throw new InvalidAppend('an append to a stream without a name');
-  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} without events`);
-  if (!Number.isSafeInteger(expected) || expected < -1) {
-    throw new InvalidAppend(`an append to ${stream} expects revision ${expected}`);
-  }
-  let bytes = 0;
-  const rows = events.map((event, index) => {
-    if (event.stream !== stream || event.revision !== expected + 1 + index || event.id === '' || event.type === '') {
-      throw new InvalidAppend(`event ${index} of an append to ${stream} was not prepared for it`);
-    }
-    const data = JSON.stringify(event.data);
-    bytes += Buffer.byteLength(data);
-    return { metadata: JSON.stringify(event.metadata), data };
-  });
-  if (bytes > MAX_APPEND_BYTES) {
-    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; at most ${MAX_APPEND_BYTES} are taken`);
-  }
+  const { data } = checkAppend(append);
+  const rows = append.events.map(({ metadata }, index) => ({
+    metadata: JSON.stringify(metadata),
+    data: data[index] ?? '',
+  }));
   return { append, rows };
 }
 

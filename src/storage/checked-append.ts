@@ -1,0 +1,40 @@
+/** What every engine asks of an append before it lets it in. */
+import { type Append, InvalidAppend, MAX_APPEND_BYTES } from './event-log.ts';
+
+/** An append that may be written, with the data of each event as the text that was counted. */
+export interface CheckedAppend {
+  readonly append: Append;
+  /** JSON, one for each event. */
+  readonly data: readonly string[];
+}
+
+/** @throws InvalidAppend for an append that no engine would take */
+export function checkAppend(append: Append): CheckedAppend {
+  const { stream, expected, events } = append;
+  if (stream === '') throw new InvalidAppend('an append to a stream without a name');
+  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} without events`);
+  if (!Number.isSafeInteger(expected) || expected < -1) {
+    throw new InvalidAppend(`an append to ${stream} expects revision ${expected}`);
+  }
+  let bytes = 0;
+  const data = events.map((event, index) => {
+    if (event.stream !== stream || event.revision !== expected + 1 + index || event.id === '' || event.type === '') {
+      throw new InvalidAppend(`event ${index} of an append to ${stream} was not prepared for it`);
+    }
+    const text = jsonOf(event.data, index, stream);
+    bytes += Buffer.byteLength(text);
+    return text;
+  });
+  if (bytes > MAX_APPEND_BYTES) {
+    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; at most ${MAX_APPEND_BYTES} are taken`);
+  }
+  return { append, data };
+}
+
+function jsonOf(data: unknown, index: number, stream: string): string {
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    throw new InvalidAppend(`event ${index} of an append to ${stream} is no JSON: ${(error as Error).message}`);
+  }
+}

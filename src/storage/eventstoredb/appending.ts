@@ -1,0 +1,82 @@
+/**
+ * One append, repeated unchanged until its outcome is known (`eventstoredb.md`, Appends). Only the exact expectation
+ * makes that safe: a repeat of what was written gives the original outcome, a repeat of what was not is written now.
+ */
+import { type AppendResult, type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { validate as isUuid } from 'uuid';
+import { checkAppend } from '../checked-append.ts';
+import { type Append, type Appended, InvalidAppend, type Position } from '../event-log.ts';
+import type { Lane } from './client.ts';
+import { finalAppendError, unreachable } from './failures.ts';
+import { positionText } from './positions.ts';
+import { backOff, pause, within } from './waiting.ts';
+
+/** The node itself gives up after two seconds; after that its answer is not to be expected. */
+const ATTEMPT_MS = 3000;
+/** The client's own deadline fires first, so that the call is ended on both sides. */
+const DEADLINE_MS = ATTEMPT_MS - 250;
+/** After that the caller hears of it; whoever goes on reads the stream first, or repeats the append. */
+const GIVE_UP_MS = 20_000;
+/** A node drops a repeat that overtakes its original: the first pause is longer than an append takes. */
+const PAUSES = { first: 100, longest: 2000 };
+
+export interface Appending {
+  readonly lane: Lane;
+  /** Aborts when the log is closed. */
+  readonly closing: AbortSignal;
+  /** The position of an event, for an outcome that comes without one. */
+  readonly positionOf: (stream: string, revision: number, id: string) => Promise<Position>;
+}
+
+/**
+ * @throws RevisionConflict
+ * @throws InvalidAppend
+ * @throws StorageFailure if its outcome is not known after 20 seconds
+ */
+export async function appendUntilKnown(appending: Appending, append: Append): Promise<Appended> {
+  checkAppend(append);
+  const { stream, expected, events } = append;
+  for (const { id } of events) {
+    // The client would take it, and two seconds later throw where nobody can catch it.
+    if (!isUuid(id)) throw new InvalidAppend(`an append to ${stream} has an event id that is no UUID: ${id}`);
+  }
+  const last = events.at(-1);
+  const revision = expected + events.length;
+  const { position } = await outcomeOf(appending, append);
+  // A repeat can succeed without telling where.
+  const known = position ? positionText(position) : await appending.positionOf(stream, revision, last?.id ?? '');
+  return { revision, position: known };
+}
+
+async function outcomeOf({ lane, closing }: Appending, append: Append): Promise<AppendResult> {
+  const giveUpAt = performance.now() + GIVE_UP_MS;
+  for (let attempt = 0; ; attempt++) {
+    let used: EventStoreDBClient | null = null;
+    try {
+      return await lane.run((client) => {
+        used = client;
+        return within(ATTEMPT_MS, `an append to ${append.stream}`, send(client, append));
+      });
+    } catch (error) {
+      const final = finalAppendError(error, append);
+      if (final) throw final;
+      if (used) lane.failed(used, error);
+      const wait = backOff(attempt, PAUSES);
+      if (closing.aborted || performance.now() + wait >= giveUpAt) {
+        throw unreachable(`the outcome of an append to ${append.stream} is unknown`, error);
+      }
+      await pause(wait, closing);
+    }
+  }
+}
+
+const send = (client: EventStoreDBClient, { stream, expected, events }: Append): Promise<AppendResult> =>
+  client.appendToStream(
+    stream,
+    events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata: { ...metadata } })),
+    {
+      expectedRevision: expected === -1 ? NO_STREAM : BigInt(expected),
+      requiresLeader: true,
+      deadline: DEADLINE_MS,
+    },
+  );

@@ -1,0 +1,122 @@
+/** The client of EventStoreDB, kept from what in it would end the process or stay silent for ever. */
+import {
+  type ChannelCredentialOptions,
+  type Credentials,
+  type DNSClusterOptions,
+  EventStoreDBClient,
+  type GossipClusterOptions,
+  type SingleNodeOptions,
+} from '@eventstore/db-client';
+import { type EventStoreSettings, readCertificates } from './connection-string.ts';
+import { isDisconnection } from './failures.ts';
+
+/**
+ * Two of the client's habits are changed.
+ *
+ * Appends go out as calls of their own. The client's usual way, one long call for all appends, keeps them in a map
+ * that is global to the process: an error of one such call forgets the pending appends of all others, and an answer to
+ * a forgotten one throws where nobody can catch it. It also sends absolute deadlines, so that a clock which is wrong by
+ * seconds times out every append.
+ *
+ * And what it does after an error, not awaited by anybody, must not reject: with a cluster that cannot be found it would.
+ */
+class GuardedClient extends EventStoreDBClient {
+  #used = false;
+
+  constructor(
+    connection: DNSClusterOptions | GossipClusterOptions | SingleNodeOptions,
+    security: ChannelCredentialOptions,
+    user: Credentials | undefined,
+  ) {
+    // The client declares a constructor for each kind of connection, and takes any of them by the same code.
+    super(connection as SingleNodeOptions, security, user);
+    this.supports = async () => false;
+    const reconnect = this.handleError;
+    this.handleError = (client, error) => reconnect(client, error).catch(() => undefined);
+    const connect = this.getChannel;
+    this.getChannel = () => {
+      this.#used = true;
+      return connect();
+    };
+  }
+
+  /** No new calls; those under way may end. */
+  async retire(): Promise<void> {
+    if (!this.#used) return;
+    try {
+      (await this.getChannel()).close();
+    } catch {
+      // Never connected, or closed already.
+    }
+  }
+}
+
+/** A connection carries a hundred calls; the next one would wait in silence. */
+const MOST_CALLS = 80;
+/** A connection is given up at most this often. */
+const RENEW_EVERY_MS = 1000;
+const KEEP_ALIVE_MS = 10_000;
+
+/** Connections of one process: clients with equal options share one, and a different interval is what gives another. */
+let connections = 0;
+
+/**
+ * One connection to the event store, replaced when it fails: gRPC waits longer and longer, up to two minutes, before
+ * it dials again where dialling has failed, and a peer that has gone silent is noticed after twenty seconds only.
+ */
+export class Lane {
+  readonly #settings: EventStoreSettings;
+  #client: GuardedClient;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #free = MOST_CALLS;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(settings: EventStoreSettings) {
+    this.#settings = settings;
+    this.#client = makeClient(settings);
+  }
+
+  get client(): EventStoreDBClient {
+    return this.#client;
+  }
+
+  /** Runs a short call when the connection has room for it. */
+  async run<Result>(call: (client: EventStoreDBClient) => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await call(this.#client);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
+
+  /** If this error of this client's says that the event store was not reached, the next call dials anew. */
+  failed(client: EventStoreDBClient, error: unknown): void {
+    const now = performance.now();
+    if (!isDisconnection(error) || client !== this.#client || now - this.#renewedAt < RENEW_EVERY_MS) return;
+    this.#renewedAt = now;
+    void this.#client.retire();
+    this.#client = makeClient(this.#settings);
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    await client.dispose();
+    await client.retire();
+  }
+}
+
+function makeClient(settings: EventStoreSettings): GuardedClient {
+  const { hosts, discover, tls, credentials, certificates, keepAliveInterval = KEEP_ALIVE_MS, ...rest } = settings;
+  const options = { ...rest, keepAliveInterval: keepAliveInterval + (connections++ % 1000) };
+  const security = tls ? readCertificates(certificates) : { insecure: true };
+  const user = credentials ?? undefined;
+  const [first] = hosts;
+  if (!first) throw new RangeError('a connection to the event store needs a host');
+  if (discover) return new GuardedClient({ ...options, discover: first }, security, user);
+  if (hosts.length > 1) return new GuardedClient({ ...options, endpoints: [...hosts] }, security, user);
+  return new GuardedClient({ ...options, endpoint: first }, security, user);
+}

@@ -1,0 +1,120 @@
+/** The event log on EventStoreDB. What it is built on is shown in the tests of this adapter. */
+import type { BaseLogger } from 'pino';
+import type { Append, Appended, EventBatch, EventFilter, EventLog, Position, RecordedEvent } from '../event-log.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import { appendUntilKnown } from './appending.ts';
+import { Lane } from './client.ts';
+import type { EventStoreSettings } from './connection-string.ts';
+import { finalError, unreachable } from './failures.ts';
+import { type Following, follow, readUpTo } from './following.ts';
+import { HeadWatch } from './head-watch.ts';
+import { START_OF_LOG } from './positions.ts';
+import { type ReadOptions, readHead, readHeadOnce, readStream } from './stream-reading.ts';
+
+/** The event store can count only by reading: past this many a number says no more than that it is large. */
+const MOST_COUNTED = 10_000;
+
+export class EventStoreEventLog implements EventLog {
+  /** Appends and short reads; subscriptions, which keep their calls open, have a connection of their own. */
+  readonly #commands: Lane;
+  readonly #subscriptions: Lane;
+  readonly #watch: HeadWatch;
+  readonly #closing = new AbortController();
+  readonly #following: Following;
+  readonly #appending = new Set<Promise<unknown>>();
+
+  constructor(settings: EventStoreSettings, logger?: Pick<BaseLogger, 'warn'>) {
+    this.#commands = new Lane(settings);
+    this.#subscriptions = new Lane(settings);
+    this.#watch = new HeadWatch(this.#commands);
+    this.#following = {
+      lane: this.#subscriptions,
+      watch: this.#watch,
+      closing: this.#closing.signal,
+      head: () => this.head(),
+      ...(logger && { logger }),
+    };
+  }
+
+  async append(append: Append): Promise<Appended> {
+    this.#assertOpen();
+    const appending = appendUntilKnown(
+      {
+        lane: this.#commands,
+        closing: this.#closing.signal,
+        positionOf: (stream, revision, id) => this.#positionOf(stream, revision, id),
+      },
+      append,
+    );
+    this.#appending.add(appending);
+    try {
+      const appended = await appending;
+      this.#watch.reached(appended.position);
+      return appended;
+    } finally {
+      this.#appending.delete(appending);
+    }
+  }
+
+  async read(stream: string, options: ReadOptions = {}): Promise<readonly RecordedEvent[]> {
+    this.#assertOpen();
+    return readStream(this.#commands, this.#closing.signal, stream, options);
+  }
+
+  async *readAll(from: Position | null, filter: EventFilter): AsyncIterable<EventBatch> {
+    this.#assertOpen();
+    const head = await this.head();
+    const start = from ?? START_OF_LOG;
+    if (head === null || start >= head) return;
+    for await (const batch of readUpTo(this.#following, start, head, filter)) yield { ...batch, live: false };
+  }
+
+  subscribe(from: Position | null, filter: EventFilter, signal?: AbortSignal): AsyncIterable<EventBatch> {
+    this.#assertOpen();
+    return follow(this.#following, from, filter, signal);
+  }
+
+  async head(): Promise<Position | null> {
+    this.#assertOpen();
+    const head = await readHead(this.#commands, this.#closing.signal);
+    if (head !== null) this.#watch.reached(head);
+    return head;
+  }
+
+  async countAfter(from: Position | null, limit: number): Promise<number> {
+    const most = Math.min(limit, MOST_COUNTED);
+    let count = 0;
+    for await (const { events } of this.readAll(from, { by: 'all' })) {
+      count += events.length;
+      if (count >= most) return most;
+    }
+    return count;
+  }
+
+  /** Asks once: who checks wants to know how it is now. */
+  async check(): Promise<void> {
+    this.#assertOpen();
+    try {
+      await readHeadOnce(this.#commands);
+    } catch (error) {
+      throw finalError(error) ?? unreachable('it does not answer', error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    await Promise.allSettled(this.#appending);
+    await Promise.all([this.#commands.close(), this.#subscriptions.close()]);
+  }
+
+  async #positionOf(stream: string, revision: number, id: string): Promise<Position> {
+    const [event] = await this.read(stream, { from: revision, limit: 1 });
+    if (event?.id === id) return event.position;
+    throw new StorageFailure('storage_corrupt', `event ${revision} of stream ${stream} was taken and is not there`);
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new StorageFailure('storage_closed', 'the event log is closed');
+  }
+}

@@ -1,0 +1,63 @@
+/** What the client's errors mean: which are final, and which say only that the event store could not be asked. */
+import {
+  AccessDeniedError,
+  CancelledError,
+  DeadlineExceededError,
+  MaxAppendSizeExceededError,
+  StreamDeletedError,
+  UnavailableError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { type Append, InvalidAppend, RevisionConflict } from '../event-log.ts';
+import { StorageFailure } from '../storage-failure.ts';
+
+/** The event store has gone silent: found out by a time limit of our own, since the client has none that holds. */
+export class NoAnswer extends Error {
+  readonly code = 'no_answer';
+  constructor(what: string) {
+    super(`${what}: no answer in time`);
+    this.name = 'NoAnswer';
+  }
+}
+
+/** The error that no repetition would change; null where the outcome is unknown or the store was not reached. */
+export function finalError(error: unknown): Error | null {
+  if (error instanceof StorageFailure || error instanceof RangeError) return error;
+  if (error instanceof AccessDeniedError) {
+    return new StorageFailure('storage_denied', 'the event store refuses these credentials', { cause: error });
+  }
+  if (error instanceof StreamDeletedError) {
+    return new StorageFailure('storage_corrupt', `somebody has deleted stream ${error.streamName}`, { cause: error });
+  }
+  return null;
+}
+
+/** As `finalError`, for an append. The client's conflict says nothing in its message. */
+export function finalAppendError(error: unknown, { stream, expected }: Append): Error | null {
+  if (error instanceof WrongExpectedVersionError) {
+    const { actualVersion } = error;
+    return new RevisionConflict(stream, expected, typeof actualVersion === 'bigint' ? Number(actualVersion) : -1);
+  }
+  if (error instanceof MaxAppendSizeExceededError) {
+    return new InvalidAppend(
+      `an append to ${stream} is over the limit of the event store, ${error.maxAppendSize} bytes`,
+    );
+  }
+  return finalError(error);
+}
+
+/** A new connection may help: this one was refused, cut, or has gone silent. */
+export const isDisconnection = (error: unknown): boolean =>
+  error instanceof UnavailableError ||
+  error instanceof CancelledError ||
+  error instanceof DeadlineExceededError ||
+  error instanceof NoAnswer ||
+  // While the server is down the client rejects an append with a plain error of this gRPC status.
+  (error instanceof Error && 'code' in error && error.code === GRPC_UNAVAILABLE);
+
+const GRPC_UNAVAILABLE = 14;
+
+export function unreachable(what: string, error: unknown): StorageFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StorageFailure('storage_unavailable', `the event store: ${what}: ${reason}`, { cause: error });
+}

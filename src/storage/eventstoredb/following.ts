@@ -1,0 +1,271 @@
+/** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
+import type { BaseLogger } from 'pino';
+import type { EventBatch, EventFilter, Position, RecordedEvent } from '../event-log.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import type { Lane } from './client.ts';
+import { finalError, NoAnswer, unreachable } from './failures.ts';
+import type { HeadWatch } from './head-watch.ts';
+import { START_OF_LOG } from './positions.ts';
+import { recordedEvent } from './recorded-events.ts';
+import { SubscriptionReader } from './subscription-reader.ts';
+import { backOff, pause } from './waiting.ts';
+
+const MOST_EVENTS = 500;
+/** A batch ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+/** While a subscription catches up it always has something to say. */
+const SILENCE_MS = 10_000;
+/** How long an event that a look has found may still be on its way to a live subscription. */
+const OWED_MS = 3000;
+/** So much later than it is written, what a filter leaves out moves the position of a live subscription. */
+const SETTLE_MS = 20;
+const PAUSES = { first: 50, longest: 4000 };
+/** A reading that ends gives up after so long without progress; a subscription never does. */
+const GIVE_UP_MS = 15_000;
+
+export interface Following {
+  readonly lane: Lane;
+  readonly watch: HeadWatch;
+  /** Aborts when the log is closed. */
+  readonly closing: AbortSignal;
+  readonly logger?: Pick<BaseLogger, 'warn'>;
+  readonly head: () => Promise<Position | null>;
+}
+
+/** Everything after `from` up to a head that exists, in batches; the last one has that head as its position. */
+export async function* readUpTo(
+  following: Following,
+  from: Position,
+  head: Position,
+  filter: EventFilter,
+): AsyncIterable<Omit<EventBatch, 'live'>> {
+  let position = from;
+  let progressAt = performance.now();
+  for (let failures = 0; position < head; failures++) {
+    try {
+      for await (const batch of readOnce(following, position, head, filter)) {
+        position = batch.position;
+        yield batch;
+        progressAt = performance.now();
+        failures = 0;
+      }
+      return;
+    } catch (error) {
+      const final = finalError(error);
+      if (final) throw final;
+      assertOpen(following.closing);
+      if (performance.now() - progressAt > GIVE_UP_MS) throw unreachable('reading the log', error);
+      await pause(backOff(failures, PAUSES), following.closing);
+    }
+  }
+}
+
+/** One attempt. @throws whatever dropped it */
+async function* readOnce(
+  { lane, closing }: Following,
+  from: Position,
+  head: Position,
+  filter: EventFilter,
+): AsyncIterable<Omit<EventBatch, 'live'>> {
+  const { client } = lane;
+  const reader = new SubscriptionReader(client, from, filter);
+  const wake = () => reader.wake();
+  closing.addEventListener('abort', wake);
+  let position = from;
+  let heardAt = performance.now();
+  try {
+    for (;;) {
+      const portion = takePortion(reader, position, head);
+      assertOpen(closing);
+      if (portion.complete) {
+        yield { events: portion.events, position: head };
+        return;
+      }
+      if (portion.position > position) {
+        position = portion.position;
+        yield { events: portion.events, position };
+        heardAt = performance.now();
+      }
+      if (portion.dropped) throw portion.dropped;
+      if (portion.full) continue;
+      if (performance.now() - heardAt > SILENCE_MS) throw new NoAnswer('catching up');
+      await reader.changed(SILENCE_MS);
+    }
+  } catch (error) {
+    lane.failed(client, error);
+    throw error;
+  } finally {
+    closing.removeEventListener('abort', wake);
+    reader.close();
+  }
+}
+
+/** Catches up and stays live, over every drop, until the signal. @throws StorageFailure once the log is closed */
+export async function* follow(
+  following: Following,
+  from: Position | null,
+  filter: EventFilter,
+  signal: AbortSignal | undefined,
+): AsyncIterable<EventBatch> {
+  const { lane, closing, logger } = following;
+  const ended = signal ? AbortSignal.any([signal, closing]) : closing;
+  let position = from ?? START_OF_LOG;
+  let live = false;
+  let failures = 0;
+  while (!signal?.aborted) {
+    assertOpen(closing);
+    const { client } = lane;
+    try {
+      for await (const batch of session(following, position, live, filter, ended)) {
+        if (signal?.aborted) return;
+        position = batch.position;
+        live = batch.live;
+        failures = 0;
+        yield batch;
+        if (signal?.aborted) return;
+      }
+    } catch (error) {
+      if (error instanceof RangeError || signal?.aborted) throw error;
+      assertOpen(closing);
+      lane.failed(client, error);
+      logger?.warn({ err: error, position }, 'a subscription was dropped; it is taken up again from its position');
+    }
+    await pause(backOff(failures++, PAUSES), ended);
+  }
+}
+
+/** One subscription of the client, from its start until it drops. */
+async function* session(
+  following: Following,
+  from: Position,
+  wasLive: boolean,
+  filter: EventFilter,
+  ended: AbortSignal,
+): AsyncIterable<EventBatch> {
+  const { lane, watch } = following;
+  const headBefore = (await following.head()) ?? START_OF_LOG;
+  const lossesBefore = watch.losses;
+  const reader = new SubscriptionReader(lane.client, from, filter);
+  const follower = { notice: () => reader.wake() };
+  const wake = () => reader.wake();
+  ended.addEventListener('abort', wake);
+  watch.follow(follower);
+  let position = from;
+  let caughtUp = false;
+  let heardAt = performance.now();
+  /** An event that a look has found and that this subscription has yet to deliver. */
+  let owed: { readonly position: Position; readonly since: number } | null = null;
+  let behindSince: number | null = null;
+  try {
+    while (!ended.aborted) {
+      const portion = takePortion(reader, position, null);
+      if (portion.heard) heardAt = performance.now();
+      if (owed && portion.heard && portion.newest >= owed.position) owed = null;
+      const goesLive = portion.caughtUp && !caughtUp;
+      caughtUp ||= portion.caughtUp;
+      const reached = goesLive ? larger(portion.position, headBefore) : portion.position;
+      if (reached > position || goesLive) {
+        position = larger(position, reached);
+        behindSince = null;
+        yield { events: portion.events, position, live: wasLive || caughtUp };
+        heardAt = performance.now();
+      }
+      if (portion.dropped) throw portion.dropped;
+      if (watch.losses !== lossesBefore) throw new NoAnswer('looking for news');
+      if (portion.full) continue;
+
+      const now = performance.now();
+      if (!caughtUp && now - heardAt > SILENCE_MS) throw new NoAnswer('catching up');
+      if (owed && now - owed.since > OWED_MS) throw new Error('the subscription is open and delivers nothing');
+      const { head } = watch;
+      if (!caughtUp || head === null || head <= position) {
+        behindSince = null;
+        await reader.changed(caughtUp && !owed ? 60_000 : 1000);
+        continue;
+      }
+      // The log has grown by what the filter leaves out, or by what is still on its way here.
+      behindSince ??= now;
+      if (now - behindSince < SETTLE_MS) {
+        await reader.changed(SETTLE_MS - (now - behindSince) + 1);
+        continue;
+      }
+      for await (const batch of readUpTo(following, position, head, filter)) {
+        if (ended.aborted) return;
+        const last = batch.events.at(-1);
+        if (last) owed = { position: last.position, since: performance.now() };
+        position = batch.position;
+        yield { ...batch, live: true };
+      }
+      behindSince = null;
+      if (owed) owed = { ...owed, since: performance.now() };
+    }
+  } finally {
+    watch.leave(follower);
+    ended.removeEventListener('abort', wake);
+    reader.close();
+  }
+}
+
+interface Portion {
+  readonly events: readonly RecordedEvent[];
+  /** As far as the events and checkpoints go. */
+  readonly position: Position;
+  /** Position of the newest event that was delivered, also where it was known already. */
+  readonly newest: Position;
+  /** Whether anything came. */
+  readonly heard: boolean;
+  readonly caughtUp: boolean;
+  /** Everything up to the head asked for was seen. */
+  readonly complete: boolean;
+  /** There may be more at once. */
+  readonly full: boolean;
+  readonly dropped: Error | null;
+}
+
+/** Takes what is there, as much as makes a batch, and leaves out what lies at or before a position. */
+function takePortion(reader: SubscriptionReader, after: Position, head: Position | null): Portion {
+  const events: RecordedEvent[] = [];
+  let position = after;
+  let newest = START_OF_LOG;
+  let characters = 0;
+  let heard = false;
+  const portion = (more: Partial<Portion>): Portion => ({
+    events,
+    position,
+    newest,
+    heard,
+    caughtUp: false,
+    complete: false,
+    full: false,
+    dropped: null,
+    ...more,
+  });
+  for (;;) {
+    const taken = reader.take();
+    if (!taken) return portion({});
+    if (taken.kind === 'dropped') return portion({ dropped: taken.error });
+    heard = true;
+    if (taken.kind === 'caughtUp') return portion({ caughtUp: true, complete: head !== null, full: true });
+    if (taken.kind === 'checkpoint') {
+      position = larger(position, taken.position);
+      if (head !== null && position >= head) return portion({ complete: true });
+      continue;
+    }
+    const recorded = recordedEvent(taken.event);
+    if (!recorded) continue;
+    newest = recorded.position;
+    if (head !== null && recorded.position > head) return portion({ complete: true });
+    if (recorded.position <= position) continue;
+    position = recorded.position;
+    events.push(recorded);
+    if (recorded.position === head) return portion({ complete: true });
+    characters += JSON.stringify(recorded.data).length;
+    if (events.length >= MOST_EVENTS || characters >= MOST_CHARACTERS) return portion({ full: true });
+  }
+}
+
+const larger = (a: Position, b: Position): Position => (a > b ? a : b);
+
+function assertOpen(closing: AbortSignal): void {
+  if (closing.aborted) throw new StorageFailure('storage_closed', 'the event log is closed');
+}

@@ -1,0 +1,78 @@
+/**
+ * Knows how far the log has come while anybody follows it. A filtered subscription says nothing about events that it
+ * leaves out, nor about a server that has gone silent: this asks for the newest event a few times a second, so that
+ * every follower learns of both.
+ */
+import type { Position } from '../event-log.ts';
+import type { Lane } from './client.ts';
+import { readHeadOnce } from './stream-reading.ts';
+
+const LOOK_EVERY_MS = 100;
+
+export interface Follower {
+  /** The log has grown, or cannot be asked any more. */
+  notice(): void;
+}
+
+export class HeadWatch {
+  readonly #lane: Lane;
+  readonly #followers = new Set<Follower>();
+  #head: Position | null = null;
+  #losses = 0;
+  #looking: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(lane: Lane) {
+    this.#lane = lane;
+  }
+
+  /** Position of the newest event that is known of. */
+  get head(): Position | null {
+    return this.#head;
+  }
+
+  /** How often the event store did not answer: who sees the number change resubscribes. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** An append of our own, or a look by somebody else, has shown that the log reaches so far. */
+  reached(position: Position): void {
+    if (this.#head !== null && this.#head >= position) return;
+    this.#head = position;
+    for (const follower of this.#followers) follower.notice();
+  }
+
+  follow(follower: Follower): void {
+    this.#followers.add(follower);
+    this.#lookSoon();
+  }
+
+  leave(follower: Follower): void {
+    this.#followers.delete(follower);
+    if (this.#followers.size > 0 || !this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #lookSoon(): void {
+    if (this.#timer || this.#looking || this.#followers.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#looking = this.#look().finally(() => {
+        this.#looking = null;
+        this.#lookSoon();
+      });
+    }, LOOK_EVERY_MS);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const head = await readHeadOnce(this.#lane);
+      if (head !== null) this.reached(head);
+    } catch {
+      this.#losses++;
+      for (const follower of this.#followers) follower.notice();
+    }
+  }
+}

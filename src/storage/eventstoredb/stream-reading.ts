@@ -1,0 +1,129 @@
+/** Short reads: one stream, or the head of the log. Repeated over a short outage, since reading harms nobody. */
+import {
+  BACKWARDS,
+  END,
+  type EventStoreDBClient,
+  type StreamingRead,
+  StreamNotFoundError,
+} from '@eventstore/db-client';
+import type { Position, RecordedEvent } from '../event-log.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import type { Lane } from './client.ts';
+import { finalError, NoAnswer, unreachable } from './failures.ts';
+import { positionText } from './positions.ts';
+import { recordedEvent } from './recorded-events.ts';
+import { backOff, pause } from './waiting.ts';
+
+/** Longest silence of the event store in the middle of a read. */
+const SILENCE_MS = 5000;
+const GIVE_UP_MS = 10_000;
+const PAUSES = { first: 100, longest: 2000 };
+
+export interface ReadOptions {
+  readonly from?: number;
+  readonly limit?: number;
+}
+
+/** Events of a stream, oldest first; none where it does not exist. */
+export async function readStream(
+  lane: Lane,
+  closing: AbortSignal,
+  stream: string,
+  { from = 0, limit }: ReadOptions = {},
+): Promise<readonly RecordedEvent[]> {
+  if (limit !== undefined && limit <= 0) return [];
+  return repeated(lane, closing, `reading ${stream}`, async (client) => {
+    const events: RecordedEvent[] = [];
+    const reading = client.readStream(stream, {
+      fromRevision: BigInt(from),
+      requiresLeader: true,
+      ...(limit !== undefined && { maxCount: limit }),
+    });
+    try {
+      for await (const { event } of untilSilent(reading, `reading ${stream}`)) {
+        const recorded = event && recordedEvent(event);
+        if (!recorded) {
+          const which = `event ${event?.revision} of stream ${stream}`;
+          throw new StorageFailure('storage_corrupt', `${which} was not written by this service`);
+        }
+        events.push(recorded);
+      }
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return [];
+      throw error;
+    }
+    return events;
+  });
+}
+
+/** Position of the newest event, the node's own included; null in an empty log. */
+export async function headOf(client: EventStoreDBClient): Promise<Position | null> {
+  const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
+  let head: Position | null = null;
+  for await (const { event } of untilSilent(reading, READING_THE_HEAD)) {
+    if (event?.position) head = positionText(event.position);
+  }
+  return head;
+}
+
+/** Asks once, and does not wait for better times. */
+export const readHeadOnce = (lane: Lane): Promise<Position | null> =>
+  lane.run(async (client) => {
+    try {
+      return await headOf(client);
+    } catch (error) {
+      lane.failed(client, error);
+      throw error;
+    }
+  });
+
+export const readHead = (lane: Lane, closing: AbortSignal): Promise<Position | null> =>
+  repeated(lane, closing, READING_THE_HEAD, headOf);
+
+const READING_THE_HEAD = 'reading the head of the log';
+
+/** Repeats a read for ten seconds. @throws StorageFailure */
+async function repeated<Result>(
+  lane: Lane,
+  closing: AbortSignal,
+  what: string,
+  read: (client: EventStoreDBClient) => Promise<Result>,
+): Promise<Result> {
+  const giveUpAt = performance.now() + GIVE_UP_MS;
+  for (let attempt = 0; ; attempt++) {
+    let used: EventStoreDBClient | null = null;
+    try {
+      return await lane.run((client) => {
+        used = client;
+        return read(client);
+      });
+    } catch (error) {
+      const final = finalError(error);
+      if (final) throw final;
+      if (used) lane.failed(used, error);
+      const wait = backOff(attempt, PAUSES);
+      if (closing.aborted || performance.now() + wait >= giveUpAt) throw unreachable(what, error);
+      await pause(wait, closing);
+    }
+  }
+}
+
+/** The client's reads have no deadline, and one that is left early keeps its call open until it is cancelled. */
+async function* untilSilent<Event>(reading: StreamingRead<Event>, what: string): AsyncIterable<Event> {
+  let ended = false;
+  // Errors that come after the loop is left belong to nobody.
+  reading.on('error', () => undefined);
+  reading.on('end', () => {
+    ended = true;
+  });
+  const silence = setTimeout(() => reading.destroy(new NoAnswer(what)), SILENCE_MS);
+  try {
+    for await (const event of reading) {
+      silence.refresh();
+      yield event as Event;
+    }
+  } finally {
+    clearTimeout(silence);
+    if (!ended) void reading.cancel().catch(() => undefined);
+  }
+}

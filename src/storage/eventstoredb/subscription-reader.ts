@@ -1,0 +1,105 @@
+/**
+ * Takes from a subscription of the client, at the reader's own pace and in the true order. The client announces
+ * checkpoints and the end of the catch-up by callbacks, ahead of events that it has buffered and not yet handed out:
+ * here each announcement waits behind the events that came before it.
+ */
+import type { AllStreamResolvedEvent, AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
+import type { EventFilter, Position } from '../event-log.ts';
+import { serverFilter } from './filters.ts';
+import { positionText, readFrom } from './positions.ts';
+
+export type Taken =
+  | { readonly kind: 'event'; readonly event: NonNullable<AllStreamResolvedEvent['event']> }
+  /** Everything up to here was seen by the filter. */
+  | { readonly kind: 'checkpoint'; readonly position: Position }
+  | { readonly kind: 'caughtUp' }
+  /** The subscription was dropped: with an error, or in silence. */
+  | { readonly kind: 'dropped'; readonly error: Error };
+
+interface Announcement {
+  /** How many events come before it. */
+  readonly after: number;
+  readonly what: Taken;
+}
+
+export class SubscriptionReader {
+  readonly #subscription: AllStreamSubscription;
+  readonly #announcements: Announcement[] = [];
+  #taken = 0;
+  #dropped: Error | null = null;
+  #wake: (() => void) | null = null;
+  #changed = false;
+
+  constructor(client: EventStoreDBClient, from: Position, filter: EventFilter) {
+    this.#subscription = client.subscribeToAll({
+      fromPosition: readFrom(from),
+      requiresLeader: true,
+      filter: serverFilter(filter, (_, position) =>
+        this.#announce({ kind: 'checkpoint', position: positionText(position) }),
+      ),
+    });
+    this.#subscription
+      .on('caughtUp', () => this.#announce({ kind: 'caughtUp' }))
+      .on('error', (error) => this.#drop(error))
+      .on('end', () => this.#drop(new Error('the subscription ended without an error')))
+      .on('close', () => this.#drop(new Error('the subscription was closed')))
+      .on('readable', () => this.#notify());
+  }
+
+  /** What comes next; null where nothing is there yet. */
+  take(): Taken | null {
+    const [next] = this.#announcements;
+    if (next && next.after <= this.#taken) {
+      this.#announcements.shift();
+      return next.what;
+    }
+    for (;;) {
+      const resolved: AllStreamResolvedEvent | null = this.#subscription.read();
+      if (!resolved) break;
+      this.#taken++;
+      if (resolved.event) return { kind: 'event', event: resolved.event };
+    }
+    return this.#dropped && { kind: 'dropped', error: this.#dropped };
+  }
+
+  /** Resolves when `take` may have something, at the latest after so many milliseconds. */
+  async changed(milliseconds: number): Promise<void> {
+    if (!this.#changed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, milliseconds);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+    this.#changed = false;
+  }
+
+  /** Lets whoever waits in `changed` look around. */
+  wake(): void {
+    this.#notify();
+  }
+
+  /** Ends the call: one that is merely left stays open, and a connection carries a hundred. */
+  close(): void {
+    this.#dropped ??= new Error('the subscription was closed');
+    void this.#subscription.unsubscribe().catch(() => undefined);
+  }
+
+  #announce(what: Taken): void {
+    this.#announcements.push({ after: this.#taken + this.#subscription.readableLength, what });
+    this.#notify();
+  }
+
+  #drop(error: Error): void {
+    this.#dropped ??= error;
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#changed = true;
+    this.#wake?.();
+  }
+}
