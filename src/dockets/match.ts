@@ -67,8 +67,8 @@ export function matchEntries(known: readonly Matchable[], entries: readonly Matc
 
   pairByIds(free(), open(), taken, pair);
   const sameKey = (keys: (item: Item) => string | null | false): void => pairByKey(free(), open(), keys, taken, pair);
-  sameKey(({ number, text, day, entered }) => number !== null && text && `${number}\n${day}\n${entered}\n${text}`);
-  sameKey(({ number, text, day }) => number !== null && text && `${number}\n${day}\n${text}`);
+  sameKey(({ number, text, day, entered }) => number !== null && `${number}\n${day}\n${entered}\n${text}`);
+  sameKey(({ number, text, day }) => number !== null && `${number}\n${day}\n${text}`);
   sameKey(({ number, text }) => number !== null && text && `${number}\n${text}`);
   sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
   sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);

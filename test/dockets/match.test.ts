@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Matchable, matchEntries } from '../../src/dockets/match.ts';
+
+const item = (more: Partial<Matchable>): Matchable => ({
+  entryNumber: null,
+  dateFiled: '2024-03-01',
+  dateEntered: '2024-03-01',
+  description: '',
+  shortDescription: null,
+  documentIdentifier: null,
+  sourceIds: {},
+  ...more,
+});
+/** Says nothing at all: no source's reader lets such an entry through. */
+const NOTHING = JSON.stringify({
+  entryNumber: null,
+  description: '',
+  shortDescription: null,
+  documentIdentifier: null,
+  sourceIds: {},
+});
+const numbered = (entryNumber: number, description: string, more: Partial<Matchable> = {}) =>
+  item({ entryNumber, description, ...more });
+const unnumbered = (description: string, more: Partial<Matchable> = {}) => item({ description, ...more });
+const withIds = (id: number, more: Partial<Matchable> = {}) =>
+  item({ documentIdentifier: `0350${id}`, sourceIds: { pacer_seq_no: String(id) }, ...more });
+
+const filingOf = (known: Matchable[], entries: Matchable[], whole = true) =>
+  matchEntries(known, entries, whole).filingOf;
+
+describe('matching entries (dockets.md)', () => {
+  it('goes by source ids, whatever number and text say', () => {
+    const known = [withIds(1, { entryNumber: 4, description: 'ORDER' }), withIds(2, { entryNumber: 5 })];
+    const entries = [
+      withIds(2, { entryNumber: 4, description: 'ORDER' }),
+      withIds(1, { entryNumber: 9, description: 'x' }),
+    ];
+    expect(filingOf(known, entries)).toEqual([1, 0]);
+  });
+
+  it('goes by the sequence number where there is no document', () => {
+    const known = [item({ sourceIds: { pacer_seq_no: '7' }, description: 'LETTER sent' })];
+    expect(
+      filingOf(known, [item({ sourceIds: { pacer_seq_no: '7' }, description: 'LETTER sent, corrected' })]),
+    ).toEqual([0]);
+  });
+
+  it('tells apart what has different ids, though number, day and text are equal', () => {
+    const known = [withIds(1, { entryNumber: 101, description: 'SEALED DOCUMENT' })];
+    expect(filingOf(known, [withIds(2, { entryNumber: 101, description: 'SEALED DOCUMENT' })])).toEqual([null]);
+  });
+
+  it('goes by number and text, for one number may belong to several filings', () => {
+    const known = [numbered(14, 'Application to employ'), numbered(14, 'Order granting application')];
+    const entries = [
+      numbered(14, 'Order granting application'),
+      numbered(14, 'Certificate of service'),
+      numbered(14, 'Application to employ'),
+    ];
+    expect(filingOf(known, entries)).toEqual([1, null, 0]);
+  });
+
+  it('does not take another text under the same number for a revision', () => {
+    expect(filingOf([numbered(14, 'Application to employ')], [numbered(14, 'Order granting')], false)).toEqual([null]);
+    expect(filingOf([numbered(14, 'Application to employ')], [numbered(14, 'Order granting')], true)).toEqual([null]);
+  });
+
+  it('does not count what clerks add to a text', () => {
+    const known = [numbered(6, 'Minute Entry: hearing held. (lwm) (Entered: 03/01/2024)', { dateEntered: null })];
+    const modified = 'Minute Entry: hearing held. (lwm) Modified on 3/9/2024 (rex). (Entered: 03/01/2024)';
+    expect(filingOf(known, [numbered(6, modified)], false)).toEqual([0]);
+  });
+
+  it('knows unnumbered entries by day and text, as many times as both have them', () => {
+    const twice = [
+      unnumbered('Complaint [97-1] (Entered: 01/16/1997)'),
+      unnumbered('Complaint [97-1] (Entered: 01/16/1997)'),
+    ];
+    expect(filingOf(twice, [...twice, ...twice])).toEqual([0, 1, null, null]);
+    expect(filingOf([unnumbered('Case closed')], [unnumbered('Case closed', { dateFiled: '2024-03-02' })])).toEqual([
+      null,
+    ]);
+  });
+
+  it('prefers the same day of entry among equal unnumbered texts', () => {
+    const known = [unnumbered('Complaint'), unnumbered('Complaint', { dateEntered: '2024-09-09' })];
+    expect(filingOf(known, [unnumbered('Complaint', { dateEntered: '2024-09-09' })])).toEqual([1]);
+  });
+
+  it('takes a number that arrives later for the same filing', () => {
+    expect(filingOf([unnumbered('NOTICE of hearing')], [numbered(21, 'NOTICE of hearing')], false)).toEqual([0]);
+  });
+
+  it('takes a text that arrives later for the same filing', () => {
+    const known = [numbered(5, '', { shortDescription: 'Summons Issued' })];
+    const entry = numbered(5, 'SUMMONS ISSUED as to Example Corporation');
+    expect(filingOf(known, [entry], true)).toEqual([0]);
+    expect(filingOf(known, [entry], false)).toEqual([0]);
+    expect(filingOf([entry], known, false)).toEqual([0]);
+  });
+
+  it('finds the text for each short name of one number', () => {
+    const known = [
+      numbered(14, '', { shortDescription: 'Order' }),
+      numbered(14, '', { shortDescription: 'Application' }),
+    ];
+    const entries = [numbered(14, 'Ex parte application to employ'), numbered(14, 'ORDER granting it')];
+    expect(filingOf(known, entries)).toEqual([1, 0]);
+  });
+
+  it('does not guess from a number or a common short name where the snapshot may lack the filing itself', () => {
+    const motion = unnumbered('MOTION to compel');
+    expect(filingOf([motion], [unnumbered('', { shortDescription: 'Motion' })], false)).toEqual([null]);
+    expect(
+      filingOf([numbered(5, 'MOTION to compel')], [numbered(5, '', { shortDescription: 'Order' })], false),
+    ).toEqual([null]);
+  });
+
+  it('knows a redacted filing without its text', () => {
+    expect(filingOf([item({ redacted: true })], [unnumbered('what was taken away')], false)).toEqual([0]);
+  });
+
+  it('reports an entry that repeats another as a duplicate', () => {
+    const entry = withIds(1, { entryNumber: 4, description: 'ORDER' });
+    const { filingOf: found, duplicates } = matchEntries([], [entry, { ...entry }], true);
+    expect(found).toEqual([null, null]);
+    expect([...duplicates]).toEqual([1]);
+  });
+
+  it('finds two known filings to be one by two ids of one entry', () => {
+    const known = [item({ documentIdentifier: '03501' }), item({ sourceIds: { pacer_seq_no: '1' } })];
+    const { filingOf: found, merges } = matchEntries(known, [withIds(1)], false);
+    expect([found, merges]).toEqual([[0], [[0, 1]]]);
+  });
+
+  it('finds two known filings to be one by an id, and by number and text', () => {
+    const known = [
+      item({ sourceIds: { pacer_seq_no: '1' }, shortDescription: 'Motion' }),
+      numbered(4, 'MOTION to compel'),
+    ];
+    const { merges } = matchEntries(known, [withIds(1, { entryNumber: 4, description: 'MOTION to compel' })], false);
+    expect(merges).toEqual([[0, 1]]);
+  });
+
+  it('gives each known filing to one entry at most, and every entry to itself when nothing changed', () => {
+    const any = fc
+      .record({
+        entryNumber: fc.option(fc.integer({ min: 1, max: 3 }), { nil: null }),
+        description: fc.constantFrom('', 'ORDER', 'MOTION to compel', 'Case closed'),
+        shortDescription: fc.constantFrom(null, 'Order', 'Motion'),
+        documentIdentifier: fc.constantFrom(null, '1', '2'),
+        sourceIds: fc.constantFrom({}, { pacer_seq_no: '1' }, { pacer_seq_no: '2' }),
+      })
+      .filter((one) => JSON.stringify(one) !== NOTHING);
+    fc.assert(
+      fc.property(fc.array(any), fc.array(any), fc.boolean(), (a, b, whole) => {
+        const known = a.map((one) => item(one as Partial<Matchable>));
+        const entries = b.map((one) => item(one as Partial<Matchable>));
+        const taken = filingOf(known, entries, whole).filter((index) => index !== null);
+        expect(new Set(taken).size).toBe(taken.length);
+        const again = matchEntries(known, known, whole);
+        for (const [index, found] of again.filingOf.entries())
+          expect(found !== null || again.duplicates.has(index)).toBe(true);
+      }),
+    );
+  });
+
+  it('takes large dockets of look-alikes in its stride', () => {
+    const many = Array.from({ length: 20_000 }, (_, id) => withIds(id, { description: 'NOTICE', entryNumber: 1 }));
+    const others = many.map((one, id) => ({
+      ...one,
+      documentIdentifier: `x${id}`,
+      sourceIds: { pacer_seq_no: `x${id}` },
+    }));
+    const started = performance.now();
+    expect(filingOf(many, others).every((found) => found === null)).toBe(true);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
