@@ -1,15 +1,28 @@
-// Compiles src to dist from scratch, so that a deleted source never lives on as stale output.
+// Compiles src beside dist and swaps it in whole: a deleted source never lives on as stale output, and a build that
+// fails leaves the last good one.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+const [output, fresh, previous] = ['dist', `dist.${process.pid}.new`, `dist.${process.pid}.old`].map((name) =>
+  join(root, name),
+);
+
+const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', fresh], {
   cwd: root,
   stdio: 'inherit',
 });
+if (status === 0) {
+  try {
+    renameSync(output, previous);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  renameSync(fresh, output);
+}
+for (const left of [fresh, previous]) rmSync(left, { recursive: true, force: true });
 process.exit(status ?? 1);
