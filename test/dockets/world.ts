@@ -40,6 +40,17 @@ export const contextOf = (commandId: string = randomUUID()): CommandContext => (
 
 export const court = (code: string) => findCourt(code)!;
 
+/** A port with some of its methods replaced. */
+export function overriding<Port extends object>(port: Port, methods: Partial<Port>): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      if (Reflect.has(methods, name)) return Reflect.get(methods, name);
+      const member = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
 export async function openWorld(clock: TestClock = new TestClock()) {
   const directory = await mkdtemp(join(tmpdir(), 'docket-test-'));
   const storage = openSqlite({ directory, clock });

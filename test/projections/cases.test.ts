@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { CASES, FILINGS, filingDocumentId } from '../../src/dockets/case-document.ts';
+import {
+  detailsBlob,
+  encodeBlob,
+  type FilingContent,
+  filingsBlob,
+  REDACTED_FILING,
+} from '../../src/dockets/filing-content.ts';
+import { ContentRedacted } from '../../src/events/content.ts';
+import {
+  AliasClaimed,
+  BaselineCompleted,
+  DocketChecked,
+  DocketDetailsChanged,
+  DocketOpened,
+  FilingRevised,
+  FilingsMerged,
+  FilingsRecorded,
+  FilingWithdrawn,
+  type RecordedFiling,
+} from '../../src/events/docket.ts';
+import type { DomainEvent, JsonObject } from '../../src/events/event.ts';
+import { cases } from '../../src/projections/cases.ts';
+import type { Content, Target } from '../../src/projections/projection.ts';
+import type { RecordedEvent } from '../../src/storage/event-log.ts';
+
+const STREAM = 'docket-cand-3:24-cv-01234';
+const NOON = '2026-03-01T12:00:00.000000Z';
+const LATER = '2026-03-02T12:00:00.000000Z';
+const blobName = (name: string): string => Buffer.from(name).toString('hex').padEnd(64, '0');
+
+const filing = (filingId: string, availableAt: string, more: Partial<RecordedFiling> = {}): RecordedFiling => ({
+  filingId,
+  entryNumber: 1,
+  dateFiled: '2024-03-01',
+  dateEntered: '2024-03-01',
+  enteredAt: null,
+  filedAt: null,
+  filingType: 'motion',
+  filingTypes: ['motion'],
+  sealed: false,
+  availableAt,
+  backfilled: false,
+  ...more,
+});
+const content = (description: string): FilingContent => ({
+  ...REDACTED_FILING,
+  redacted: false,
+  description,
+  documentIdentifier: '0350',
+  documentIdentifierType: 'pacer_doc_id',
+  attachments: [{ attachmentNumber: 1, description: 'Exhibit', documentIdentifier: null, pageCount: 2 }],
+});
+
+/** Blobs by name, as the payload store gives them. */
+class Fold {
+  readonly blobs = new Map<string, Content>();
+  readonly documents = new Map<string, JsonObject>();
+  readonly written: Target[] = [];
+  #revision = 0;
+
+  blob(name: string, filings: Record<string, FilingContent>): string {
+    this.blobs.set(blobName(name), {
+      bytes: encodeBlob(filingsBlob(new Map(Object.entries(filings)))),
+      redacted: false,
+    });
+    return blobName(name);
+  }
+
+  redact(name: string, filings: Record<string, FilingContent> | null): void {
+    const bytes = filings ? encodeBlob(filingsBlob(new Map(Object.entries(filings)))) : Buffer.alloc(0);
+    this.blobs.set(blobName(name), { bytes, redacted: true });
+  }
+
+  then(...events: readonly DomainEvent[]): this {
+    for (const event of events) {
+      const revision = this.#revision++;
+      const recorded = { stream: STREAM, revision, position: String(revision), type: event.type } as RecordedEvent;
+      const contents = new Map<string, Content>();
+      for (const name of cases.contentOf?.(event) ?? []) contents.set(name, this.blobs.get(name)!);
+      for (const target of cases.targets({ event, recorded, contents })) {
+        const key = `${target.collection} ${target.id}`;
+        const document = cases.fold(target, this.documents.get(key) ?? null, { event, recorded, contents });
+        this.written.push(target);
+        if (document === null) this.documents.delete(key);
+        else this.documents.set(key, document);
+      }
+    }
+    return this;
+  }
+
+  get case() {
+    return this.documents.get(`${CASES} ${STREAM}`);
+  }
+  filing(id: string) {
+    return this.documents.get(`${FILINGS} ${filingDocumentId(STREAM, id)}`);
+  }
+}
+
+const opened = DocketOpened.of({ court: 'cand', caseNumber: '3:24-cv-01234' });
+const checked = (more = {}) =>
+  DocketChecked.of({ source: 'file', askedAt: NOON, complete: true, outcome: 'complete', ingestId: 'i', ...more });
+
+describe('the projection of cases', () => {
+  it('shows a case only after everything that it speaks of', () => {
+    const fold = new Fold();
+    const name = fold.blob('a', { f1: content('MOTION'), f2: content('ORDER') });
+    fold.then(
+      opened,
+      FilingsRecorded.of({
+        askedAt: NOON,
+        content: name,
+        baseline: true,
+        filings: [filing('f1', NOON), filing('f2', LATER)],
+      }),
+    );
+    expect(fold.written.at(-1)).toEqual({ collection: CASES, id: STREAM });
+    expect(fold.case).toMatchObject({ filingCount: 2, newestTime: LATER, baseline: 'started', checked: false });
+    fold.then(BaselineCompleted.of({ askedAt: NOON, filingCount: 2 }), checked());
+    expect(fold.case).toMatchObject({ baseline: 'completed', checked: true, dataAsOf: NOON });
+    expect(fold.filing('f1')).toMatchObject({
+      case: STREAM,
+      description: 'MOTION',
+      availableAt: NOON,
+      revisedAt: null,
+    });
+  });
+
+  it('counts revisions in the newest time, silent ones not, and keeps when a filing became available', () => {
+    const fold = new Fold();
+    const name = fold.blob('a', { f1: content('MOTION') });
+    fold.then(
+      opened,
+      FilingsRecorded.of({ askedAt: NOON, content: name, baseline: true, filings: [filing('f1', NOON)] }),
+    );
+    const silent = fold.blob('b', { f1: content('MOTION') });
+    fold.then(
+      FilingRevised.of({
+        askedAt: NOON,
+        content: silent,
+        revisedAt: null,
+        changed: ['source_ids'],
+        filing: filing('f1', NOON),
+      }),
+    );
+    expect([fold.case?.newestTime, fold.filing('f1')?.revisedAt]).toEqual([NOON, null]);
+    const loud = fold.blob('c', { f1: content('MOTION, corrected') });
+    fold.then(
+      FilingRevised.of({
+        askedAt: NOON,
+        content: loud,
+        revisedAt: LATER,
+        changed: ['description'],
+        filing: filing('f1', NOON),
+      }),
+    );
+    expect(fold.case?.newestTime).toBe(LATER);
+    expect(fold.filing('f1')).toMatchObject({ description: 'MOTION, corrected', availableAt: NOON, revisedAt: LATER });
+  });
+
+  it('leaves one of two merged filings', () => {
+    const fold = new Fold();
+    const name = fold.blob('a', { f1: content('MOTION'), f2: content('MOTION') });
+    fold.then(
+      opened,
+      FilingsRecorded.of({
+        askedAt: NOON,
+        content: name,
+        baseline: false,
+        filings: [filing('f1', NOON), filing('f2', NOON)],
+      }),
+      FilingsMerged.of({ kept: 'f1', merged: 'f2', availableAt: NOON, revisedAt: LATER }),
+    );
+    expect(fold.filing('f2')).toBeUndefined();
+    expect(fold.case).toMatchObject({ filingCount: 1, newestTime: LATER });
+  });
+
+  it('serves neither text nor documents of a withdrawn filing, also after a revision', () => {
+    const fold = new Fold();
+    const name = fold.blob('a', { f1: content('MOTION') });
+    const revised = fold.blob('b', { f1: content('MOTION with a name') });
+    fold.then(
+      opened,
+      FilingsRecorded.of({ askedAt: NOON, content: name, baseline: false, filings: [filing('f1', NOON)] }),
+      FilingWithdrawn.of({ filingId: 'f1', reason: 'sealed', revisedAt: LATER }),
+    );
+    const hidden = { withdrawn: true, sealed: true, description: '', documentIdentifier: null, attachments: [] };
+    expect(fold.filing('f1')).toMatchObject(hidden);
+    fold.then(
+      FilingRevised.of({
+        askedAt: LATER,
+        content: revised,
+        revisedAt: null,
+        changed: ['source_ids'],
+        filing: filing('f1', NOON, { sealed: true }),
+      }),
+    );
+    expect(fold.filing('f1')).toMatchObject(hidden);
+    expect(fold.case?.filingCount).toBe(1);
+  });
+
+  it('notes which case a number means', () => {
+    const fold = new Fold().then(
+      AliasClaimed.of({ court: 'cand', number: '3:24-cv-01234', core: '24-cv-01234', stream: STREAM }),
+    );
+    expect([...fold.documents.values()]).toEqual([
+      { court: 'cand', number: '3:24-cv-01234', core: '24-cv-01234', case: STREAM },
+    ]);
+  });
+
+  it('does not take an abandoned ingest for a look at the source', () => {
+    const fold = new Fold().then(
+      opened,
+      checked({ outcome: 'abandoned', askedAt: LATER, complete: false, ingestId: null }),
+    );
+    expect(fold.case).toMatchObject({ checked: false, dataAsOf: null });
+  });
+
+  describe('after a redaction', () => {
+    const filings = { f1: content('MOTION by a minor, named'), f2: content('ORDER') };
+    const replacement = { f1: { ...REDACTED_FILING }, f2: content('ORDER') };
+    const history = (name: string): DomainEvent[] => [
+      opened,
+      FilingsRecorded.of({
+        askedAt: NOON,
+        content: name,
+        baseline: true,
+        filings: [filing('f1', NOON), filing('f2', LATER)],
+      }),
+      checked(),
+    ];
+    /** What has no replacement is gone for every filing that it held. */
+    const redaction = (standIn: string | null) =>
+      ContentRedacted.of({
+        name: blobName('a'),
+        replacement: standIn,
+        stream: STREAM,
+        revision: 1,
+        filingIds: standIn === null ? ['f1', 'f2'] : ['f1'],
+        reason: 'order',
+      });
+    const revise = (fold: Fold) =>
+      FilingRevised.of({
+        askedAt: LATER,
+        content: fold.blob('r', { f1: content('MOTION by a minor') }),
+        revisedAt: LATER,
+        changed: ['description'],
+        filing: filing('f1', NOON),
+      });
+
+    for (const kind of ['replaced', 'removed'] as const) {
+      it.each([false, true])(
+        `folding after it equals redacting after a fold (${kind}; revised between: %s)`,
+        (revised) => {
+          const live = new Fold();
+          live.then(...history(live.blob('a', filings)));
+          if (revised) live.then(revise(live));
+          if (kind === 'replaced') live.blob('n', replacement);
+          live.then(redaction(kind === 'replaced' ? blobName('n') : null));
+
+          const rebuilt = new Fold();
+          rebuilt.redact('a', kind === 'replaced' ? replacement : null);
+          if (kind === 'replaced') rebuilt.blob('n', replacement);
+          rebuilt.then(...history(blobName('a')));
+          if (revised) rebuilt.then(revise(rebuilt));
+          rebuilt.then(redaction(kind === 'replaced' ? blobName('n') : null));
+
+          const sorted = (fold: Fold) => [...fold.documents].sort();
+          expect(sorted(rebuilt)).toEqual(sorted(live));
+          expect(JSON.stringify(sorted(live))).not.toContain('named');
+        },
+      );
+    }
+
+    it('takes parties and names away with the docket’s head', () => {
+      const fold = new Fold();
+      const header = {
+        caseName: 'Secret v. Name',
+        caseNameSecondary: null,
+        caseNameSecondaryLanguage: null,
+        caseType: 'civil' as const,
+        natureOfProceeding: null,
+        cause: null,
+        assignedJudge: null,
+        referredJudge: null,
+        dateFiled: null,
+        dateClosed: null,
+      };
+      const parties = [{ name: 'Secret', role: 'Plaintiff', terminatedAt: null, attorneys: [] }];
+      const bytes = encodeBlob(detailsBlob({ caseNumber: '3:24-cv-01234', header, parties, crossReferences: [] }));
+      fold.blobs.set(blobName('a'), { bytes, redacted: false });
+      fold.then(opened, DocketDetailsChanged.of({ askedAt: NOON, content: blobName('a') }));
+      expect(JSON.stringify([...fold.documents])).toContain('Secret');
+      fold.then(
+        ContentRedacted.of({
+          name: blobName('a'),
+          replacement: null,
+          stream: STREAM,
+          revision: 1,
+          filingIds: [],
+          reason: 'order',
+        }),
+      );
+      expect(JSON.stringify([...fold.documents])).not.toContain('Secret');
+      expect(fold.case?.caseNumber).toBe('3:24-cv-01234');
+    });
+  });
+});
