@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { evolveDocket, NEW_DOCKET } from '../../src/commands/docket.ts';
+import { compareSnapshot } from '../../src/commands/docket-compare.ts';
+import { decideSnapshot } from '../../src/commands/docket-decide.ts';
+import { isDay } from '../../src/dockets/court-time.ts';
+import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
+import { encodeEvent } from '../../src/events/codec.ts';
+import { Instant, toMicros } from '../../src/instant.ts';
+import { rawDocket, rawEntry } from './raw-docket.ts';
+
+const NOON = '2026-03-01T12:00:00.000000Z';
+const CASE_NUMBER = '3:24-cv-01234';
+
+/** Days, and moments, of any year that four digits can write; the ends of what can be written more often than others. */
+const year = fc.oneof(
+  fc.constantFrom(0, 1, 1600, 1683, 1684, 1700, 2249, 2255, 9999),
+  fc.integer({ min: 0, max: 9999 }),
+);
+const date = fc
+  .tuple(
+    year,
+    fc.constantFrom('01-01', '01-02', '06-15', '12-31'),
+    fc.constantFrom('', 'T00:00:01', 'T23:59:59', 'T23:59:59-12:00', 'T00:30:00+14:00'),
+  )
+  .map(([y, day, time]) => `${String(y).padStart(4, '0')}-${day}${time}`);
+
+describe('dates of a docket', () => {
+  it('whatever they are, an import ends, with times that are unique and can be recorded', () => {
+    fc.assert(
+      fc.property(date, date, date, (filed, entered, head) => {
+        const fields = { date_entered: entered };
+        const entries = [1, 2, 3].map((number) => rawEntry(number, filed, `ORDER number ${number}`, fields));
+        const read = readJuriscraperDocket(rawDocket(entries, { date_filed: head, date_terminated: filed }), {
+          askedAt: NOON,
+          complete: true,
+          source: 'test',
+        });
+        if ('refused' in read) throw new Error(read.refused);
+        const contents = { filings: new Map(), details: null };
+        const comparison = compareSnapshot(NEW_DOCKET, contents, read.snapshot, CASE_NUMBER);
+        const drafts = decideSnapshot(NEW_DOCKET, comparison, read.snapshot, {
+          stream: `docket-cand-${CASE_NUMBER}`,
+          caseNumber: CASE_NUMBER,
+          ingestId: 'ingest',
+          now: toMicros(NOON),
+          clockTime: null,
+          oldestAsked: null,
+        });
+        const events = drafts.map((draft) => draft.event('0'.repeat(64)));
+        for (const event of events) encodeEvent(event);
+        const times = [...evolveDocket(NEW_DOCKET, events).filings.values()].map(({ availableAt }) => availableAt);
+        expect(new Set(times).size).toBe(3);
+        for (const time of times) expect(Instant.safeParse(time).success).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('outside of the years in which microseconds can be told apart are none', () => {
+    expect(['1699-12-31', '1700-01-01', '2249-12-31', '2250-01-01', '9999-12-31'].map(isDay)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
