@@ -6,7 +6,14 @@ import { type Append, type CommandContext, type EventLog, RevisionConflict } fro
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
 import { isRejection } from './decider.ts';
 import { type Loaded, load } from './handle.ts';
-import { isSubmitted, type Payment, type Purchase, payment } from './payment.ts';
+import { isSubmitted, mayBePresented, type Payment, type Purchase, payment } from './payment.ts';
+import {
+  claimIdentifier,
+  type Earlier,
+  earlierOutcome,
+  type IdentifiedRequest,
+  type SubmittedState,
+} from './payment-identifier-claim.ts';
 
 /** Pauses before an append whose outcome is not known is repeated unchanged, milliseconds. */
 const APPEND_REPEATS_MS = [50, 250, 1_000] as const;
@@ -17,37 +24,50 @@ export type Claim =
   | { readonly claimed: SubmittedPayment }
   /** Another request has it. */
   | { readonly used: Problem }
+  /** Another request bought the answer under the same identifier. */
+  | { readonly bought: SubmittedState }
   /** It may be recorded or not: the log did not say, however often it was asked. */
   | { readonly unknown: unknown };
 
 /**
  * Records a purchase, if the payment is still free.
  * @param found the payment as it was last read
+ * @param identified a request under a payment identifier, which is claimed before
  * @throws what reading the log throws; then nothing was claimed
  */
 export async function claimPayment(
-  { log, clock }: { readonly log: EventLog; readonly clock: Clock },
+  ports: { readonly log: EventLog; readonly clock: Clock },
   stream: string,
   found: Loaded<Payment>,
   purchase: Purchase,
   context: CommandContext,
+  identified: IdentifiedRequest | null = null,
 ): Promise<Claim> {
-  let at = found;
-  for (;;) {
+  for (let at = found; ; at = await load(ports.log, payment, stream)) {
+    if (identified) {
+      if (!mayBePresented(at.state)) return lostTo((await earlierOutcome(ports, identified)) ?? usedBy(at.state));
+      const claim = await claimIdentifier(ports, identified, at, context);
+      if (!('claimed' in claim)) return lostTo(claim);
+      at = claim.claimed;
+    }
     const events = payment.decide(at.state, { type: 'Submit', ...purchase });
     if (isRejection(events)) return { used: usedProblem(at.state) };
-    const recordedAt = toInstant(clock.now());
+    const recordedAt = toInstant(ports.clock.now());
     const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
     try {
-      await appendUntilKnown(log, append);
+      await appendUntilKnown(ports.log, append);
       return { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
     } catch (error) {
       if (!(error instanceof RevisionConflict)) return { unknown: error };
     }
-    // A copy wrote first. If its query failed, the payment is free again.
-    at = await load(log, payment, stream);
+    // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
+    // have changed with it, so that is asked anew.
   }
 }
+
+const usedBy = (state: Payment): Earlier => ({ refused: usedProblem(state) });
+
+const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { used: earlier.refused });
 
 async function appendUntilKnown(log: EventLog, append: Append): Promise<void> {
   for (let attempt = 0; ; attempt++) {

@@ -124,8 +124,8 @@ export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentReje
         if (state.handedOut) return rejected('already_handed_out');
         return [ResultHandedOut.of({ requestId: state.authorization.requestId })];
       case 'TakeOver':
-        if (state.status === 'released') return [];
         if (isSubmitted(state)) return rejected('already_used');
+        // Also of one that was given back before: the stream must move on, past what the old attempt expects.
         return [PaymentReleased.of({ reason: 'claim_taken_over' })];
       default:
         return unreachable(command);

@@ -21,8 +21,10 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
+import { keptAnswer } from './payment-answer.ts';
 import { type BlockhashKnowledge, checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
+import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import { admit, countCases, type RateLimitState } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
 import { type SettlementPorts, settle } from './payment-settlement.ts';
@@ -71,6 +73,8 @@ export interface PurchaseRequest {
   readonly dialect: PaymentDialect;
   /** Checked against our terms for exactly this amount. */
   readonly transaction: VerifiedTransaction;
+  /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
+  readonly identifierHash: string | null;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
   answer(call: { readonly wallet: string; readonly signal: AbortSignal }): Promise<QueryAnswer | Problem>;
@@ -83,11 +87,12 @@ export interface Timings {
   readonly settle: number | null;
 }
 
+/** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
 export type PurchaseOutcome = (
   | { readonly outcome: 'refused'; readonly problem: Problem }
-  | { readonly outcome: 'settled'; readonly transaction: string; readonly body: Buffer }
+  | { readonly outcome: 'settled'; readonly transaction: string; readonly boughtBy: string; readonly body: Buffer }
   /** Not yet known: recovery decides. */
-  | { readonly outcome: 'pending'; readonly transaction: string }
+  | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string }
   /** It certainly did not move any money. */
   | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string }
 ) & {
@@ -112,18 +117,22 @@ export function createPurchasing(ports: PurchasePorts): Purchasing {
     async buy(request) {
       const run = new PurchaseRun(ports, request);
       const { messageHash } = request.transaction;
-      // A copy of a request that is still at work: nothing is counted and no second query is made.
-      if (underway.has(messageHash)) return run.refuseCopy();
-      underway.add(messageHash);
       try {
-        return await run.run();
+        const known = await run.repeat();
+        if (known) return known;
+        // A copy of a request that is still at work: nothing is counted and no second query is made.
+        if (underway.has(messageHash)) return await run.refuseCopy();
+        underway.add(messageHash);
+        try {
+          return await run.run();
+        } finally {
+          underway.delete(messageHash);
+        }
       } catch (error) {
         if (!(error instanceof StorageFailure)) throw error;
         // From the claim on everything is caught where it happens, so nothing was claimed here.
         ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
         return run.refuse(problem('service_unavailable', { component: 'storage', retry_after: 2 }));
-      } finally {
-        underway.delete(messageHash);
       }
     },
   };
@@ -135,12 +144,13 @@ class PurchaseRun {
   readonly #stream: string;
   readonly #context: CommandContext;
   readonly #authorization: Authorization;
+  readonly #identified: IdentifiedRequest | null;
   #limits: RateLimitState | null = null;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
   constructor(ports: PurchasePorts, request: PurchaseRequest) {
-    const { requestId, transaction, dialect, endpoint, requestHash, amount } = request;
+    const { requestId, transaction, dialect, endpoint, requestHash, amount, identifierHash } = request;
     const { network, mint, payTo } = ports.payee;
     this.#ports = ports;
     this.#request = request;
@@ -156,8 +166,20 @@ class PurchaseRun {
       amount: String(amount),
       endpoint,
       requestHash,
-      identifierHash: null,
+      identifierHash,
     };
+    this.#identified =
+      identifierHash === null ? null : { hash: identifierHash, requestHash, payment: transaction.messageHash };
+  }
+
+  /**
+   * What the request's identifier stands for already; null where it stands for nothing yet. Before everything that
+   * costs or counts: by now the blockhash may have expired and the wallet may be empty.
+   */
+  async repeat(): Promise<PurchaseOutcome | null> {
+    const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
+    if (!earlier) return null;
+    return 'bought' in earlier ? this.#earlier(earlier.bought) : this.refuse(earlier.refused);
   }
 
   /** Another request of this process is at work with the same payment. */
@@ -248,11 +270,11 @@ class PurchaseRun {
       },
       submission,
     };
-    const claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context);
-    if ('used' in claim) {
+    const claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context, this.#identified);
+    if ('used' in claim || 'bought' in claim) {
       // The claim is somebody else's, so no event will ever name these bytes.
       await payloads.remove(name).catch(() => undefined);
-      return this.refuse(claim.used);
+      return 'used' in claim ? this.refuse(claim.used) : this.#lost(claim.bought);
     }
     if ('unknown' in claim) {
       // If it was recorded, recovery will settle it; only "pending" is true either way.
@@ -260,6 +282,31 @@ class PurchaseRun {
       return this.#pending(submission.transaction, answeredCases);
     }
     return this.#settle(claim.claimed, body, answeredCases);
+  }
+
+  /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
+  async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
+    await this.#count(0);
+    return this.#earlier(winner);
+  }
+
+  /** The outcome of the payment that an identifier stands for. Nothing is charged. */
+  async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
+    const { transaction } = state.submission;
+    const boughtBy = state.authorization.requestId;
+    switch (state.status) {
+      case 'submitted':
+        return { outcome: 'pending', transaction, boughtBy, ...this.#facts() };
+      case 'settled': {
+        const body = await keptAnswer(this.#ports, state);
+        if (!body) return this.refuse(problem('result_gone'));
+        return { outcome: 'settled', transaction, boughtBy, body, ...this.#facts() };
+      }
+      case 'failed':
+        return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
+      case 'rolled_back':
+        return { outcome: 'failed', transaction, reason: 'rolled_back', ...this.#facts() };
+    }
   }
 
   async #settle(claimed: SubmittedPayment, body: Buffer, answeredCases: number): Promise<PurchaseOutcome> {
@@ -278,7 +325,7 @@ class PurchaseRun {
     const { state } = settled;
     if (state.status === 'settled') {
       await this.#count(answeredCases);
-      return { outcome: 'settled', transaction, body, ...this.#facts() };
+      return { outcome: 'settled', transaction, boughtBy: this.#request.requestId, body, ...this.#facts() };
     }
     if (state.status === 'failed') {
       await this.#count(0);
@@ -289,7 +336,7 @@ class PurchaseRun {
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
     await this.#count(answeredCases);
-    return { outcome: 'pending', transaction, ...this.#facts() };
+    return { outcome: 'pending', transaction, boughtBy: this.#request.requestId, ...this.#facts() };
   }
 
   /** A count that cannot be corrected costs a wallet one case of its day, and must not cost it its answer. */

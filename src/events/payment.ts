@@ -31,7 +31,7 @@ export const PaymentAuthorized = event(
     endpoint: z.string(),
     /** SHA-256 of the canonical request: what a payment identifier stands for. */
     requestHash: Sha256,
-    /** SHA-256 of the caller's payment identifier, which is its secret. */
+    /** SHA-256 of the wallet and its payment identifier, which is the caller's secret: names the identifier's stream. */
     identifierHash: Sha256.nullable(),
   }),
 );
@@ -130,7 +130,17 @@ export const ResultHandedOut = event('ResultHandedOut', 1, z.strictObject({ requ
 export const PaymentIdClaimed = event(
   'PaymentIdClaimed',
   1,
-  z.strictObject({ payment: z.string(), requestId: RequestId, requestHash: Sha256 }),
+  z.strictObject({
+    /** Message hash of the payment: the name of its stream. */
+    payment: Sha256,
+    requestId: RequestId,
+    requestHash: Sha256,
+    /**
+     * The revision of the payment's stream that its submission will expect. Once the stream is past it without having
+     * been submitted for this identifier, that submission can never be recorded, and the claim has ended.
+     */
+    expected: z.int().min(-1),
+  }),
 );
 
 export type PaymentEvent =

@@ -16,6 +16,7 @@ import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from './paid-c
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
 import { sendProblem } from './send-problem.ts';
 import { type PresentedPayment, readPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
+import { identifierHashOf } from './x402/payment-identifier.ts';
 import { type Receipt, receiptHeaders } from './x402/receipt.ts';
 import { checkTerms, type NewestBlockhash, sendPaymentRequired } from './x402/send-payment-required.ts';
 import { type Merchant, type Offer, transferTermsOf } from './x402/terms.ts';
@@ -69,7 +70,7 @@ export function registerPaidRoute<Parameters>(
       if (isProblem(verified)) {
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }
-      const { transaction, dialect } = verified;
+      const { transaction, dialect, identifier } = verified;
       const tag = readTag(request);
       const endpoint = `${route.method} ${route.path}`;
       const outcome = await dependencies.purchasing.buy({
@@ -79,6 +80,7 @@ export function registerPaidRoute<Parameters>(
         amount,
         dialect,
         transaction,
+        identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
         startedAt,
         answer: ({ wallet, signal }) => {
           const call: PaidCallContext = {
@@ -105,11 +107,18 @@ export function registerPaidRoute<Parameters>(
 
 const isRefusal = (value: unknown): value is Problem => typeof value === 'object' && value !== null && isProblem(value);
 
+interface VerifiedPayment {
+  readonly transaction: VerifiedTransaction;
+  readonly dialect: PaymentDialect;
+  /** The client's `payment-identifier`. */
+  readonly identifier: string | null;
+}
+
 /** Checks 2 to 6 of `payments.md`, and in which dialect the payment was made. */
 function verify(
-  { transaction: wire, memo, x402Version }: PresentedPayment,
+  { transaction: wire, memo, x402Version, identifier }: PresentedPayment,
   terms: TransferTerms,
-): { readonly transaction: VerifiedTransaction; readonly dialect: PaymentDialect } | Problem {
+): VerifiedPayment | Problem {
   const verdict = verifyTransaction(wire, terms, memo);
   if (!verdict.ok) {
     return verdict.reason === REJECTION.couldNotBeDecoded
@@ -118,7 +127,7 @@ function verify(
   }
   const { transaction } = verdict;
   const dialect = transaction.sponsored ? (x402Version === 2 ? 'x402-v2' : 'x402-v1') : 'self-paid';
-  return { transaction, dialect };
+  return { transaction, dialect, identifier };
 }
 
 function setPaymentHeaders(reply: FastifyReply, { limits, timings }: PurchaseOutcome): void {
@@ -145,9 +154,9 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
   switch (outcome.outcome) {
     case 'settled':
       reply.headers(receiptHeaders({ ...call.receipt, transaction: outcome.transaction, failure: null }));
-      return sendPaidAnswer(reply, call.requestId, outcome.body);
+      return sendPaidAnswer(reply, outcome.boughtBy, outcome.body);
     case 'pending':
-      return sendPending(reply, { ...call, transaction: outcome.transaction });
+      return sendPending(reply, { ...call, transaction: outcome.transaction, boughtBy: outcome.boughtBy });
     case 'failed': {
       const { transaction, reason } = outcome;
       reply.headers(receiptHeaders({ ...call.receipt, transaction, failure: reason }));
@@ -172,18 +181,23 @@ export function sendPaidAnswer(reply: FastifyReply, requestId: string, body: Buf
 
 export interface PendingPayment {
   readonly requestId: string;
+  /** The request that the answer is kept under. */
+  readonly boughtBy: string;
   readonly transaction: string;
   readonly tag: string | null;
   readonly clock: Clock;
 }
 
 /** The outcome of a payment is not yet known: where to look for it, and when. Never a 402, which would be paid again. */
-export function sendPending(reply: FastifyReply, { requestId, transaction, tag, clock }: PendingPayment): FastifyReply {
+export function sendPending(
+  reply: FastifyReply,
+  { requestId, boughtBy, transaction, tag, clock }: PendingPayment,
+): FastifyReply {
   const meta = metaOf({ request_id: requestId, queried_at: toInstant(clock.now()), tag });
   const payment = {
     status: 'pending',
     transaction,
-    result_url: `${reply.server.answering.publicUrl}${resultPath(requestId)}`,
+    result_url: `${reply.server.answering.publicUrl}${resultPath(boughtBy)}`,
     retry_after: PENDING_RETRY_SECONDS,
   };
   return reply

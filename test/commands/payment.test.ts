@@ -88,7 +88,7 @@ describe('a payment that was given back', () => {
       .thenRejected('not_submitted');
     when(...givenBack)
       .when(takeOver)
-      .then();
+      .then(takenOver);
   });
 });
 

@@ -198,7 +198,11 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
     read(await fetch(base + path, { headers }));
 
   /** A sound payment of this wallet, as an x402 v2 client sends it; `over` changes its transaction. */
-  function pay(keypair: Keypair, over: Partial<Parameters<typeof build>[0]> = {}): Record<string, string> {
+  function pay(
+    keypair: Keypair,
+    over: Partial<Parameters<typeof build>[0]> = {},
+    identifier?: string,
+  ): Record<string, string> {
     const wire = build({
       instructions: [limit(), price(), transfer(parties, keypair.publicKey), memo()],
       payer: parties.feePayer,
@@ -206,14 +210,15 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
       blockhash: blockhashes.latest()!.blockhash,
       ...over,
     });
-    return header(wire);
+    return header(wire, {}, identifier);
   }
 
   /** The header of x402 v2 around wire bytes. */
-  const header = (wire: Buffer, accepted: object = {}): Record<string, string> => ({
+  const header = (wire: Buffer, accepted: object = {}, identifier?: string): Record<string, string> => ({
     'payment-signature': Buffer.from(
       JSON.stringify({
         x402Version: 2,
+        ...(identifier && { extensions: { 'payment-identifier': { info: { required: false, id: identifier } } } }),
         accepted: {
           scheme: 'exact',
           network: network.caip2,

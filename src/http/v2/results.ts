@@ -4,9 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { load } from '../../commands/handle.ts';
 import { type Payment, payment } from '../../commands/payment.ts';
+import { keptAnswer } from '../../commands/payment-answer.ts';
 import { problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
-import { type Clock, toInstant } from '../../instant.ts';
+import type { Clock } from '../../instant.ts';
 import { PAYMENTS, type PaymentRecord } from '../../projections/payments.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
@@ -57,6 +58,7 @@ async function answer(
     case 'submitted':
       return sendPending(reply, {
         requestId,
+        boughtBy: requestId,
         transaction,
         tag: readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null,
         clock,
@@ -66,9 +68,7 @@ async function answer(
     case 'rolled_back':
       return sendProblem(reply, problem('settlement_failed', { reason: 'rolled_back', transaction }));
     case 'settled': {
-      const { answer: name, keepUntil } = state.answer;
-      const kept = name !== null && toInstant(clock.now()) < keepUntil;
-      const body = kept ? await payloads.get(name) : null;
+      const body = await keptAnswer({ payloads, clock }, state);
       return body ? sendPaidAnswer(reply, requestId, body) : sendProblem(reply, problem('result_gone'));
     }
   }

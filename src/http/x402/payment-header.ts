@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
 import { type Problem, problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
+import { readPaymentIdentifier } from './payment-identifier.ts';
 
 /** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
 export const PAYMENT_HEADERS = ['payment-signature', 'x-payment', 'x402-payment'] as const;
@@ -21,6 +22,8 @@ export interface PresentedPayment {
   readonly transaction: Buffer;
   /** The memo of the 402 that the client answers, if it sent that back. */
   readonly memo: string | null;
+  /** x402's `payment-identifier`, if the client sent one. */
+  readonly identifier: string | null;
 }
 
 /** Null where the request carries no payment. */
@@ -30,11 +33,18 @@ export function readPayment(headers: IncomingHttpHeaders, network: NetworkNames)
   for (const value of new Set(values)) {
     const payment = readPaymentText(value, network);
     if ('problem' in payment) return payment;
-    if (found && !found.transaction.equals(payment.transaction)) return unreadable('several_payments');
-    found ??= payment;
+    const before: PresentedPayment = found ?? payment;
+    if (!isSamePayment(before, payment)) return unreadable('several_payments');
+    found = { ...before, memo: before.memo ?? payment.memo, identifier: before.identifier ?? payment.identifier };
   }
   return found;
 }
+
+/** One transaction under two headers is one payment, as long as neither says otherwise. */
+const isSamePayment = (one: PresentedPayment, other: PresentedPayment): boolean =>
+  one.transaction.equals(other.transaction) &&
+  (one.memo === null || other.memo === null || one.memo === other.memo) &&
+  (one.identifier === null || other.identifier === null || one.identifier === other.identifier);
 
 /** Reads one payment from its text: a header's value, or an argument of a tool. */
 export function readPaymentText(text: string, network: NetworkNames): PresentedPayment | Problem {
@@ -42,7 +52,7 @@ export function readPaymentText(text: string, network: NetworkNames): PresentedP
   const bytes = strictBase64(text);
   if (!bytes || bytes.length === 0) return unreadable(text === '' ? 'empty' : 'not_base64');
   // A transaction begins with the number of its signatures; no JSON text begins with so low a byte.
-  if (bytes.readUInt8(0) < 0x09) return { x402Version: null, transaction: bytes, memo: null };
+  if (bytes.readUInt8(0) < 0x09) return { x402Version: null, transaction: bytes, memo: null, identifier: null };
   const value = parseJson(bytes);
   if (value === undefined) return unreadable('not_json');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return unreadable('not_an_object');
@@ -55,13 +65,15 @@ function readEnvelope(envelope: Readonly<Record<string, unknown>>, network: Netw
       const { data } = PaymentPayloadV2Schema.safeParse(envelope);
       if (!data) return unreadable('schema');
       const { scheme, network: named, extra } = data.accepted;
-      const memo = extra?.memo;
-      return readTransaction(2, scheme, named, data.payload, typeof memo === 'string' ? memo : null, network);
+      const read = readPaymentIdentifier(data.extensions);
+      if ('unreadable' in read) return unreadable('payment_identifier');
+      const memo = typeof extra?.memo === 'string' ? extra.memo : null;
+      return readTransaction(2, scheme, named, data.payload, { memo, identifier: read.identifier }, network);
     }
     case 1: {
       const { data } = PaymentPayloadV1Schema.safeParse(envelope);
       if (!data) return unreadable('schema');
-      return readTransaction(1, data.scheme, data.network, data.payload, null, network);
+      return readTransaction(1, data.scheme, data.network, data.payload, { memo: null, identifier: null }, network);
     }
     case undefined:
       return unreadable('schema');
@@ -75,7 +87,7 @@ function readTransaction(
   scheme: string,
   named: string,
   payload: Readonly<Record<string, unknown>>,
-  memo: string | null,
+  said: Pick<PresentedPayment, 'memo' | 'identifier'>,
   network: NetworkNames,
 ): PresentedPayment | Problem {
   if (scheme !== 'exact') return rejectedPayment('unsupported_scheme');
@@ -85,7 +97,7 @@ function readTransaction(
   }
   const text = payload.transaction;
   const transaction = typeof text === 'string' ? strictBase64(text) : null;
-  return transaction ? { x402Version, transaction, memo } : unreadable('transaction_not_base64');
+  return transaction ? { x402Version, transaction, ...said } : unreadable('transaction_not_base64');
 }
 
 /** The bytes of standard base64 in its one canonical form; null for anything else. */

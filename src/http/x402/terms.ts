@@ -4,6 +4,7 @@ import type { JsonObject } from '../../events/event.ts';
 import { addressBytes, associatedTokenAddress, type NetworkNames } from '../../solana/addresses.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import type { TransferTerms } from '../../solana/verify-transaction.ts';
+import { PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_DECLARATION } from './payment-identifier.ts';
 
 /** For how long a client may take to come back with its payment: the life of a blockhash, nearly. */
 export const MAX_TIMEOUT_SECONDS = 60;
@@ -89,7 +90,13 @@ export function termsFor(
     asset: network.usdcMint,
   };
   return {
-    v2: { x402Version: 2, error, resource: { url, description, mimeType }, accepts: [accepted] },
+    v2: {
+      x402Version: 2,
+      error,
+      resource: { url, description, mimeType },
+      accepts: [accepted],
+      extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_DECLARATION },
+    },
     // No member is null: some clients of x402 v1 check strictly.
     v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo } },
     selfPaid: { ...inFirstShape, network: network.selfPaid, extra: { memo, ...blockhash } },

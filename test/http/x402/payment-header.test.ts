@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isProblem } from '../../../src/errors.ts';
 import { readPayment, readPaymentText } from '../../../src/http/x402/payment-header.ts';
+import { identifierHashOf } from '../../../src/http/x402/payment-identifier.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 
 const network = NETWORKS.devnet;
@@ -36,7 +37,7 @@ function reasonOf(text: string) {
 describe('a payment is read by what it is', () => {
   it('x402 v2, as its own encoder writes it, with the memo that the client sent back', () => {
     const text = encodePaymentSignatureHeader(second as Parameters<typeof encodePaymentSignatureHeader>[0]);
-    expect(read(text)).toEqual({ x402Version: 2, transaction, memo: 'abc' });
+    expect(read(text)).toEqual({ x402Version: 2, transaction, memo: 'abc', identifier: null });
   });
   it('x402 v2 without a memo', () => {
     expect(read(base64({ ...second, accepted: { ...accepted, extra: {} } }))).toMatchObject({ memo: null });
@@ -44,10 +45,20 @@ describe('a payment is read by what it is', () => {
   });
   it('x402 v1, on any name of our network', () => {
     for (const named of [network.v1, network.selfPaid, network.caip2])
-      expect(read(base64({ ...first, network: named }))).toEqual({ x402Version: 1, transaction, memo: null });
+      expect(read(base64({ ...first, network: named }))).toEqual({
+        x402Version: 1,
+        transaction,
+        memo: null,
+        identifier: null,
+      });
   });
   it('a bare transaction', () => {
-    expect(read(transaction.toString('base64'))).toEqual({ x402Version: null, transaction, memo: null });
+    expect(read(transaction.toString('base64'))).toEqual({
+      x402Version: null,
+      transaction,
+      memo: null,
+      identifier: null,
+    });
   });
   it('under any of the three headers', () => {
     for (const name of ['payment-signature', 'x-payment', 'x402-payment'])
@@ -57,6 +68,50 @@ describe('a payment is read by what it is', () => {
   it('never by what the client says of our terms', () => {
     const echo = { ...accepted, amount: '1', asset: 'another', payTo: 'another' };
     expect(read(base64({ ...second, accepted: echo }))).toMatchObject({ transaction });
+  });
+});
+
+describe('a payment identifier', () => {
+  const withExtension = (extension: unknown) => base64({ ...second, extensions: { 'payment-identifier': extension } });
+  const withId = (id: unknown) => withExtension({ info: { required: false, id }, schema: {} });
+
+  it('is read where the client sent one', () => {
+    for (const id of ['pay_7d5d747be160e280', 'a'.repeat(128)])
+      expect(read(withId(id))).toMatchObject({ identifier: id });
+  });
+  it('is none where the client sent nothing, or our own declaration back', () => {
+    for (const extension of [undefined, null, {}, { info: { required: false } }, { info: null }])
+      expect(read(withExtension(extension))).toMatchObject({ identifier: null });
+    expect(read(base64({ ...second, extensions: null }))).toMatchObject({ identifier: null });
+  });
+  it.each([
+    '',
+    'a'.repeat(15),
+    'a'.repeat(129),
+    'sixteen-letters!',
+    'ä'.repeat(20),
+    `${'a'.repeat(20)}\n`,
+    7,
+    true,
+    {},
+  ])('that is not well-formed is a fault, since its sender counts on it (%j)', (id) =>
+    expect(reasonOf(withId(id))).toEqual(['invalid_payment', 'payment_identifier']),
+  );
+  it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('so is an extension of another shape (%j)', (extension) =>
+    expect(reasonOf(withExtension(extension))).toEqual(['invalid_payment', 'payment_identifier']),
+  );
+  it('of two headers must be one', () => {
+    const other = base64({ ...second, extensions: { 'payment-identifier': { info: { id: 'b'.repeat(16) } } } });
+    expect(readPayment({ 'payment-signature': withId('a'.repeat(16)), 'x-payment': other }, network)).toMatchObject({
+      details: { reason: 'several_payments' },
+    });
+    expect(readPayment({ 'payment-signature': base64(first), 'x-payment': other }, network)).toMatchObject({
+      identifier: 'b'.repeat(16),
+    });
+  });
+  it('is hashed with the wallet that it is bound to', () => {
+    expect(identifierHashOf('one', 'a'.repeat(16))).toMatch(/^[0-9a-f]{64}$/);
+    expect(identifierHashOf('one', 'a'.repeat(16))).not.toBe(identifierHashOf('two', 'a'.repeat(16)));
   });
 });
 
@@ -122,6 +177,26 @@ describe('a payment that cannot be read', () => {
     expect(readPayment({ 'payment-signature': base64(second), 'x402-payment': '' }, network)).toMatchObject({
       problem: 'invalid_payment',
     });
+  });
+
+  const names = ['payment-signature', 'x-payment', 'x402-payment'] as const;
+  const pairs = names.flatMap((one) => names.filter((other) => other !== one).map((other) => [one, other] as const));
+  it.each(pairs)('in every pair of headers: %s and %s', (one, another) => {
+    const different = { ...second, payload: { transaction: Buffer.from([1, 9]).toString('base64') } };
+    const bare = transaction.toString('base64');
+    for (const text of [
+      base64(different),
+      base64({ ...first, payload: different.payload }),
+      Buffer.from([1, 9]).toString('base64'),
+    ])
+      expect(readPayment({ [one]: base64(second), [another]: text }, network)).toMatchObject({
+        details: { reason: 'several_payments' },
+      });
+    for (const text of [base64(first), bare])
+      expect(readPayment({ [one]: base64(second), [another]: text }, network)).toMatchObject({
+        transaction,
+        memo: 'abc',
+      });
   });
 
   it('brackets inside strings are no nesting', () => {

@@ -45,6 +45,13 @@ describe('what a 402 asks for', () => {
     });
   });
 
+  it('offers x402’s payment-identifier, and does not require it', () => {
+    expect(PaymentRequiredV2Schema.parse(terms.v2).extensions?.['payment-identifier']).toMatchObject({
+      info: { required: false },
+      schema: { properties: { id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' } } },
+    });
+  });
+
   it('x402 v1, by its own schema, with nothing that is null', () => {
     const parsed = PaymentRequiredV1Schema.parse({ x402Version: 1, accepts: [terms.v1] });
     expect(parsed.accepts[0]).toMatchObject({

@@ -1,0 +1,51 @@
+/** The extension `payment-identifier` of x402 v2: a client's own name for a request, so that a repeat costs nothing. */
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../events/event.ts';
+
+export const PAYMENT_IDENTIFIER = 'payment-identifier';
+
+/** Length and alphabet are the extension's own. */
+const PATTERN = '^[a-zA-Z0-9_-]+$';
+const LEAST_LENGTH = 16;
+const MOST_LENGTH = 128;
+const IDENTIFIER = new RegExp(PATTERN);
+
+/** What a 402 says of it: offered, never required. */
+export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {
+  info: { required: false },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: { type: 'string', minLength: LEAST_LENGTH, maxLength: MOST_LENGTH, pattern: PATTERN },
+    },
+    required: ['required'],
+  },
+};
+
+export type ReadIdentifier = { readonly identifier: string | null } | { readonly unreadable: true };
+
+/**
+ * The identifier that a payment carries; null where it carries none, as from a client that only echoes our declaration.
+ * One that is not well-formed is a fault: its sender counts on it.
+ */
+export function readPaymentIdentifier(
+  extensions: Readonly<Record<string, unknown>> | null | undefined,
+): ReadIdentifier {
+  const extension = extensions?.[PAYMENT_IDENTIFIER];
+  if (extension === undefined || extension === null) return { identifier: null };
+  if (typeof extension !== 'object') return { unreadable: true };
+  const { info } = extension as { readonly info?: unknown };
+  if (info === undefined || info === null) return { identifier: null };
+  if (typeof info !== 'object') return { unreadable: true };
+  const { id } = info as { readonly id?: unknown };
+  if (id === undefined || id === null) return { identifier: null };
+  const isSound =
+    typeof id === 'string' && id.length >= LEAST_LENGTH && id.length <= MOST_LENGTH && IDENTIFIER.test(id);
+  return isSound ? { identifier: id } : { unreadable: true };
+}
+
+/** What is kept of an identifier, which is its caller's secret. Bound to the wallet: nobody else's word means the same. */
+export const identifierHashOf = (wallet: string, identifier: string): string =>
+  createHash('sha256').update(`${wallet}\n${identifier}`).digest('hex');
