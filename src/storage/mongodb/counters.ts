@@ -1,0 +1,85 @@
+/** Counters with a fixed window, for rate limits. Exact between processes: each change is one conditional update. */
+import type { Collection, Db } from 'mongodb';
+import type { Micros } from '../../instant.ts';
+import type { Counted } from '../read-store.ts';
+import { isDuplicate } from './failures.ts';
+
+interface StoredCounter {
+  readonly _id: string;
+  readonly count: number;
+  readonly resetsAt: Micros;
+}
+
+/** Counters whose window ended are swept now and then, a few at once, faster than new ones can come. */
+const WINDOWS_BETWEEN_SWEEPS = 500;
+const MOST_SWEPT = 1000;
+
+export class Counters {
+  readonly #counters: Collection<StoredCounter>;
+  #windowsUntilSweep = WINDOWS_BETWEEN_SWEEPS;
+
+  constructor(database: Db) {
+    this.#counters = database.collection('counters');
+  }
+
+  async prepare(): Promise<void> {
+    await this.#counters.createIndex({ resetsAt: 1 });
+  }
+
+  async add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
+    for (;;) {
+      const changed = amount === 0 ? null : await this.#change(id, amount, limit, now);
+      if (changed) return { count: changed.count, allowed: true, resetsAt: changed.resetsAt };
+      const stored = await this.#counters.findOne({ _id: id });
+      const open = stored && stored.resetsAt > now ? stored : null;
+      const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
+      const fits = amount <= 0 || count + amount <= limit;
+      // Only an increment starts a window: neither a look nor what is given back too late.
+      if (amount === 0 || !fits || (amount < 0 && !open)) return { count, allowed: fits, resetsAt };
+      if (amount > 0 && !open && (await this.#begin(id, amount, now, resetsAt))) {
+        await this.#sweepSometimes(now);
+        return { count: amount, allowed: true, resetsAt };
+      }
+      // Somebody else changed it in between: look again.
+    }
+  }
+
+  /** Changes a counter whose window is open, if the change fits; null if it does not, or if there is no such counter. */
+  async #change(id: string, amount: number, limit: number, now: Micros): Promise<StoredCounter | null> {
+    const open = { _id: id, resetsAt: { $gt: now } };
+    const after = { returnDocument: 'after' } as const;
+    if (amount > 0) {
+      const room = { ...open, count: { $lte: limit - amount } };
+      return this.#counters.findOneAndUpdate(room, { $inc: { count: amount } }, after);
+    }
+    const enough = { ...open, count: { $gte: -amount } };
+    return (
+      (await this.#counters.findOneAndUpdate(enough, { $inc: { count: amount } }, after)) ??
+      this.#counters.findOneAndUpdate({ ...open, count: { $lt: -amount } }, { $set: { count: 0 } }, after)
+    );
+  }
+
+  /** Begins a window where none is open. */
+  async #begin(id: string, count: number, now: Micros, resetsAt: Micros): Promise<boolean> {
+    try {
+      await this.#counters.updateOne(
+        { _id: id, resetsAt: { $lte: now } },
+        { $set: { count, resetsAt } },
+        { upsert: true },
+      );
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async #sweepSometimes(now: Micros): Promise<void> {
+    this.#windowsUntilSweep--;
+    if (this.#windowsUntilSweep > 0) return;
+    this.#windowsUntilSweep = WINDOWS_BETWEEN_SWEEPS;
+    const ended = { resetsAt: { $lte: now } };
+    const old = await this.#counters.find(ended, { projection: { _id: 1 }, limit: MOST_SWEPT }).toArray();
+    await this.#counters.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, ...ended });
+  }
+}

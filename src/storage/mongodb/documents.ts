@@ -1,0 +1,222 @@
+/** The documents of projections: one collection of MongoDB for each generation of each collection. */
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { JsonObject } from '../../events/event.ts';
+import type { Position } from '../event-log.ts';
+import type { CollectionSpec, Commit, DocumentState, DocumentWrite, Find, Stored } from '../read-store.ts';
+import { despiteRaces } from './failures.ts';
+import { fieldPath, findFilter, findSort, matching, type StoredDocument, searchableFields } from './find-filter.ts';
+
+interface Registration {
+  readonly _id: string;
+  readonly collection: string;
+  readonly generation: number;
+  readonly projection: string;
+}
+
+const MOST_IDS_AT_ONCE = 1000;
+
+export class Documents {
+  readonly #database: Db;
+  readonly #registrations: Collection<Registration>;
+  readonly #generations: Collection<{ _id: string; generation: number }>;
+  readonly #checkpoints: Collection<{ _id: string; position: Position }>;
+  readonly #prepared = new Set<string>();
+  readonly #ownerOf = new Map<string, string>();
+  readonly #lastGeneration = new Map<string, number>();
+
+  constructor(database: Db) {
+    this.#database = database;
+    this.#registrations = database.collection('collections');
+    this.#generations = database.collection('generations');
+    this.#checkpoints = database.collection('checkpoints');
+  }
+
+  /** Makes the indexes of this store's own collections. */
+  async prepareOwn(): Promise<void> {
+    await this.#registrations.createIndex({ collection: 1 });
+  }
+
+  async prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void> {
+    for (const { name, indexes } of collections) {
+      const documents = this.#documents(name, generation);
+      const registered = await despiteRaces(() =>
+        this.#registrations.findOneAndUpdate(
+          { _id: registrationId(name, generation) },
+          { $setOnInsert: { collection: name, generation, projection } },
+          { upsert: true, returnDocument: 'after' },
+        ),
+      );
+      const owner = registered?.projection;
+      if (owner !== projection) {
+        throw new Error(`collection ${name} belongs to projection ${owner}, not to ${projection}`);
+      }
+      for (const fields of indexes) {
+        // The id comes last, so that documents with equal fields have an order to be paged by.
+        const keys = [...fields.map((field) => [fieldPath(field), 1] as const), ['_id', 1] as const];
+        await documents.createIndex(new Map(keys));
+      }
+      this.#prepared.add(registrationId(name, generation));
+    }
+  }
+
+  async load<Document>(
+    collection: string,
+    ids: readonly string[],
+    generation: number | undefined,
+  ): Promise<Map<string, Stored<Document>>> {
+    const rows = await this.#read(collection, generation, (from) => byIds(from, ids));
+    const documents = new Map<string, Stored<Document>>();
+    for (const row of rows) {
+      const stored = storedDocument<Document>(row);
+      if (stored) documents.set(stored.id, stored);
+    }
+    return documents;
+  }
+
+  /** Documents and tombstones. */
+  async loadStates(
+    collection: string,
+    ids: readonly string[],
+    generation: number,
+  ): Promise<Map<string, DocumentState>> {
+    const rows = await byIds(this.#documents(collection, generation), ids);
+    return new Map(
+      rows.map(({ _id, position, json }) => [
+        _id,
+        { position, document: json === null ? null : (JSON.parse(json) as JsonObject) },
+      ]),
+    );
+  }
+
+  /** Writes in order, then the checkpoint. A write to a document at or past its position changes nothing. */
+  async commit({ projection, generation, writes, position }: Commit): Promise<void> {
+    for (const { collection } of writes) await this.#assertPrepared(collection, generation);
+    for (const [collection, run] of runsOf(writes)) {
+      const operations = run.flatMap(operationsOf);
+      // All of it may be repeated: what is written already is left as it is.
+      await despiteRaces(() => this.#documents(collection, generation).bulkWrite(operations, { ordered: true }));
+    }
+    await despiteRaces(() =>
+      this.#checkpoints.updateOne({ _id: checkpointId(projection, generation) }, { $max: { position } }, UPSERT),
+    );
+  }
+
+  async checkpoint(projection: string, generation: number): Promise<Position | null> {
+    const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
+    return stored?.position ?? null;
+  }
+
+  async find<Document>(query: Find, generation: number | undefined): Promise<Stored<Document>[]> {
+    const [filter, sort] = [findFilter(query), findSort(query)];
+    if (query.limit <= 0) return [];
+    const rows = await this.#read(query.collection, generation, (from) =>
+      from.find(filter).sort(sort).limit(query.limit).toArray(),
+    );
+    return rows.map((row) => storedDocument<Document>(row)).filter((stored) => stored !== null);
+  }
+
+  async count(query: Omit<Find, 'limit'>, generation: number | undefined): Promise<number> {
+    const filter = matching(query);
+    return this.#read(query.collection, generation, (from) => from.countDocuments(filter));
+  }
+
+  async activeGeneration(projection: string): Promise<number> {
+    return (await this.#generations.findOne({ _id: projection }))?.generation ?? 1;
+  }
+
+  async activateGeneration(projection: string, generation: number): Promise<void> {
+    await despiteRaces(() => this.#generations.updateOne({ _id: projection }, { $set: { generation } }, UPSERT));
+  }
+
+  /**
+   * Reads from the generation that readers see. The pointer is read at the same time as the documents of the
+   * generation that it showed last: it moves so seldom that asking twice then costs nothing.
+   */
+  async #read<Result>(
+    collection: string,
+    generation: number | undefined,
+    read: (from: Collection<StoredDocument>) => Promise<Result>,
+  ): Promise<Result> {
+    if (generation !== undefined) return read(this.#documents(collection, generation));
+    const expected = this.#lastGeneration.get(collection) ?? 1;
+    const [active, result] = await Promise.all([
+      this.#generationOf(collection),
+      read(this.#documents(collection, expected)),
+    ]);
+    if (active === expected) return result;
+    this.#lastGeneration.set(collection, active);
+    return read(this.#documents(collection, active));
+  }
+
+  async #generationOf(collection: string): Promise<number> {
+    let owner = this.#ownerOf.get(collection);
+    if (owner === undefined) {
+      owner = (await this.#registrations.findOne({ collection }))?.projection;
+      if (owner === undefined) return 1;
+      this.#ownerOf.set(collection, owner);
+    }
+    return this.activeGeneration(owner);
+  }
+
+  async #assertPrepared(collection: string, generation: number): Promise<void> {
+    const id = registrationId(collection, generation);
+    if (this.#prepared.has(id)) return;
+    if (!(await this.#registrations.findOne({ _id: id }))) {
+      throw new Error(`generation ${generation} of collection ${collection} was never prepared`);
+    }
+    this.#prepared.add(id);
+  }
+
+  #documents(collection: string, generation: number): Collection<StoredDocument> {
+    if (!/^[a-z][a-z0-9_-]*$/.test(collection)) throw new RangeError(`not a name for a collection: ${collection}`);
+    if (!Number.isSafeInteger(generation) || generation < 1) throw new RangeError(`not a generation: ${generation}`);
+    return this.#database.collection(`documents.${collection}.${generation}`);
+  }
+}
+
+const UPSERT = { upsert: true } as const;
+
+const registrationId = (collection: string, generation: number): string => `${collection}@${generation}`;
+const checkpointId = (projection: string, generation: number): string => `${projection}@${generation}`;
+
+/** In the order asked for. */
+async function byIds(from: Collection<StoredDocument>, ids: readonly string[]): Promise<StoredDocument[]> {
+  const found = new Map<string, StoredDocument>();
+  for (let start = 0; start < ids.length; start += MOST_IDS_AT_ONCE) {
+    const portion = ids.slice(start, start + MOST_IDS_AT_ONCE);
+    for (const row of await from.find({ _id: { $in: portion } }).toArray()) found.set(row._id, row);
+  }
+  return [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
+}
+
+/**
+ * First the document is made if nobody has, then it is replaced if it is older: in this order whoever comes with the
+ * higher position wins, however two writers meet.
+ */
+function operationsOf({ id, document, position }: DocumentWrite): AnyBulkWriteOperation<StoredDocument>[] {
+  const content = {
+    position,
+    live: document !== null,
+    json: document && JSON.stringify(document),
+    fields: document ? searchableFields(document) : {},
+  };
+  return [
+    { updateOne: { filter: { _id: id }, update: { $setOnInsert: content }, upsert: true } },
+    { replaceOne: { filter: { _id: id, position: { $lt: position } }, replacement: content } },
+  ];
+}
+
+/** Stretches of writes to one collection: within a stretch one command keeps their order. */
+function runsOf(writes: readonly DocumentWrite[]): [string, DocumentWrite[]][] {
+  const runs: [string, DocumentWrite[]][] = [];
+  for (const write of writes) {
+    const last = runs.at(-1);
+    if (last?.[0] === write.collection) last[1].push(write);
+    else runs.push([write.collection, [write]]);
+  }
+  return runs;
+}
+
+function storedDocument<Document>({ _id, position, json }: StoredDocument): Stored<Document> | null {
+  return json === null ? null : { id: _id, position, document: JSON.parse(json) as Document };
+}

@@ -1,0 +1,49 @@
+/** What the driver's errors mean. */
+import { MongoError, MongoServerError } from 'mongodb';
+import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
+
+const DUPLICATE_KEY = 11_000;
+const CODES: Readonly<Record<number, StorageFailureCode>> = {
+  // Unauthorized, AuthenticationFailed
+  13: 'storage_denied',
+  18: 'storage_denied',
+  // OutOfDiskSpace
+  14031: 'storage_full',
+};
+/** What the server found wrong with a command or a document: repeating it would change nothing. */
+const FAULTS_OF_THE_CALLER: ReadonlySet<number> = new Set([2, 9, 14, 17, 40, 52, 56, 66, 72, 10334, 17280]);
+
+/** Somebody else has made the document that this write would have made. */
+export const isDuplicate = (error: unknown): boolean => error instanceof MongoError && error.code === DUPLICATE_KEY;
+
+/** Runs an operation and tells what went wrong with the engine apart from what was wrong with the call. */
+export async function guarded<Result>(operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw asStorageFailure(error);
+  }
+}
+
+function asStorageFailure(error: unknown): unknown {
+  if (!(error instanceof MongoError) || isDuplicate(error)) return error;
+  const code = error instanceof MongoServerError && typeof error.code === 'number' ? error.code : null;
+  if (code !== null && FAULTS_OF_THE_CALLER.has(code)) return error;
+  const known = code === null ? undefined : CODES[code];
+  return new StorageFailure(known ?? 'storage_unavailable', `MongoDB: ${error.message}`, { cause: error });
+}
+
+/**
+ * Repeats an operation that lost a race to make a document: the next time the document is there.
+ */
+export async function despiteRaces<Result>(operation: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!isDuplicate(error) || attempt === MOST_RACES) throw error;
+    }
+  }
+}
+
+const MOST_RACES = 20;

@@ -1,0 +1,62 @@
+/** Leases: one owner at a time, each with a token higher than the one before. */
+import type { Collection, Db } from 'mongodb';
+import type { Micros } from '../../instant.ts';
+import { isDeadOwner } from '../lease-owner.ts';
+import type { Lease } from '../read-store.ts';
+import { isDuplicate } from './failures.ts';
+
+interface StoredLease {
+  readonly _id: string;
+  readonly owner: string;
+  readonly token: number;
+  readonly expiresAt: Micros;
+}
+
+export class Leases {
+  readonly #leases: Collection<StoredLease>;
+
+  constructor(database: Db) {
+    this.#leases = database.collection('leases');
+  }
+
+  async acquire(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null> {
+    const expiresAt = now + durationMicros;
+    const token = (await this.#renew(name, owner, now, expiresAt)) ?? (await this.#take(name, owner, now, expiresAt));
+    if (token !== null) return { name, owner, token };
+    // Of a dead process of this machine it is certain that it will not come back: nobody need wait for it.
+    const holder = await this.#leases.findOne({ _id: name });
+    if (!holder || !isDeadOwner(holder.owner)) return null;
+    await this.release({ name, owner: holder.owner, token: holder.token });
+    const inherited = await this.#take(name, owner, now, expiresAt);
+    return inherited === null ? null : { name, owner, token: inherited };
+  }
+
+  /** The document stays: its token must go on growing. */
+  async release({ name, owner, token }: Lease): Promise<void> {
+    await this.#leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: 0 } });
+  }
+
+  async #renew(name: string, owner: string, now: Micros, expiresAt: Micros): Promise<number | null> {
+    const renewed = await this.#leases.findOneAndUpdate(
+      { _id: name, owner, expiresAt: { $gt: now } },
+      { $set: { expiresAt } },
+      { returnDocument: 'after' },
+    );
+    return renewed?.token ?? null;
+  }
+
+  /** Takes what has expired, was released, or was never held; null where somebody holds it. */
+  async #take(name: string, owner: string, now: Micros, expiresAt: Micros): Promise<number | null> {
+    try {
+      const taken = await this.#leases.findOneAndUpdate(
+        { _id: name, expiresAt: { $lte: now } },
+        { $set: { owner, expiresAt }, $inc: { token: 1 } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      return taken?.token ?? null;
+    } catch (error) {
+      if (isDuplicate(error)) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** Opens the read store and the payload store on one database of MongoDB. */
+import { type Clock, systemClock } from '../../instant.ts';
+import type { PayloadStore } from '../payload-store.ts';
+import type { ReadStore } from '../read-store.ts';
+import { connect } from './connection.ts';
+import { guarded } from './failures.ts';
+import { MongoPayloadStore } from './payload-store.ts';
+import { MongoReadStore } from './read-store.ts';
+
+export interface MongoStorage {
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects and makes what indexes are missing.
+ * @throws StorageFailure if nobody answers, or the credentials are refused
+ */
+export async function openMongo(url: string, clock: Clock = systemClock): Promise<MongoStorage> {
+  const connection = connect(url);
+  let open = 2;
+  // Each store may be closed alone; the connection goes with the last.
+  const release = async (): Promise<void> => {
+    if (--open === 0) await connection.client.close();
+  };
+  const payloads = new MongoPayloadStore(connection, clock, release);
+  const readStore = new MongoReadStore(connection, release);
+  const close = async (): Promise<void> => {
+    await Promise.all([payloads.close(), readStore.close()]);
+  };
+  try {
+    await guarded(async () => {
+      await Promise.all([payloads.prepare(), readStore.prepareOwn()]);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { payloads, readStore, close };
+}

@@ -1,0 +1,154 @@
+/**
+ * The payload store on MongoDB, in its journal and on a majority of its members before a name is given out. Removed
+ * bytes are gone from the collection at once; from the operations log of a replica set they go as it rolls over.
+ */
+import { Binary, type Collection, type Db } from 'mongodb';
+import { type Clock, type Instant, toInstant } from '../../instant.ts';
+import { openPayload, sealPayload } from '../payload-blob.ts';
+import type { BlobName, PayloadKind, PayloadStore, ResolvedPayload, StoredPayload } from '../payload-store.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import type { MongoConnection } from './connection.ts';
+import { despiteRaces, guarded } from './failures.ts';
+
+interface PayloadDocument {
+  readonly _id: BlobName;
+  readonly kind: PayloadKind;
+  readonly storedAt: Instant;
+  /** The blob; gone where it was replaced. */
+  readonly bytes?: Binary;
+  readonly replacement?: BlobName;
+}
+
+/** Replacements of replacements are followed this far; a redaction of a redaction is rare, a ring is a fault. */
+const MOST_REPLACEMENTS = 32;
+const LIST_PAGE = 500;
+/** Blobs of up to 256 KiB come in answers of a few megabytes. */
+const MOST_NAMES_AT_ONCE = 64;
+/** A document of MongoDB holds 16 MiB, its other fields included. */
+const MOST_BYTES = 16 * 1024 * 1024 - 64 * 1024;
+
+export class MongoPayloadStore implements PayloadStore {
+  readonly #database: Db;
+  readonly #payloads: Collection<PayloadDocument>;
+  readonly #clock: Clock;
+  readonly #release: () => Promise<void>;
+  #closed = false;
+
+  constructor({ database }: MongoConnection, clock: Clock, release: () => Promise<void>) {
+    this.#database = database;
+    this.#payloads = database.collection('payloads', { writeConcern: { w: 'majority', journal: true } });
+    this.#clock = clock;
+    this.#release = release;
+  }
+
+  async prepare(): Promise<void> {
+    await this.#payloads.createIndex({ kind: 1, storedAt: 1, _id: 1 });
+  }
+
+  async put(kind: PayloadKind, content: Uint8Array): Promise<BlobName> {
+    this.#assertOpen();
+    const { name, bytes } = await sealPayload(content);
+    if (bytes.length > MOST_BYTES) {
+      throw new RangeError(`content of ${bytes.length} bytes, compressed; at most ${MOST_BYTES} are taken`);
+    }
+    const payload = { _id: name, kind, storedAt: toInstant(this.#clock.now()), bytes: new Binary(bytes) };
+    await guarded(() => this.#payloads.insertOne(payload));
+    return name;
+  }
+
+  async get(name: BlobName): Promise<Buffer | null> {
+    return (await this.resolve([name])).get(name)?.content ?? null;
+  }
+
+  async getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>> {
+    const resolved = await this.resolve(names);
+    return new Map([...resolved].map(([name, { content }]) => [name, content]));
+  }
+
+  async resolve(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, ResolvedPayload>> {
+    this.#assertOpen();
+    const found = new Map<BlobName, ResolvedPayload>();
+    /** Names that are still looked for, each with the blob that stands in its place. */
+    let holders = new Map([...new Set(names)].map((name) => [name, name]));
+    for (let hops = 0; hops <= MOST_REPLACEMENTS && holders.size > 0; hops++) {
+      const documents = await this.#documents([...new Set(holders.values())]);
+      const replaced = new Map<BlobName, BlobName>();
+      for (const [name, holder] of holders) {
+        const document = documents.get(holder);
+        if (document?.bytes) {
+          const content = await openPayload(holder, Buffer.from(document.bytes.value()));
+          found.set(name, { content, replaced: holder !== name });
+        } else if (document?.replacement !== undefined) {
+          replaced.set(name, document.replacement);
+        }
+      }
+      holders = replaced;
+    }
+    return found;
+  }
+
+  async remove(name: BlobName, replacement?: BlobName): Promise<void> {
+    this.#assertOpen();
+    if (replacement === name) throw new RangeError(`${name} cannot replace itself`);
+    if (replacement === undefined) {
+      await guarded(() => this.#payloads.deleteOne({ _id: name }));
+      return;
+    }
+    const storedAt = toInstant(this.#clock.now());
+    await guarded(() =>
+      despiteRaces(() =>
+        this.#payloads.updateOne(
+          { _id: name },
+          { $set: { replacement }, $unset: { bytes: true }, $setOnInsert: { kind: 'docket', storedAt } },
+          { upsert: true },
+        ),
+      ),
+    );
+  }
+
+  async *list(kind: PayloadKind, olderThan: Instant): AsyncIterable<StoredPayload> {
+    let last: Pick<StoredPayload, 'storedAt' | 'name'> = { storedAt: '', name: '' };
+    for (;;) {
+      this.#assertOpen();
+      const { storedAt, name } = last;
+      const behind = { $or: [{ storedAt: { $gt: storedAt } }, { storedAt, _id: { $gt: name } }] };
+      const page = await guarded(() =>
+        this.#payloads
+          .find({ $and: [{ kind, storedAt: { $lt: olderThan }, bytes: { $exists: true } }, behind] })
+          .project<{ _id: BlobName; storedAt: Instant }>({ storedAt: 1 })
+          .sort({ storedAt: 1, _id: 1 })
+          .limit(LIST_PAGE)
+          .toArray(),
+      );
+      for (const payload of page) yield { name: payload._id, kind, storedAt: payload.storedAt };
+      const end = page.at(-1);
+      if (!end || page.length < LIST_PAGE) return;
+      last = { storedAt: end.storedAt, name: end._id };
+    }
+  }
+
+  async check(): Promise<void> {
+    this.#assertOpen();
+    await guarded(() => this.#database.command({ ping: 1 }));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#release();
+  }
+
+  async #documents(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, PayloadDocument>> {
+    const documents = new Map<BlobName, PayloadDocument>();
+    for (let start = 0; start < names.length; start += MOST_NAMES_AT_ONCE) {
+      const portion = names.slice(start, start + MOST_NAMES_AT_ONCE);
+      const found = await guarded(() => this.#payloads.find({ _id: { $in: portion } }).toArray());
+      for (const document of found) documents.set(document._id, document);
+    }
+    return documents;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StorageFailure('storage_closed', 'the payload store is closed');
+  }
+}
