@@ -36,17 +36,31 @@ export class CliError extends Error {
   }
 }
 
+/**
+ * What a terminal would obey rather than show: control characters, and those that turn the direction of writing. Names
+ * of files, faults of JSON and answers of a service may hold them.
+ */
+const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text as a terminal may be given it: lines and tabs stay, whatever else it would obey is spelt out. */
+export const printable = (text: string): string =>
+  text.replace(OBEYED, (character) =>
+    character === '\n' || character === '\t'
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** Writes one line of result. */
 export const print = (context: CliContext, text: string): void => {
-  context.stdout.write(`${text}\n`);
+  context.stdout.write(`${printable(text)}\n`);
 };
 
 /** Writes one JSON value as a line: what `--json` gives. */
 export const printJson = (context: CliContext, value: unknown): void => {
-  context.stdout.write(`${JSON.stringify(value)}\n`);
+  context.stdout.write(`${printable(JSON.stringify(value))}\n`);
 };
 
 /** Writes one line about progress. */
 export const note = (context: CliContext, text: string): void => {
-  context.stderr.write(`${text}\n`);
+  context.stderr.write(`${printable(text)}\n`);
 };

@@ -1,7 +1,7 @@
 /** The `docket` command: one program, one file for each of its commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
-import { type AddCommand, type CliContext, CliError, EXIT } from './command.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, note, printJson } from './command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -60,19 +60,19 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
   if (error instanceof CliError) {
     // A command that found something wrong has already given its result.
     if (json && error.exitCode !== EXIT.found) {
-      context.stdout.write(`${JSON.stringify({ error: { message: error.message, hint: error.hint } })}\n`);
+      printJson(context, { error: { message: error.message, hint: error.hint } });
     }
-    context.stderr.write(`${error.message}\n${error.hint}\n`);
+    note(context, `${error.message}\n${error.hint}`);
     return error.exitCode;
   }
   if (error instanceof ConfigurationError) {
-    if (json) context.stdout.write(`${JSON.stringify({ error: { message: error.message, faults: error.faults } })}\n`);
-    context.stderr.write(`${error.message}\n`);
+    if (json) printJson(context, { error: { message: error.message, faults: error.faults } });
+    note(context, error.message);
     return EXIT.usage;
   }
   const text = error instanceof Error ? error.message : String(error);
-  if (json) context.stdout.write(`${JSON.stringify({ error: { message: text } })}\n`);
-  context.stderr.write(`Unexpected: ${error instanceof Error ? (error.stack ?? text) : text}\n`);
+  if (json) printJson(context, { error: { message: text } });
+  note(context, `Unexpected: ${error instanceof Error ? (error.stack ?? text) : text}`);
   return EXIT.unavailable;
 }
 

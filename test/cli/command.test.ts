@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { type CliContext, CliError, note, print, printable, printJson } from '../../src/cli/command.ts';
+import { main } from '../../src/cli/main.ts';
+
+function collecting() {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const context: CliContext = { environment: {}, stdin: new PassThrough(), stdout, stderr, interactive: false };
+  return { context, written: () => `${stdout.read() ?? ''}${stderr.read() ?? ''}` };
+}
+
+const EVIL = '\u001b]0;owned\u0007 \u001b[31m \u009b2J \r\b\u0000 \u202eabc\u2066';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+describe('what a command writes', () => {
+  it.each([
+    ['a result', (context: CliContext) => print(context, EVIL)],
+    ['progress', (context: CliContext) => note(context, EVIL)],
+    ['JSON', (context: CliContext) => printJson(context, { [EVIL]: EVIL })],
+  ])('shows what a terminal would obey: %s', (_what, write) => {
+    const { context, written } = collecting();
+    write(context);
+    const text = written();
+    expect(text).not.toMatch(OBEYED);
+    expect(text).toContain('\\u001b[31m');
+  });
+
+  it('keeps lines and tabs, and JSON as it is meant', () => {
+    expect(printable('a\n\tb \u00e9 \u{1f600}')).toBe('a\n\tb \u00e9 \u{1f600}');
+    const { context, written } = collecting();
+    printJson(context, EVIL);
+    expect(JSON.parse(written())).toBe(EVIL);
+  });
+
+  it('shows an error the same way', async () => {
+    const { context, written } = collecting();
+    const code = await main(['import', `/nowhere/\u001b[31m`], context);
+    expect(code).toBe(new CliError('', '').exitCode);
+    const text = written();
+    expect(text).toContain('\\u001b[31m');
+    expect(text).not.toMatch(OBEYED);
+  });
+});
