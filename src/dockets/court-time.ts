@@ -68,11 +68,18 @@ function remember<Value>(memory: Map<string, Value>, day: string, compute: () =>
 
 const knownDays = new Map<string, boolean>();
 
-/** Whether a text is a day that exists, `YYYY-MM-DD`. */
+/**
+ * The days that are read. Outside of these years microseconds are no longer whole numbers apart: times of one day
+ * could not be told from each other. No court that is covered is as old, and no docket comes from so far ahead.
+ */
+const FIRST_DAY = '1700-01-01';
+const LAST_DAY = '2249-12-31';
+
+/** Whether a text is a day that exists, `YYYY-MM-DD`, in a year that a docket can have. */
 export function isDay(text: string): boolean {
   if (text.length !== 10) return false;
   return remember(knownDays, text, () => {
-    if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1600-01-01') return false;
+    if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < FIRST_DAY || text > LAST_DAY) return false;
     const ms = Date.parse(`${text}T00:00:00Z`);
     return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text;
   });

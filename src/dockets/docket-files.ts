@@ -76,9 +76,21 @@ async function* readWhole(path: string): AsyncGenerator<RawDocketItem | Unreadab
   else if (parsed.value.length === 0) yield { where: '', why: 'is an empty list' };
   else {
     for (const [index, value] of parsed.value.entries()) {
-      const own = Buffer.from(JSON.stringify(value) ?? '');
-      yield { where: `[${index}]`, value, hash: sha256(own), bytes: own.length };
+      const where = `[${index}]`;
+      const own = serialised(value);
+      if (own === null) yield { where, why: 'is nested too deeply' };
+      else yield { where, value, hash: sha256(own), bytes: own.length };
     }
+  }
+}
+
+/** Null for a value that is nested more deeply than can be written: JSON of any depth can be read. */
+function serialised(value: unknown): Buffer | null {
+  try {
+    return Buffer.from(JSON.stringify(value));
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 
