@@ -11,9 +11,12 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { registerDocs } from './docs/register-docs.ts';
 import type { Health } from './health.ts';
 import { registerPaidRoute } from './paid-route.ts';
+import { answerSandboxEarly, readyAnswerOf } from './sandbox/answer-early.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
 import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
 import { caseRoute } from './v2/case.ts';
+import { monitorRoute } from './v2/monitor.ts';
 import { registerResults } from './v2/results.ts';
 import { statusEndpoint } from './v2/status.ts';
 import type { NewestBlockhash } from './x402/send-payment-required.ts';
@@ -39,9 +42,23 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, logger, health, merchant, purchasing, newestBlockhash, storage, localRpcUrl } = dependencies;
   const { clock } = service;
   const status = statusEndpoint({ service, courts, sourceOf, health });
-  const app = makeServer(service, logger, { answerEarly: status.answerEarly });
+  const sandbox = createSandbox(clock);
+  const readCase = caseRoute({ ...storage, clock, sandbox });
+  const monitor = monitorRoute({ ...storage, clock, sandbox });
+  const answerSandbox = answerSandboxEarly(
+    service.publicUrl,
+    new Map([
+      [readCase.path, readyAnswerOf(readCase)],
+      [monitor.path, readyAnswerOf(monitor)],
+    ]),
+  );
+  const app = makeServer(service, logger, {
+    answerEarly: (request, response) => status.answerEarly(request, response) || answerSandbox(request, response),
+  });
   status.register(app);
-  registerPaidRoute(app, { merchant, purchasing, newestBlockhash, clock }, caseRoute({ ...storage, clock }));
+  const paying = { merchant, purchasing, newestBlockhash, clock };
+  registerPaidRoute(app, paying, readCase);
+  registerPaidRoute(app, paying, monitor);
   registerResults(app, { ...storage, clock });
   registerDocs(app, localRpcUrl);
   return app;

@@ -1,6 +1,6 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
-import type { FastifyRequest } from 'fastify';
 import type { Problem } from '../errors.ts';
+import type { SentRequest } from './parameters/request-parameters.ts';
 
 /** What a paid answer may know of the call that pays for it. */
 export interface PaidCallContext {
@@ -14,6 +14,9 @@ export interface PaidCallContext {
   /** Aborts at the query deadline. */
   readonly signal: AbortSignal;
 }
+
+/** What an answer from fixtures may know of its call: nobody pays for it. */
+export type SandboxCallContext = Pick<PaidCallContext, 'requestId' | 'tag'>;
 
 export interface PaidAnswer {
   /** The whole answer, `meta` included, serialised once: stored, served and pushed byte for byte. */
@@ -29,7 +32,12 @@ export interface PaidRoute<Parameters> {
   /** One line for the payment terms and the docs. */
   readonly description: string;
   /** Order of checks, steps 2 and 3: every fault at once. Runs before any payment is asked for. */
-  parse(request: FastifyRequest): Parameters | Problem;
+  parse(request: SentRequest): Parameters | Problem;
+  /**
+   * The answer to a call in the sandbox, from fixtures (specification 4); null for a call that is real. At once where
+   * the fixture lies ready.
+   */
+  sandbox(parameters: Parameters, call: SandboxCallContext): string | Promise<string> | null;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */

@@ -14,6 +14,7 @@ import {
 import { metaOf } from './meta.ts';
 import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
+import { SANDBOX_HEADERS } from './sandbox/answer-early.ts';
 import { sendProblem } from './send-problem.ts';
 import { type PresentedPayment, readPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
 import { identifierHashOf } from './x402/payment-identifier.ts';
@@ -56,12 +57,17 @@ export function registerPaidRoute<Parameters>(
     url: route.path,
     handler: async (request, reply) => {
       const startedAt = performance.now();
+      const parameters = route.parse(request);
+      if (!isRefusal(parameters)) {
+        // Before any payment is looked at: one that is sent along is not even read.
+        const answer = route.sandbox(parameters, { requestId: request.requestId, tag: readTag(request) });
+        if (answer !== null) return reply.headers(SANDBOX_HEADERS).send(await answer);
+      }
       const payment = readPayment(request.headers, merchant.network);
       const askForPayment = (amount: bigint, refusal?: Problem) =>
         sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal);
 
       if (!payment && isBareRequest(request)) return askForPayment(PRICE_BASE_UNITS);
-      const parameters = route.parse(request);
       if (isRefusal(parameters)) return sendProblem(reply, parameters);
       const amount = route.price(parameters);
       if (!payment) return askForPayment(amount);

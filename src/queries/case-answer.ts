@@ -6,7 +6,7 @@ import type { FilingType } from '../dockets/filing-type.ts';
 import { isProblem, type Problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
-import type { ReadStore } from '../storage/read-store.ts';
+import type { QueryStore } from '../storage/read-store.ts';
 import { countNew, type Delta, readDelta } from './case-delta.ts';
 import { type FullContext, readFullContext } from './case-history.ts';
 import { findCase } from './case-lookup.ts';
@@ -80,7 +80,7 @@ export function createCaseQueries({
   sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   patienceMs = PATIENCE_MS,
 }: {
-  readonly readStore: ReadStore;
+  readonly readStore: QueryStore;
   readonly clock: Clock;
   readonly sleep?: (ms: number) => Promise<void>;
   /** How long a query waits for a baseline that is being recorded. */

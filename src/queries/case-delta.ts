@@ -6,7 +6,7 @@ import { FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
 import type { JsonObject } from '../events/event.ts';
 import type { Instant } from '../instant.ts';
-import type { FieldRange, ReadStore } from '../storage/read-store.ts';
+import type { FieldRange, QueryStore } from '../storage/read-store.ts';
 import { filingAnswer } from './filing-answer.ts';
 
 export interface DeltaQuery {
@@ -36,7 +36,7 @@ export interface Delta {
 const NOTHING: Delta = { changeCount: 0, newFilings: [], updatedFilings: [], latestNewAt: null, cutAt: null, bytes: 0 };
 const PAGE = 500;
 
-export async function readDelta(readStore: ReadStore, query: DeltaQuery): Promise<Delta> {
+export async function readDelta(readStore: QueryStore, query: DeltaQuery): Promise<Delta> {
   if (query.upTo === null || query.upTo <= query.after) return NOTHING;
   const fresh = await collect(readStore, query, 'availableAt', true);
   const updated = await collect(readStore, query, 'revisedAt', false);
@@ -69,7 +69,7 @@ function endOnNewFiling(kept: Item[]): void {
 
 /** How many new filings there are and when the newest came, without reading what they say. */
 export async function countNew(
-  readStore: ReadStore,
+  readStore: QueryStore,
   query: Omit<DeltaQuery, 'budget'>,
 ): Promise<Pick<Delta, 'changeCount' | 'latestNewAt'>> {
   const { changeCount, latestNewAt } = await readDelta(readStore, { ...query, budget: 0 });
@@ -92,7 +92,7 @@ interface Collected {
 }
 
 async function collect(
-  readStore: ReadStore,
+  readStore: QueryStore,
   query: DeltaQuery,
   field: 'availableAt' | 'revisedAt',
   isNew: boolean,
@@ -142,7 +142,7 @@ async function collect(
 }
 
 async function newestOf(
-  readStore: ReadStore,
+  readStore: QueryStore,
   base: { readonly collection: string; readonly equals: Readonly<Record<string, string>>; readonly range: FieldRange },
   field: 'availableAt' | 'revisedAt',
 ): Promise<Instant | null> {

@@ -3,7 +3,7 @@ import { CASE_PARTIES, type CasePartiesDocument, FILINGS, type FilingDocument } 
 import type { Party } from '../dockets/snapshot.ts';
 import type { JsonObject } from '../events/event.ts';
 import type { Instant } from '../instant.ts';
-import type { ReadStore } from '../storage/read-store.ts';
+import type { QueryStore } from '../storage/read-store.ts';
 import { filingAnswer } from './filing-answer.ts';
 
 export interface FullContext {
@@ -21,7 +21,7 @@ const sizeOf = (value: JsonObject): number => Buffer.byteLength(JSON.stringify(v
 
 /** @param budget bytes of JSON: history is cut first, then attorneys, then parties */
 export async function readFullContext(
-  readStore: ReadStore,
+  readStore: QueryStore,
   stream: string,
   timeZone: string,
   upTo: Instant | null,
@@ -98,7 +98,7 @@ const partyAnswer = ({ name, role, terminatedAt }: Party): JsonObject => ({
 
 /** The newest that fit, oldest first. */
 async function readHistory(
-  readStore: ReadStore,
+  readStore: QueryStore,
   stream: string,
   timeZone: string,
   upTo: Instant | null,

@@ -3,7 +3,7 @@ import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../dockets/case-document.ts';
 import { type Problem, problem } from '../errors.ts';
-import type { ReadStore } from '../storage/read-store.ts';
+import type { QueryStore } from '../storage/read-store.ts';
 
 const CANDIDATES = 20;
 
@@ -12,7 +12,7 @@ export const caseNotFound = (candidates: readonly string[] = []): Problem =>
 
 /** The stream of the case that a number of a court means, or why there is not exactly one. */
 export async function findCase(
-  readStore: ReadStore,
+  readStore: QueryStore,
   court: Court,
   caseId: string,
 ): Promise<{ readonly stream: string } | Problem> {

@@ -14,11 +14,11 @@ import {
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { type Problem, problem } from '../errors.ts';
 import type { Clock, Instant } from '../instant.ts';
-import type { Cell, ReadStore } from '../storage/read-store.ts';
+import type { Cell, QueryStore } from '../storage/read-store.ts';
 import { caseNotFound } from './case-lookup.ts';
 
 export interface QueryPorts {
-  readonly readStore: ReadStore;
+  readonly readStore: QueryStore;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   /** How long a query waits for a baseline to be whole. */
@@ -70,7 +70,7 @@ export async function readMoment(
 
 /** Notes the answer on the clock. False where an ingest has moved the clock: then everything is read again. */
 async function noteAnswer(
-  readStore: ReadStore,
+  readStore: QueryStore,
   stream: string,
   seen: Cell,
   seenClock: CaseClock,

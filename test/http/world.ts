@@ -88,14 +88,14 @@ export async function openWorld() {
     url: `http://127.0.0.1:${port}`,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
-    /** `@x402/fetch` with a new wallet of 20 USDC, unchanged. */
-    async agent(): Promise<typeof fetch> {
+    /** `@x402/fetch` with a new wallet of 20 USDC, unchanged, over the given `fetch`. */
+    async agent(send: typeof fetch = fetch): Promise<typeof fetch> {
       const keypair = Keypair.generate();
       const address = keypair.publicKey.toBase58();
       await rpc.fund(address, associatedTokenAddress(address, network.usdcMint), 2_000n * CENT);
       const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
       const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
-      return wrapFetchWithPayment(fetch, client);
+      return wrapFetchWithPayment(send, client);
     },
     async importDocket(docket: object): Promise<void> {
       const read = readJuriscraperDocket(docket, {

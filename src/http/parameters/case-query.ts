@@ -86,7 +86,8 @@ export function checkCaseQuery(
   };
 }
 
-const missing = (parameter: string, received: string | null, example: string): Issue => ({
+/** A parameter without which nothing can be answered. */
+export const missing = (parameter: string, received: string | null, example: string): Issue => ({
   parameter,
   code: 'missing_required_parameter',
   received,

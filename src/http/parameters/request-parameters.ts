@@ -1,6 +1,5 @@
 /** What a request carries beside the rules of its endpoint: names, repetitions, encodings, the tag, the sandbox. */
-import type { FastifyRequest } from 'fastify';
-import { type Problem, problem } from '../../errors.ts';
+import type { IncomingHttpHeaders } from 'node:http';
 import { nearestName } from '../nearest-name.ts';
 import { echo, type Issue } from './issues.ts';
 import { type Query, type QueryValue, readQuery } from './query-string.ts';
@@ -11,6 +10,13 @@ export const MAX_TAG_LENGTH = 256;
 /** More unknown names than these are counted and not listed: an answer is not to be larger than its request. */
 const MAX_UNKNOWN_LISTED = 20;
 
+/** A request as it was sent, whoever answers it. */
+export interface SentRequest {
+  /** The request target. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
 export interface RequestParameters {
   /** By name: what was sent once, well-formed and known. */
   readonly values: ReadonlyMap<string, string>;
@@ -20,7 +26,7 @@ export interface RequestParameters {
 }
 
 /** Reads the query and the headers that every paid endpoint shares. `known` does not name `test`: all know it. */
-export function readRequestParameters(request: FastifyRequest, known: readonly string[]): RequestParameters {
+export function readRequestParameters(request: SentRequest, known: readonly string[]): RequestParameters {
   const query = readQuery(request.url);
   const names = [...known, 'test'];
   const values = new Map<string, string>();
@@ -46,31 +52,20 @@ export function readRequestParameters(request: FastifyRequest, known: readonly s
 }
 
 /** A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). */
-export const isBareRequest = (request: FastifyRequest): boolean =>
+export const isBareRequest = (request: SentRequest): boolean =>
   readQuery(request.url).size === 0 &&
   request.headers['x-service-test']?.toString().trim() !== '1' &&
   !hasBody(request);
 
-/** Who asks for a free call must never be asked to pay, so until there is a sandbox this says so. */
-export const sandboxMissing = (): Problem =>
-  problem(
-    'service_unavailable',
-    {
-      component: 'sandbox',
-      hint: 'This release has no sandbox yet. Without test=1 and X-Service-Test the call is real and costs 0.99 USD.',
-    },
-    'There is no sandbox in this release; nothing was charged.',
-  );
-
-const hasBody = ({ headers }: FastifyRequest): boolean =>
+const hasBody = ({ headers }: SentRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (specification 4). */
-const asksForSandbox = (request: FastifyRequest, values: ReadonlyMap<string, string>): boolean =>
+const asksForSandbox = (request: SentRequest, values: ReadonlyMap<string, string>): boolean =>
   values.get('test') === '1' || hasSandboxHeader(request);
 
 /** A header that was sent twice arrives as a list. */
-const hasSandboxHeader = ({ headers }: FastifyRequest): boolean =>
+const hasSandboxHeader = ({ headers }: SentRequest): boolean =>
   headers['x-service-test']
     ?.toString()
     .split(',')
@@ -122,7 +117,7 @@ function unknownNames(query: Query, known: readonly string[]): Issue[] {
 }
 
 /** `X-Service-Tag` as it was sent: a header's bytes reach us as Latin-1, and most callers mean UTF-8 by them. */
-export function readTag({ headers }: FastifyRequest): string | null {
+export function readTag({ headers }: SentRequest): string | null {
   const header = headers['x-service-tag'];
   if (header === undefined) return null;
   const bytes = Buffer.from(header.toString(), 'latin1');

@@ -2,34 +2,44 @@
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Clock } from '../../instant.ts';
-import { type CaseAnswer, type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
+import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
-import { metaOf } from '../meta.ts';
-import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import type { CaseQueryParameters } from '../parameters/case-query.ts';
-import { readCaseRequest } from '../parameters/case-request.ts';
+import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { caseMeta } from './answer-meta.ts';
 
 export interface CaseRouteDependencies {
   readonly readStore: ReadStore;
   readonly clock: Clock;
+  readonly sandbox: Sandbox;
 }
 
-export function caseRoute({ readStore, clock }: CaseRouteDependencies): PaidRoute<CaseQueryParameters> {
+export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
   const queries: CaseQueries = createCaseQueries({ readStore, clock });
   return {
     method: 'GET',
     path: '/v2/case',
     description: 'A US or Canadian court case and the filings that are new since you last looked',
     parse: (request) => readCaseRequest(request, clock.now()),
+    sandbox: (request, call) => (request.sandbox ? sandbox.answerCase(request, call) : null),
     price: () => PRICE_BASE_UNITS,
     fingerprint,
-    async answer({ caseNumber, lastChecked, ...query }, call) {
+    async answer({ court, courtCode, caseId, lastChecked, context, language, filingTypes }, call) {
       const answer = await queries.answerCase({
-        ...query,
+        court,
+        courtCode,
+        caseId,
         lastChecked: lastChecked?.at ?? null,
         since: lastChecked?.sent ?? null,
+        context,
+        language,
+        filingTypes,
       });
-      return isProblem(answer) ? answer : { body: caseBody(answer, call), answeredCases: 1 };
+      if (isProblem(answer)) return answer;
+      const meta = caseMeta(answer, { ...call, sandbox: false });
+      return { body: Buffer.from(JSON.stringify({ meta, ...answer.body })), answeredCases: 1 };
     },
   };
 }
@@ -44,23 +54,3 @@ const fingerprint = ({ courtCode, caseId, ...query }: CaseQueryParameters): stri
     language: query.language,
     filing_types: query.filingTypes?.toSorted() ?? null,
   });
-
-/** The whole answer, `meta` first, serialised once. */
-function caseBody(answer: CaseAnswer, { requestId, costUsd, tag }: PaidCallContext): Buffer {
-  const meta = {
-    ...metaOf({
-      request_id: requestId,
-      queried_at: answer.queriedAt,
-      query_cost_usd: costUsd,
-      coverage_status: answer.coverageStatus,
-      cache_age_seconds: answer.cacheAgeSeconds,
-      context_delivered: answer.contextDelivered,
-      language_delivered: answer.languageDelivered,
-      truncated: answer.truncated,
-      tag,
-    }),
-    data_as_of: answer.dataAsOf,
-    ...(answer.truncationDetails ? { truncation_details: answer.truncationDetails } : {}),
-  };
-  return Buffer.from(JSON.stringify({ meta, ...answer.body }));
-}

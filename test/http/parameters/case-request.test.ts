@@ -51,12 +51,11 @@ describe('GET /v2/case reads its request', () => {
     ]);
   });
 
-  it('never asks who wants the sandbox to pay; validation runs all the same', () => {
+  it('tells the sandbox from a real call; validation runs all the same', () => {
     const sound = 'court_code=cand&case_id=3:24-cv-01234';
-    for (const problem of [refused(`?${sound}&test=1`), refused(`?${sound}`, { 'x-service-test': '1' })]) {
-      expect(problem).toMatchObject({ problem: 'service_unavailable', details: { component: 'sandbox' } });
-      expect(problem.message).toContain('nothing was charged');
-    }
+    expect(read(`?${sound}`)).toMatchObject({ sandbox: false });
+    expect(read(`?${sound}&test=1`)).toMatchObject({ sandbox: true });
+    expect(read(`?${sound}`, { 'x-service-test': '1' })).toMatchObject({ sandbox: true });
     expect(refused(`?${sound}&test=1&context=huge`).problem).toBe('invalid_parameter');
     expect(refused('?court_code=qc_ca&case_id=500-09-031234-241&test=1').problem).toBe('court_not_covered');
     expect(refused('?test=1').problem).toBe('missing_required_parameter');
@@ -176,9 +175,8 @@ describe('GET /v2/case reads its request', () => {
         const outcome = read(`?${text}`);
         if (!isProblem(outcome)) return;
         const status = statusOf(outcome.problem);
-        const sandbox = outcome.problem === 'service_unavailable' && outcome.details.component === 'sandbox';
-        expect((status >= 400 && status < 500) || sandbox).toBe(true);
-        if (!sandbox) expect(issuesOf(outcome).length).toBeGreaterThan(0);
+        expect(status >= 400 && status < 500).toBe(true);
+        expect(issuesOf(outcome).length).toBeGreaterThan(0);
         expect(JSON.stringify(outcome).length).toBeLessThan(40_000);
       }),
       { numRuns: 2_000 },

@@ -1,0 +1,58 @@
+import type { Problem } from '../../errors.ts';
+import type { Instant, Micros } from '../../instant.ts';
+import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery, missing } from './case-query.ts';
+import { callbackIssues, faultyOf } from './case-request.ts';
+import { type Issue, refuseFor } from './issues.ts';
+import { readRequestParameters, type SentRequest } from './request-parameters.ts';
+
+export interface MonitorRequest extends Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'> {
+  readonly lastChecked: Instant;
+  /** Whether fixtures are asked for, which cost nothing. */
+  readonly sandbox: boolean;
+}
+
+const LAST_CHECKED_EXAMPLE = '2026-03-01T12:00:00Z';
+const MONITOR_PARAMETERS = ['case_id', 'court_code', 'last_checked'] as const;
+
+/** Reads `GET /v2/monitor`, where `last_checked` is required (specification 4.2): every fault at once. */
+export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRequest | Problem {
+  const { values, sandbox, issues } = readRequestParameters(request, [...MONITOR_PARAMETERS, 'callback_url']);
+  const found = issues.map(toldWhereItBelongs);
+  const faulty = faultyOf(issues);
+  const blank = (values.get('last_checked') ?? '').trim() === '';
+  if (blank && !faulty.has('last_checked')) {
+    found.push(missing('last_checked', values.get('last_checked') ?? null, LAST_CHECKED_EXAMPLE));
+  }
+  const checked = checkCaseQuery(blank ? without(values, 'last_checked') : values, now, faulty);
+  const [first, ...others] = [
+    ...found,
+    ...callbackIssues(values, 'GET /v2/monitor has no callbacks; ask GET /v2/case for one.'),
+    ...checked.issues,
+  ];
+  if (first) return refuseFor([first, ...others]);
+  const { query } = checked;
+  // Without an issue there is a query with its last_checked, or else nothing says why.
+  if (query === null || query.lastChecked === null) throw new Error('a monitor query was refused without an issue');
+  const { caseId, courtCode, court, caseNumber } = query;
+  return { caseId, courtCode, court, caseNumber, lastChecked: query.lastChecked.at, sandbox };
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(
+  CASE_QUERY_PARAMETERS.filter((name) => !MONITOR_PARAMETERS.some((own) => own === name)),
+);
+
+/** A parameter of the case query is no typo, whatever is spelt nearly like it here. */
+const toldWhereItBelongs = (issue: Issue): Issue =>
+  ELSEWHERE.has(issue.parameter)
+    ? {
+        ...issue,
+        rule: `GET /v2/monitor has no ${issue.parameter}: it tells whether anything is new, and GET /v2/case what.`,
+        example: null,
+      }
+    : issue;
+
+function without(values: ReadonlyMap<string, string>, name: string): ReadonlyMap<string, string> {
+  const others = new Map(values);
+  others.delete(name);
+  return others;
+}

@@ -1,0 +1,36 @@
+/** `GET /v2/monitor`: whether anything is new in a case, and how much (specification 4.2). */
+import { isProblem } from '../../errors.ts';
+import { canonicalJson } from '../../events/canonical-json.ts';
+import type { Clock } from '../../instant.ts';
+import { createCaseQueries } from '../../queries/case-answer.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { monitorBody } from './monitor-body.ts';
+
+export interface MonitorRouteDependencies {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly sandbox: Sandbox;
+}
+
+export function monitorRoute({ readStore, clock, sandbox }: MonitorRouteDependencies): PaidRoute<MonitorRequest> {
+  const queries = createCaseQueries({ readStore, clock });
+  return {
+    method: 'GET',
+    path: '/v2/monitor',
+    description: 'Whether a US or Canadian court case has new filings since you last looked, and how many',
+    parse: (request) => readMonitorRequest(request, clock.now()),
+    sandbox: (request, call) => (request.sandbox ? sandbox.answerMonitor(request, call) : null),
+    price: () => PRICE_BASE_UNITS,
+    fingerprint: ({ courtCode, caseId, lastChecked }) =>
+      canonicalJson({ court_code: courtCode, case_id: caseId, last_checked: lastChecked }),
+    async answer({ court, courtCode, caseId, lastChecked }, call) {
+      const answer = await queries.answerMonitor({ court, caseId, lastChecked, filingTypes: null });
+      if (isProblem(answer)) return answer;
+      const body = monitorBody(answer, { caseId, courtCode }, { ...call, sandbox: false });
+      return { body: Buffer.from(body), answeredCases: 1 };
+    },
+  };
+}
