@@ -406,6 +406,21 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         });
       });
 
+      it('end no later than a window that begins now, when the clock was set back', async () => {
+        const DAY = 86_400 * MICROS_PER_SECOND;
+        const [full, begun] = [randomUUID(), randomUUID()];
+        await store.increment(full, 5, 5, DAY, WINDOW);
+        await store.increment(begun, 1, 5, DAY, WINDOW);
+        const refused = { count: 5, allowed: false, resetsAt: 1000 + WINDOW };
+        expect(await store.increment(full, 1, 5, 1000, WINDOW)).toEqual(refused);
+        expect(await other.increment(full, 0, 5, 2000, WINDOW)).toEqual({ ...refused, allowed: true });
+        expect(await other.increment(full, 1, 5, 2000, WINDOW)).toEqual(refused);
+        expect(await store.increment(full, 1, 5, 1000 + WINDOW, WINDOW)).toMatchObject({ count: 1, allowed: true });
+        const counted = { count: 2, allowed: true, resetsAt: 1000 + WINDOW };
+        expect(await store.increment(begun, 1, 5, 1000, WINDOW)).toEqual(counted);
+        expect(await store.increment(begun, -1, 5, 2000, WINDOW)).toEqual({ ...counted, count: 1 });
+      });
+
       it('are exact for many at the same time', async () => {
         const id = randomUUID();
         const asked = Array.from({ length: 90 }, (_, index) =>

@@ -28,9 +28,9 @@ export class Counters {
 
   async add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
     for (;;) {
-      const changed = amount === 0 ? null : await this.#change(id, amount, limit, now);
+      const changed = amount === 0 ? null : await this.#change(id, amount, limit, now, now + windowMicros);
       if (changed) return { count: changed.count, allowed: true, resetsAt: changed.resetsAt };
-      const stored = await this.#counters.findOne({ _id: id });
+      const stored = await this.#endingInTime(id, now + windowMicros);
       const open = stored && stored.resetsAt > now ? stored : null;
       const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
       const fits = amount <= 0 || count + amount <= limit;
@@ -45,18 +45,30 @@ export class Counters {
   }
 
   /** Changes a counter whose window is open, if the change fits; null if it does not, or if there is no such counter. */
-  async #change(id: string, amount: number, limit: number, now: Micros): Promise<StoredCounter | null> {
+  async #change(id: string, amount: number, limit: number, now: Micros, latest: Micros): Promise<StoredCounter | null> {
     const open = { _id: id, resetsAt: { $gt: now } };
+    const inTime = { $min: { resetsAt: latest } };
     const after = { returnDocument: 'after' } as const;
     if (amount > 0) {
       const room = { ...open, count: { $lte: limit - amount } };
-      return this.#counters.findOneAndUpdate(room, { $inc: { count: amount } }, after);
+      return this.#counters.findOneAndUpdate(room, { $inc: { count: amount }, ...inTime }, after);
     }
     const enough = { ...open, count: { $gte: -amount } };
     return (
-      (await this.#counters.findOneAndUpdate(enough, { $inc: { count: amount } }, after)) ??
-      this.#counters.findOneAndUpdate({ ...open, count: { $lt: -amount } }, { $set: { count: 0 } }, after)
+      (await this.#counters.findOneAndUpdate(enough, { $inc: { count: amount }, ...inTime }, after)) ??
+      this.#counters.findOneAndUpdate({ ...open, count: { $lt: -amount } }, { $set: { count: 0 }, ...inTime }, after)
     );
+  }
+
+  /**
+   * A window that ends later than one that would begin now was begun by a clock that has since been set back. It is
+   * shortened to that, once and for good: else a jump of the clock would close a wallet for as long as the jump was.
+   */
+  async #endingInTime(id: string, latest: Micros): Promise<StoredCounter | null> {
+    const stored = await this.#counters.findOne({ _id: id });
+    if (!stored || stored.resetsAt <= latest) return stored;
+    await this.#counters.updateOne({ _id: id }, { $min: { resetsAt: latest } });
+    return { ...stored, resetsAt: latest };
   }
 
   /** Begins a window where none is open. */

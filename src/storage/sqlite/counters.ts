@@ -33,7 +33,7 @@ export class Counters {
   }
 
   add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Counted {
-    const row = this.#select.get(id);
+    const row = this.#endingInTime(id, now + windowMicros);
     const open = row && row.resetsAt > now ? row : null;
     const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
     const sum = Math.max(0, count + amount);
@@ -43,6 +43,17 @@ export class Counters {
     this.#write.run({ id, count: sum, resetsAt });
     if (!open) this.#sweepSometimes(now);
     return { count: sum, allowed, resetsAt };
+  }
+
+  /**
+   * A window that ends later than one that would begin now was begun by a clock that has since been set back. It is
+   * shortened to that, once and for good: else a jump of the clock would close a wallet for as long as the jump was.
+   */
+  #endingInTime(id: string, latest: Micros): CounterRow | undefined {
+    const row = this.#select.get(id);
+    if (!row || row.resetsAt <= latest) return row;
+    this.#write.run({ id, count: row.count, resetsAt: latest });
+    return { count: row.count, resetsAt: latest };
   }
 
   #sweepSometimes(now: Micros): void {
