@@ -1,7 +1,7 @@
 /** `kill -9` in the middle of an import, again and again: the next run completes it. Runs the compiled program. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,7 +35,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
     const start = (...files: string[]): ChildProcess =>
       spawn(process.execPath, [PROGRAM, 'import', ...files, '--json'], {
         env: environment,
-        stdio: ['ignore', 'ignore', 'inherit'],
+        stdio: 'ignore',
       });
     const ended = (child: ChildProcess): Promise<number | null> =>
       new Promise((resolve) => child.once('exit', (code) => resolve(code)));
@@ -47,6 +47,12 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
       );
       return path;
     };
+    /** Bytes of the log, its newest ones included: how far an import has come. */
+    const logBytes = async (): Promise<number> => {
+      const sizes = ['log.sqlite', 'log.sqlite-wal'].map((name) => stat(join(directory, name)).catch(() => null));
+      return (await Promise.all(sizes)).reduce((sum, found) => sum + (found?.size ?? 0), 0);
+    };
+    let inTheMiddle = 0;
     const ask = async (index: number, lastChecked: string | null) => {
       const storage = openSqlite({ directory });
       const answer = await createCaseQueries({ readStore: storage.readStore, clock: systemClock }).answerCase({
@@ -73,12 +79,15 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
           [second, true],
         ] as const) {
           const since = isSecond ? await Promise.all([...Array(DOCKETS).keys()].map((index) => ask(index, null))) : [];
+          const killAt = (await logBytes()) + Math.random() * (isSecond ? 300_000 : 4_000_000);
           const killed = start(file);
           const exit = ended(killed);
-          await delay(250 + Math.random() * 900);
+          while ((await logBytes()) <= killAt && killed.exitCode === null) await delay(1);
+          if (killed.exitCode === null) inTheMiddle++;
           killed.kill('SIGKILL');
           await exit;
-          expect(await ended(start(file)), `after kill ${kill}`).toBe(0);
+          const again = start(file);
+          expect(await ended(again), `after kill ${kill}`).toBe(0);
           for (let index = 0; index < DOCKETS; index++) {
             const answer = await ask(index, since[index]?.queriedAt ?? '2026-01-01T00:00:00.000000Z');
             const { case: served, delta } = bodyOf(answer);
@@ -88,6 +97,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
           }
         }
       }
+      expect(inTheMiddle, 'imports killed before they had ended').toBeGreaterThan(0);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
