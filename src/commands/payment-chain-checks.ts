@@ -71,8 +71,10 @@ async function lifeOf({ chain, blockhashes }: ChainCheckPorts, blockhash: string
     return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
   }
   if (!(await chain.isBlockhashValid(blockhash))) return rejectedFor('blockhash_expired');
-  // Asked afterwards and at the newest commitment: a later height can only make the bound later.
-  return { lastValidBlockHeight: (await chain.blockHeight('processed')) + BLOCKHASH_LIFE_BLOCKS };
+  // Asked afterwards and at the newest commitment: a later height can only make the bound later. An endpoint may lag
+  // behind the one that knew the blockhash; what was seen here meanwhile is then the better bound.
+  const height = Math.max(await chain.blockHeight('processed'), blockhashes.blockHeight() ?? 0);
+  return { lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS };
 }
 
 /** An endpoint that lags may not know a new blockhash yet, so one that it does not know is asked about once more. */
