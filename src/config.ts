@@ -3,6 +3,8 @@
  * variable, what was received and what is expected.
  */
 import { z } from 'zod';
+import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
+import { isMongoUrl } from './storage/mongodb/connection-string.ts';
 
 export class ConfigurationError extends Error {
   readonly code = 'configuration';
@@ -52,6 +54,14 @@ const httpUrl = z
 
 const address = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'a Solana address (base58) is expected');
 
+const eventStoreUrl = z.string().superRefine((value, context) => {
+  try {
+    readConnectionString(value);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+  }
+});
+
 const Environment = z.object({
   NODE_ENV: optional(z.string().default('development')),
   HOST: optional(z.string().default('127.0.0.1')),
@@ -59,6 +69,8 @@ const Environment = z.object({
   ADMIN_PORT: port(8403),
   PUBLIC_URL: optional(httpUrl.optional()),
   DATA_DIR: optional(z.string().default('./data')),
+  EVENTSTORE_URL: optional(eventStoreUrl.optional()),
+  MONGODB_URL: optional(z.string().refine(isMongoUrl, 'a URL like mongodb://HOST:27017/NAME is expected').optional()),
   LOG_LEVEL: optional(
     z
       .enum(
@@ -85,13 +97,13 @@ const Environment = z.object({
 });
 
 /** Environment variables that hold secrets: masked wherever the configuration is shown. */
-export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['FEE_PAYER_KEY']);
+export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['FEE_PAYER_KEY', 'EVENTSTORE_URL', 'MONGODB_URL']);
 
-/** Variables of later releases: refused rather than ignored, since ignoring them would lose an operator's data. */
-const NOT_YET: Readonly<Record<string, string>> = {
-  EVENTSTORE_URL: 'this release keeps its log in DATA_DIR; EventStoreDB comes with a later one. Unset it',
-  MONGODB_URL: 'this release keeps its read models in DATA_DIR; MongoDB comes with a later one. Unset it',
-};
+/** Where the distributed engines are. Both, or neither: then SQLite in the data folder serves for all three stores. */
+export interface EngineUrls {
+  readonly eventStore: string;
+  readonly mongo: string;
+}
 
 export type SolanaNetwork = 'local' | 'devnet' | 'mainnet';
 
@@ -103,6 +115,8 @@ export interface Config {
   /** Without a trailing slash; null: derived from the port listened on. */
   readonly publicUrl: string | null;
   readonly dataDirectory: string;
+  /** Null: the embedded engine, one machine. */
+  readonly engines: EngineUrls | null;
   readonly logLevel: string;
   readonly solana: {
     readonly network: SolanaNetwork;
@@ -120,9 +134,7 @@ export interface Config {
 /** @throws ConfigurationError naming every fault */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const parsed = Environment.safeParse(environment);
-  const faults: ConfigurationFault[] = Object.entries(NOT_YET)
-    .filter(([variable]) => environment[variable])
-    .map(([variable, problem]) => ({ variable, problem }));
+  const faults: ConfigurationFault[] = [];
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const variable = String(issue.path[0]);
@@ -135,7 +147,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const production = values.NODE_ENV === 'production';
   const network = values.SOLANA_NETWORK ?? (production ? undefined : 'local');
   const rpcUrls = values.SOLANA_RPC_URL ?? [];
-  faults.push(...productionFaults(production, values, network));
+  faults.push(...engineFaults(production, values), ...productionFaults(production, values, network));
   if (network && network !== 'local') {
     if (!rpcUrls.length) faults.push({ variable: 'SOLANA_RPC_URL', problem: `needed with SOLANA_NETWORK=${network}` });
     if (!values.FEE_PAYER_KEY)
@@ -150,6 +162,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     adminPort: values.ADMIN_PORT,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     dataDirectory: values.DATA_DIR,
+    engines:
+      values.EVENTSTORE_URL && values.MONGODB_URL
+        ? { eventStore: values.EVENTSTORE_URL, mongo: values.MONGODB_URL }
+        : null,
     logLevel: values.LOG_LEVEL,
     solana: {
       network,
@@ -162,6 +178,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
+/** The engines come together: events on many machines and read models on one would be neither. */
+function engineFaults(production: boolean, values: z.infer<typeof Environment>): readonly ConfigurationFault[] {
+  const engines = ['EVENTSTORE_URL', 'MONGODB_URL'] as const;
+  const missing = engines.filter((variable) => !values[variable]);
+  if (missing.length === 0 || (missing.length === engines.length && !production)) return [];
+  const problem = production
+    ? 'needed in production: the embedded engine is lost with its one machine'
+    : `needed with ${engines.find((variable) => values[variable])}; set both, or neither for SQLite in DATA_DIR`;
+  return missing.map((variable) => ({ variable, problem }));
+}
+
 /** What `NODE_ENV=production` demands: real money is never taken by a start that fell back on a default. */
 function productionFaults(
   production: boolean,
@@ -169,12 +196,7 @@ function productionFaults(
   network: SolanaNetwork | undefined,
 ): readonly ConfigurationFault[] {
   if (!production) return [];
-  const faults: ConfigurationFault[] = [
-    {
-      variable: 'NODE_ENV',
-      problem: 'production needs the EventStoreDB and MongoDB engines, which come with a later release',
-    },
-  ];
+  const faults: ConfigurationFault[] = [];
   if (network === undefined) {
     faults.push({ variable: 'SOLANA_NETWORK', problem: 'needed in production: mainnet or devnet' });
   }

@@ -23,21 +23,47 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
+import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
-import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
+import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
+import { openSqlite } from './storage/sqlite/open.ts';
+import type { Storage } from './storage/storage.ts';
 
 /** How long requests that are under way at a stop may take to end by themselves. */
 const DRAIN_MS = 10_000;
 
 export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets];
 
-/** Opens the storage that the configuration names. */
-export async function openStorage(config: Config): Promise<SqliteStorage> {
-  return openSqlite({ directory: config.dataDirectory });
+/**
+ * Opens the storage that the configuration names.
+ * @throws StorageFailure if an engine does not answer
+ */
+export async function openStorage(config: Config, logger?: Pick<Logger, 'warn'>): Promise<Storage> {
+  if (!config.engines) return openSqlite({ directory: config.dataDirectory });
+  // Loaded only here: the embedded engine needs neither client.
+  const [{ openEventStore }, { openMongo }] = await Promise.all([
+    import('./storage/eventstoredb/open.ts'),
+    import('./storage/mongodb/open.ts'),
+  ]);
+  const log = await openEventStore(config.engines.eventStore, logger);
+  try {
+    const { payloads, readStore, close } = await openMongo(config.engines.mongo);
+    return {
+      log,
+      payloads,
+      readStore,
+      async close() {
+        await Promise.all([log.close(), close()]);
+      },
+    };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
 }
 
 /** A runner of every projection on this storage, not yet started. */
-export function makeRunner(storage: SqliteStorage, logger: Logger, clock: Clock = systemClock): ProjectionRunner {
+export function makeRunner(storage: Storage, logger: Logger, clock: Clock = systemClock): ProjectionRunner {
   return createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
 }
 
@@ -53,7 +79,7 @@ export interface Service {
   readonly adminUrl: string;
   /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
   readonly rpcUrl: string | null;
-  readonly storage: SqliteStorage;
+  readonly storage: Storage;
   readonly runner: ProjectionRunner;
   /** What an operator should know at once: what is real, what is local, what to try. */
   readonly banner: readonly string[];
@@ -94,7 +120,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const clock = options.clock ?? systemClock;
   const logger = options.logger ?? makeLogger(config.logLevel);
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, logger);
   undo.add(() => storage.close());
   const { log, payloads, readStore } = storage;
 
@@ -251,10 +277,15 @@ function bannerOf(facts: {
   return [
     `Docket Monitor answers at ${url} (health at ${adminUrl}/readyz)`,
     `  payments  ${chain}`,
-    `  storage   SQLite in ${config.dataDirectory}: one machine`,
+    `  storage   ${storageLine(config)}`,
     `  dockets   from files: docket import FILE…`,
     `Try next:   docket wallet new --out wallet.json, docket demo, or read ${url}/docs`,
   ];
+}
+
+function storageLine({ engines, dataDirectory }: Config): string {
+  if (!engines) return `SQLite in ${dataDirectory}: one machine`;
+  return `events in EventStoreDB at ${maskConnectionString(engines.eventStore)}, the rest in MongoDB at ${maskMongoUrl(engines.mongo)}`;
 }
 
 /** A unique id for a run of the command line. */

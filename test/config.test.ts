@@ -44,14 +44,59 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('refuses production on the local chain, and on engines that one machine holds', () => {
+  it('refuses production on the local chain, and on an engine that one machine holds', () => {
     const faults = faultsOf({ NODE_ENV: 'production', SOLANA_NETWORK: 'local' });
     expect(faults.SOLANA_NETWORK).toContain('test money');
-    expect(faults.NODE_ENV).toContain('EventStoreDB');
+    expect(faults.EVENTSTORE_URL).toContain('production');
+    expect(faults.MONGODB_URL).toContain('production');
   });
 
-  it('refuses engines that this release does not have, rather than ignoring them', () => {
-    expect(faultsOf({ EVENTSTORE_URL: 'esdb://somewhere' }).EVENTSTORE_URL).toContain('later');
+  it('takes production on both engines and a real chain', () => {
+    const config = readConfig({
+      NODE_ENV: 'production',
+      EVENTSTORE_URL: 'esdb+discover://user:secret@events.example',
+      MONGODB_URL: 'mongodb://user:secret@a.example,b.example/docket?replicaSet=rs0',
+      SOLANA_NETWORK: 'devnet',
+      SOLANA_RPC_URL: 'https://rpc.example',
+      FEE_PAYER_KEY: 'key',
+      PAY_TO: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+      PUBLIC_URL: 'https://dockets.example',
+    });
+    expect(config.production).toBe(true);
+    expect(config.engines?.eventStore).toContain('events.example');
+  });
+
+  it('takes the engines together, or none of them', () => {
+    expect(readConfig({}).engines).toBeNull();
+    const eventStore = 'esdb://localhost:2113?tls=false';
+    const mongo = 'mongodb://localhost:27017';
+    expect(readConfig({ EVENTSTORE_URL: eventStore, MONGODB_URL: mongo }).engines).toEqual({ eventStore, mongo });
+    expect(faultsOf({ EVENTSTORE_URL: eventStore })).toEqual({
+      MONGODB_URL: expect.stringContaining('EVENTSTORE_URL'),
+    });
+    expect(faultsOf({ MONGODB_URL: mongo })).toEqual({ EVENTSTORE_URL: expect.stringContaining('MONGODB_URL') });
+  });
+
+  it.each([
+    ['EVENTSTORE_URL', 'http://user:geheim@localhost:2113'],
+    ['EVENTSTORE_URL', 'esdb://user:geheim@localhost:2113?unknownOption=geheim'],
+    ['EVENTSTORE_URL', 'esdb://user:ge:heim@localhost'],
+    ['MONGODB_URL', 'postgres://user:geheim@localhost'],
+  ])('refuses a malformed %s without repeating it', (variable, value) => {
+    const problem = faultsOf({ EVENTSTORE_URL: 'esdb://h', MONGODB_URL: 'mongodb://h', [variable]: value })[variable];
+    expect(problem).toBeDefined();
+    expect(problem).not.toMatch(/ge:?heim|unknownOption/);
+  });
+
+  it('shows where the engines are, and nothing of their credentials', () => {
+    const config = readConfig({
+      EVENTSTORE_URL: 'esdb://root:geheim@a.example:2113,b.example?tls=true&tlsCAFile=/etc/geheim.pem',
+      MONGODB_URL: 'mongodb+srv://root:geheim@cluster.example/dockets?authSource=geheim',
+    });
+    const shown = JSON.stringify(shownConfig(config));
+    expect(shown).toContain('esdb://(masked)@a.example:2113,b.example:2113?tls=true');
+    expect(shown).toContain('mongodb+srv://(masked)@cluster.example/dockets');
+    expect(shown).not.toMatch(/geheim|root/);
   });
 
   it('never shows a secret', () => {

@@ -97,7 +97,7 @@ Examples:
         to: instantOption('to', options.to),
       };
       const config = readConfig(context.environment);
-      if (!existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+      if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
         throw new CliError(
           `There is no event log in ${config.dataDirectory}.`,
           'Set DATA_DIR to the folder that the service keeps its state in.',

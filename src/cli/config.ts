@@ -1,11 +1,17 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
+import { maskConnectionString } from '../storage/eventstoredb/connection-string.ts';
+import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';
 import { type AddCommand, print, printJson } from './command.ts';
 
 /** The effective configuration as it may be shown: secrets, and credentials in URLs, are masked. */
 export function shownConfig(config: Config): Record<string, unknown> {
   return {
     ...config,
+    engines: config.engines && {
+      eventStore: maskConnectionString(config.engines.eventStore),
+      mongo: maskMongoUrl(config.engines.mongo),
+    },
     solana: {
       ...config.solana,
       rpcUrls: config.solana.rpcUrls.map(maskUrl),
@@ -34,6 +40,8 @@ Variables:
   ADMIN_PORT            where /healthz and /readyz listen (8403)
   PUBLIC_URL            the address that callers use (http://HOST:PORT)
   DATA_DIR              where state is kept (./data)
+  EVENTSTORE_URL        the event log in EventStoreDB, with MONGODB_URL (SQLite in DATA_DIR)
+  MONGODB_URL           read models and payloads in MongoDB, with EVENTSTORE_URL
   LOG_LEVEL             fatal, error, warn, info, debug, silent (info)
   SOLANA_NETWORK        local, devnet, mainnet (local)
   SOLANA_RPC_URL        endpoints, comma-separated; needed but on the local chain
@@ -49,9 +57,10 @@ Examples:
     .action((options: { json?: boolean }) => {
       const shown = shownConfig(readConfig(context.environment));
       if (options.json) return printJson(context, shown);
-      const { solana, ...rest } = shown as { solana: object };
+      const { solana, engines, ...rest } = shown as { solana: object; engines: object | null };
       const lines = {
         ...rest,
+        ...Object.fromEntries(Object.entries(engines ?? {}).map(([key, value]) => [`engines.${key}`, value])),
         ...Object.fromEntries(Object.entries(solana).map(([key, value]) => [`solana.${key}`, value])),
       };
       for (const [key, value] of Object.entries(lines)) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { openStorage } from '../main.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 
 /** What one look found; `mend` says what to do about it. */
@@ -38,23 +39,56 @@ function dataFolder(config: Config): Diagnosis {
   }
 }
 
-async function eventLog(config: Config): Promise<Diagnosis> {
+async function storage(config: Config): Promise<readonly Diagnosis[]> {
+  if (config.engines) return [await eventStore(config.engines.eventStore), await mongo(config.engines.mongo)];
   if (!existsSync(join(config.dataDirectory, 'log.sqlite')))
-    return good('event log', 'none yet; the first start makes it');
+    return [good('event log', 'none yet; the first start makes it')];
   try {
     const storage = await openStorage(config);
     try {
       await Promise.all([storage.log.check(), storage.payloads.check(), storage.readStore.check()]);
-      return good('event log', `at position ${(await storage.log.head()) ?? 'none: empty'}`);
+      return [good('event log', `at position ${(await storage.log.head()) ?? 'none: empty'}`)];
     } finally {
       await storage.close();
     }
   } catch (error) {
-    return bad(
-      'event log',
-      textOf(error),
-      'Check the disk and the rights of DATA_DIR; restore it from a backup if it is damaged.',
-    );
+    const mend = 'Check the disk and the rights of DATA_DIR; restore it from a backup if it is damaged.';
+    return [bad('event log', textOf(error), mend)];
+  }
+}
+
+/** What the engine itself advises, or that its variable should be looked at. */
+const mendOf = (error: unknown, variable: string): string =>
+  error instanceof StorageFailure ? `${error.hint} (${variable})` : `Check ${variable}.`;
+
+async function eventStore(url: string): Promise<Diagnosis> {
+  const part = 'EventStoreDB';
+  try {
+    const { openEventStore } = await import('../storage/eventstoredb/open.ts');
+    const log = await openEventStore(url);
+    try {
+      return good(part, `at position ${(await log.head()) ?? 'none: empty'}`);
+    } finally {
+      await log.close();
+    }
+  } catch (error) {
+    return bad(part, textOf(error), mendOf(error, 'EVENTSTORE_URL'));
+  }
+}
+
+async function mongo(url: string): Promise<Diagnosis> {
+  const part = 'MongoDB';
+  try {
+    const { openMongo } = await import('../storage/mongodb/open.ts');
+    const { readStore, payloads, close } = await openMongo(url);
+    try {
+      await Promise.all([readStore.check(), payloads.check()]);
+      return good(part, 'answers, indexes in place');
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    return bad(part, textOf(error), mendOf(error, 'MONGODB_URL'));
   }
 }
 
@@ -155,7 +189,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
       bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
     ];
   }
-  diagnoses.push(dataFolder(config), await eventLog(config));
+  diagnoses.push(dataFolder(config), ...(await storage(config)));
   const readiness = await askService(config);
   if (readiness) diagnoses.push(...serviceParts(readiness));
   else diagnoses.push(good('service', 'not running'), ...(await freePorts(config)));

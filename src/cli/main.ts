@@ -1,6 +1,7 @@
 /** The `docket` command: one program, one file for each of its commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, printJson } from './command.ts';
 
 const EXAMPLES = `
@@ -69,6 +70,11 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
     if (json) printJson(context, { error: { message: error.message, faults: error.faults } });
     note(context, error.message);
     return EXIT.usage;
+  }
+  if (error instanceof StorageFailure) {
+    if (json) printJson(context, { error: { message: error.message, hint: error.hint } });
+    note(context, `${error.message}\n${error.hint}`);
+    return EXIT.unavailable;
   }
   const text = error instanceof Error ? error.message : String(error);
   if (json) printJson(context, { error: { message: text } });

@@ -1,30 +1,6 @@
-/** Reads `MONGODB_URL` and connects. */
+/** The connection to MongoDB. */
 import { type Db, MongoClient } from 'mongodb';
-
-const DEFAULT_DATABASE = 'docket';
-const SHAPE = /^(mongodb(?:\+srv)?):\/\/(?:([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?.*)?$/;
-
-/** @throws RangeError without a word of what the URL holds */
-function parts(url: string) {
-  const [, scheme, user, hosts, database] = SHAPE.exec(url.trim()) ?? [];
-  if (!scheme || !hosts) throw new RangeError('a connection string of MongoDB is expected: mongodb://HOST:27017/NAME');
-  return { scheme, user, hosts, database: database ? decodeURIComponent(database) : DEFAULT_DATABASE };
-}
-
-export const isMongoUrl = (url: string): boolean => {
-  try {
-    parts(url);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Where a URL leads, fit to be shown: no user, no password, no options. */
-export function maskMongoUrl(url: string): string {
-  const { scheme, user, hosts, database } = parts(url);
-  return `${scheme}://${user ? '(masked)@' : ''}${hosts}/${database}`;
-}
+import { databaseName } from './connection-string.ts';
 
 export interface MongoConnection {
   readonly client: MongoClient;
@@ -45,5 +21,5 @@ export function connect(url: string): MongoConnection {
     waitQueueTimeoutMS: 5000,
     socketTimeoutMS: 15_000,
   });
-  return { client, database: client.db(parts(url).database) };
+  return { client, database: client.db(databaseName(url)) };
 }
