@@ -1,0 +1,126 @@
+/** A filing's document: what is served of it, and which blob that comes from. */
+import type { FilingDocument } from '../dockets/case-document.ts';
+import { contentIn, decodeFilings, type FilingContent, servedText } from '../dockets/filing-content.ts';
+import type { FilingType } from '../dockets/filing-type.ts';
+import type { RecordedFiling } from '../events/docket.ts';
+import type { Instant } from '../instant.ts';
+import type { CaseEvent } from './case-events.ts';
+import type { Content, ProjectedEvent } from './projection.ts';
+
+/** One blob holds the contents of many filings: it is read once, not once for each of them. */
+const decoded = new WeakMap<Buffer, ReadonlyMap<string, FilingContent>>();
+
+function filingContent(contents: ReadonlyMap<string, Content>, name: string | null, filingId: string): FilingContent {
+  const bytes = name === null ? undefined : contents.get(name)?.bytes;
+  if (!bytes) return contentIn(new Map(), filingId);
+  let filings = decoded.get(bytes);
+  if (!filings) {
+    filings = decodeFilings(bytes);
+    decoded.set(bytes, filings);
+  }
+  return contentIn(filings, filingId);
+}
+
+const recordedById = new WeakMap<readonly RecordedFiling[], ReadonlyMap<string, RecordedFiling>>();
+
+function recordedFiling(filings: readonly RecordedFiling[], filingId: string): RecordedFiling | undefined {
+  let byId = recordedById.get(filings);
+  if (!byId) {
+    byId = new Map(filings.map((filing) => [filing.filingId, filing]));
+    recordedById.set(filings, byId);
+  }
+  return byId.get(filingId);
+}
+
+/** @param id of the document: the stream and the filing's id */
+export function foldFiling(
+  id: string,
+  document: FilingDocument | null,
+  { event, recorded, contents }: ProjectedEvent<CaseEvent>,
+): FilingDocument | null {
+  const filingId = id.slice(id.lastIndexOf('/') + 1);
+  const { type, data } = event;
+  switch (type) {
+    case 'FilingsRecorded': {
+      const filing = recordedFiling(data.filings, filingId);
+      if (!filing) return document;
+      const content = filingContent(contents, data.content, filingId);
+      return filingDocument(recorded.stream, filing, data.content, content, null, false);
+    }
+    case 'FilingRevised': {
+      const content = filingContent(contents, data.content, filingId);
+      const revisedAt = data.revisedAt ?? document?.revisedAt ?? null;
+      const withdrawn = document?.withdrawn ?? false;
+      return filingDocument(recorded.stream, data.filing, data.content, content, revisedAt, withdrawn);
+    }
+    case 'FilingsMerged':
+      if (filingId === data.merged) return null;
+      return document && { ...document, availableAt: data.availableAt, revisedAt: data.revisedAt };
+    case 'FilingWithdrawn':
+      return (
+        document && {
+          ...document,
+          ...SERVED_NOTHING,
+          revisedAt: data.revisedAt,
+          withdrawn: true,
+          sealed: document.sealed || data.reason === 'sealed',
+        }
+      );
+    case 'ContentRedacted': {
+      if (document?.content !== data.name || document.withdrawn) return document;
+      return { ...document, ...served(filingContent(contents, data.replacement, filingId)) };
+    }
+    default:
+      return document;
+  }
+}
+
+type Served = Pick<
+  FilingDocument,
+  'description' | 'filedBy' | 'documentIdentifier' | 'documentIdentifierType' | 'externalUrl' | 'attachments'
+>;
+
+const SERVED_NOTHING: Served = {
+  description: '',
+  filedBy: null,
+  documentIdentifier: null,
+  documentIdentifierType: 'none',
+  externalUrl: null,
+  attachments: [],
+};
+
+const served = (content: FilingContent): Served => ({
+  description: servedText(content),
+  filedBy: content.filedBy,
+  documentIdentifier: content.documentIdentifier,
+  documentIdentifierType: content.documentIdentifierType,
+  externalUrl: content.externalUrl,
+  attachments: content.attachments,
+});
+
+function filingDocument(
+  stream: string,
+  filing: RecordedFiling,
+  name: string,
+  content: FilingContent,
+  revisedAt: Instant | null,
+  withdrawn: boolean,
+): FilingDocument {
+  return {
+    case: stream,
+    filingId: filing.filingId,
+    availableAt: filing.availableAt,
+    revisedAt,
+    backfilled: filing.backfilled,
+    entryNumber: filing.entryNumber,
+    dateFiled: filing.dateFiled,
+    filedAt: filing.filedAt,
+    enteredAt: filing.enteredAt,
+    filingType: filing.filingType as FilingType,
+    filingTypes: filing.filingTypes as FilingType[],
+    sealed: filing.sealed,
+    withdrawn,
+    ...(withdrawn ? SERVED_NOTHING : served(content)),
+    content: name,
+  };
+}
