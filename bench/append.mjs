@@ -33,59 +33,58 @@ function prepared(stream, appends, size) {
 const perWriter = (writers, appends, size) =>
   Array.from({ length: writers }, (_, writer) => prepared(`payment-${'0'.repeat(60)}${writer}`, appends, size));
 
-/** Events a second. */
-async function timed(count, work) {
-  const began = performance.now();
-  await work();
-  return count / ((performance.now() - began) / 1000);
-}
-
+/** Each side opens a log of its own and gives a function that writes a stretch of every writer's appends. */
 const SIDES = {
-  ours: (directory, queues, count) => {
-    const { log, close } = openSqlite({ directory });
+  ours: (directory) => {
+    const { log, close } = openSqlite({ directory: join(directory, 'ours') });
     const writer = async (queue) => {
       for (const append of queue) await log.append(append);
     };
-    return timed(count, () => Promise.all(queues.map(writer))).finally(close);
+    return { write: (queues) => Promise.all(queues.map(writer)), close };
   },
 
   /** As `ours`, with everything that a command does: ids, validation and the hash chain are made within the time. */
-  whole: (directory, queues, count) => {
-    const { log, close } = openSqlite({ directory });
+  whole: (directory) => {
+    const { log, close } = openSqlite({ directory: join(directory, 'whole') });
+    const heads = new Map();
     const writer = async (queue) => {
-      let head = NO_STREAM;
       for (const { stream, events } of queue) {
-        const domainEvents = events.map(({ data }) => answered(data.answeredCases));
-        const context = commandContext();
-        const append = prepareAppend({ stream, head, events: domainEvents, context, recordedAt: RECORDED_AT });
+        const append = prepareAppend({
+          stream,
+          head: heads.get(stream) ?? NO_STREAM,
+          events: events.map(({ data }) => answered(data.answeredCases)),
+          context: commandContext(),
+          recordedAt: RECORDED_AT,
+        });
         await log.append(append);
-        head = headAfter(append);
+        heads.set(stream, headAfter(append));
       }
     };
-    return timed(count, () => Promise.all(queues.map(writer))).finally(close);
+    return { write: (queues) => Promise.all(queues.map(writer)), close };
   },
 
   /** A loop has no writers at once: they take turns. */
-  bare: (directory, queues, count) => {
+  bare: (directory) => {
     const log = bareLog(join(directory, 'bare.sqlite'));
-    return timed(count, () => {
+    const write = (queues) => {
       for (const [index] of queues[0].entries()) {
         for (const queue of queues) log.append(queue[index].events);
       }
-    }).finally(log.close);
+    };
+    return { write, close: log.close };
   },
 
   /**
    * Its default opens a connection for every append; one that stays open is faster. Its transactions may not overlap on
    * one connection, so that its writers take turns.
    */
-  emmett: async (directory, queues, count) => {
+  emmett: async (directory) => {
     const fileName = join(directory, 'emmett.sqlite');
     const connection = sqliteConnection({ fileName });
     const pool = SQLiteConnectionPool({ fileName, connectionOptions: { singleton: true, connection } });
     const store = getSQLiteEventStore({ fileName, pool });
     await store.schema.migrate();
-    const rate = await timed(count, async () => {
+    const write = async (queues) => {
       for (const [index] of queues[0].entries()) {
         for (const queue of queues) {
           const { stream, expected, events } = queue[index];
@@ -94,33 +93,56 @@ const SIDES = {
           await store.appendToStream(stream, written, { expectedStreamVersion });
         }
       }
-    });
-    connection.close();
-    return rate;
+    };
+    return { write, close: () => connection.close() };
   },
 };
 
-/** How many appends of each writer make a run of some tenths of a second on a side that writes so many a second. */
-const appendsFor = (side, writers, size, quick) => {
-  const total = { emmett: 240, bare: 2000, ours: 2000, whole: 2000 }[side] / (size === 100 ? 4 : 1) / (quick ? 4 : 1);
-  const grouped = side === 'ours' || side === 'whole' ? Math.min(4, writers) : 1;
-  return Math.max(4, Math.ceil((total * grouped) / writers));
-};
+/** Within a run the sides take many short turns: machines differ from second to second, and disks more than that. */
+const TURNS = 10;
+
+/** How many appends each writer makes in one turn. One fsync serves many writers on our side: more fits into the time. */
+function appendsOfATurn(side, writers, size, quick) {
+  const total = { 1: 80, 10: 60, 100: 20 }[size] / (quick ? 2 : 1);
+  const inGroups = side === 'ours' || side === 'whole' ? Math.min(4, writers) : 1;
+  return Math.max(1, Math.round((total * inGroups) / (side === 'emmett' ? 4 : 1) / writers));
+}
+
+/** Events a second of each side. */
+async function oneRun(directory, queues, appends, first) {
+  const names = Object.keys(SIDES);
+  const order = names.map((_, index) => names[(index + first) % names.length]);
+  const milliseconds = Object.fromEntries(names.map((side) => [side, 0]));
+  const opened = {};
+  for (const side of names) opened[side] = await SIDES[side](directory);
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const side of turn % 2 ? order.toReversed() : order) {
+      const stretch = queues.map((queue) => queue.slice(turn * appends[side], (turn + 1) * appends[side]));
+      const began = performance.now();
+      await opened[side].write(stretch);
+      milliseconds[side] += performance.now() - began;
+    }
+  }
+  for (const side of names) await opened[side].close();
+  const size = queues[0][0].events.length;
+  return Object.fromEntries(
+    names.map((side) => [side, (queues.length * appends[side] * TURNS * size) / (milliseconds[side] / 1000)]),
+  );
+}
 
 export async function run({ quick = false, progress = () => {} } = {}) {
   const runs = quick ? 3 : 5;
   const rows = [];
   for (const size of AT_A_TIME) {
     for (const writers of WRITERS) {
+      const appends = Object.fromEntries(
+        Object.keys(SIDES).map((side) => [side, appendsOfATurn(side, writers, size, quick)]),
+      );
+      const queues = perWriter(writers, Math.max(...Object.values(appends)) * TURNS, size);
       const rates = Object.fromEntries(Object.keys(SIDES).map((side) => [side, []]));
-      for (let turn = 0; turn < runs; turn++) {
-        // Whoever starts changes from turn to turn.
-        const sides = Object.keys(SIDES);
-        for (const side of turn % 2 ? sides.toReversed() : sides) {
-          const queues = perWriter(writers, appendsFor(side, writers, size, quick), size);
-          const count = queues.length * queues[0].length * size;
-          rates[side].push(await inFolder((directory) => SIDES[side](directory, queues, count)));
-        }
+      for (let index = 0; index < runs; index++) {
+        const rate = await inFolder((directory) => oneRun(directory, queues, appends, index));
+        for (const side of Object.keys(SIDES)) rates[side].push(rate[side]);
       }
       const what = `append ${size} at a time, ${writers} ${writers === 1 ? 'writer' : 'writers'}`;
       rows.push(row(`${what}, against a bare loop`, rates.ours, rates.bare, FLOOR_TARGET));
