@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWorld, type World } from '../payments/world.ts';
+import { runSample, sampleWith } from './readme-samples.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+describe('the README’s own words', () => {
+  it.each(['@x402/fetch', '@solana/web3.js'])('buy an answer: the sample with %s', async (packageName) => {
+    const wallet = await world.wallet();
+    const { result, spent } = await world.moved(wallet, () => runSample(sampleWith(packageName), world, wallet));
+    expect([spent, world.asked.at(-1)]).toEqual([990_000n, '3:24-cv-00042']);
+    expect(result).toContain(wallet.publicKey.toBase58());
+  });
+
+  it('sign a transfer by hand in about twenty lines', () => {
+    const lines = sampleWith('@solana/web3.js').split('\n').filter(Boolean);
+    expect(lines.length).toBeLessThanOrEqual(25);
+  });
+});

@@ -1,0 +1,37 @@
+/** The README's samples as somebody types them in: cut out of its text and run by Node in a folder with a wallet. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Keypair } from '@solana/web3.js';
+import type { World } from '../payments/world.ts';
+
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/** The one sample that imports this package. */
+export function sampleWith(packageName: string): string {
+  const found = [...README.matchAll(/^```js\n(.*?)^```$/gms)]
+    .map(([, code]) => code as string)
+    .filter((code) => code.includes(`from '${packageName}'`));
+  if (found.length !== 1) throw new Error(`${found.length} samples of the README import ${packageName}`);
+  return found[0] as string;
+}
+
+/** Runs a sample against this world. Nothing of it is changed but the two addresses. @returns what it printed */
+export async function runSample(code: string, world: World, wallet: Keypair, modules = OUR_MODULES): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'sample-'));
+  try {
+    await symlink(modules, join(directory, 'node_modules'));
+    await writeFile(join(directory, 'wallet.json'), JSON.stringify([...wallet.secretKey]));
+    const here = code.replaceAll('http://127.0.0.1:8402', world.url).replaceAll('http://127.0.0.1:8899', world.rpcUrl);
+    await writeFile(join(directory, 'sample.mjs'), here);
+    const { stdout } = await promisify(execFile)(process.execPath, ['sample.mjs'], { cwd: directory, timeout: 60_000 });
+    return stdout;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
