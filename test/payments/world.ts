@@ -158,6 +158,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
             const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
             return case_id ? { q: case_id } : problem('missing_required_parameter', { parameters: ['q'] });
           },
+          sandbox: () => null,
           price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
           fingerprint: ({ q }) => q,
           answer: ({ q }, call) => {
