@@ -10,7 +10,7 @@ export const DOCKET = fileURLToPath(new URL('../../bin/docket.js', import.meta.u
 /** Linux counts processor time in ticks of 10 ms, whatever the kernel's own timer. */
 const MILLISECONDS_PER_TICK = 10;
 
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
