@@ -1,13 +1,17 @@
 /** `docket demo`: the main job from end to end, by the same commands that anybody would type. */
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { startService } from '../main.ts';
+import { type Config, readConfig } from '../config.ts';
+import { PaymentAuthorized } from '../events/payment.ts';
+import { openStorage, startService } from '../main.ts';
+import { NETWORKS } from '../solana/addresses.ts';
+import { localChainDirectory } from '../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import { freePorts } from './free-ports.ts';
 
@@ -89,6 +93,60 @@ function collector() {
   return { stream, text: () => Buffer.concat(parts).toString() };
 }
 
+/**
+ * A docket for the demo, on engines under a number of its own: an event store forgets nothing, the docket of an earlier
+ * demo is in it still, and a second one under the same number would have nothing new to tell.
+ */
+async function fixture(name: string, { engines, number, scratch }: Place): Promise<string> {
+  const original = join(FIXTURES, name);
+  if (!engines) return original;
+  const file = join(scratch, name);
+  await writeFile(file, (await readFile(original, 'utf8')).replaceAll(CASE, number));
+  return file;
+}
+
+const ownNumber = (): string =>
+  `${randomInt(1, 10)}:${randomInt(10, 25)}-cv-${String(randomInt(1, 100_000)).padStart(5, '0')}`;
+
+/**
+ * The service of a demo tends every payment that it finds in the log, by the chain that it has. So it may only run
+ * where no payment was ever made on another one.
+ */
+async function assertOwnPayments(config: Config): Promise<void> {
+  const storage = await openStorage(config);
+  try {
+    for await (const { events } of storage.log.readAll(null, { by: 'types', types: [PaymentAuthorized.type] })) {
+      for (const { data } of events) {
+        const isLocal = data.network === NETWORKS.local.caip2;
+        if (isLocal && existsSync(localChainDirectory(config.dataDirectory))) continue;
+        throw new CliError(
+          isLocal
+            ? `The event store holds payments of a local chain that is not in ${config.dataDirectory}.`
+            : `The event store holds payments on ${String(data.network)}.`,
+          'A demo must not judge them: give it an event store of its own, or DATA_DIR of the demos before.',
+        );
+      }
+    }
+  } finally {
+    await storage.close();
+  }
+}
+
+/** The configuration that says which engines to use. */
+function engineConfig(environment: NodeJS.ProcessEnv): Config {
+  const config = readConfig(environment);
+  if (!config.engines) {
+    throw new CliError('--engines needs EVENTSTORE_URL and MONGODB_URL.', 'Set both, or leave --engines out.');
+  }
+  if (config.production || config.solana.network !== 'local' || config.solana.rpcUrls.length > 0) {
+    throw new CliError(
+      'A demo runs on its own local chain only.',
+      'Unset NODE_ENV, SOLANA_NETWORK and SOLANA_RPC_URL.',
+    );
+  }
+  return config;
+}
+
 /** Where the demo keeps its data, and whether that is to stay. */
 async function dataFolder(environment: NodeJS.ProcessEnv, keep: boolean): Promise<string> {
   const asked = environment.DATA_DIR;
@@ -107,32 +165,53 @@ export const addDemoCommand: AddCommand = (program: Command, context) => {
     .command('demo')
     .description('See a paid query and a paid delta on a local chain, from end to end, in seconds.')
     .option('--keep', 'leave the data behind, in DATA_DIR if it is set')
+    .option('--engines', 'events in EVENTSTORE_URL, the rest in MONGODB_URL; the local chain stays in DATA_DIR')
     .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
     .addHelpText(
       'after',
       `
 Everything runs here: a service on free ports, a local chain with test money, a synthetic docket. Nothing is left
-behind unless you ask.
+behind unless you ask, or unless it goes to engines of yours: an event store forgets nothing. There every demo has a
+docket number of its own.
 
 Examples:
   $ npm run demo
-  $ DATA_DIR=audit-me npm run demo -- --keep && DATA_DIR=audit-me npx docket audit replay payments`,
+  $ DATA_DIR=audit-me npm run demo -- --keep && DATA_DIR=audit-me npx docket audit replay payments
+  $ EVENTSTORE_URL='esdb://localhost:2113?tls=false' MONGODB_URL=mongodb://localhost:27017/demo npm run demo -- --engines`,
     )
-    .action(async (options: { keep?: boolean; json?: boolean }) => {
-      const keep = options.keep === true;
-      const folder = await dataFolder(context.environment, keep);
+    .action(async (options: { keep?: boolean; engines?: boolean; json?: boolean }) => {
+      const say = options.json ? () => undefined : (line: string) => print(context, line);
+      const engines = options.engines ? engineConfig(context.environment) : null;
+      if (engines) await assertOwnPayments(engines);
+      const keep = options.keep === true || engines !== null;
+      const folder = engines ? resolve(engines.dataDirectory) : await dataFolder(context.environment, keep);
+      const scratch = await mkdtemp(join(tmpdir(), 'docket-demo-files-'));
       try {
-        const told = await tell(context, folder, options.json ? () => undefined : (line) => print(context, line));
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const place: Place = { folder, scratch, engines: engines !== null, number: engines ? ownNumber() : CASE };
+        const told = await tell(context, place, say);
         if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
-        else if (keep) print(context, `\nThe data is in ${folder}.`);
+        else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
       } finally {
+        await rm(scratch, { recursive: true, force: true });
         if (!keep) await rm(folder, { recursive: true, force: true });
       }
     });
 };
 
+interface Place {
+  /** The service's own data folder. */
+  readonly folder: string;
+  /** For what the demo itself writes. */
+  readonly scratch: string;
+  readonly engines: boolean;
+  /** The number of the synthetic docket. */
+  readonly number: string;
+}
+
 /** The story itself. */
-async function tell(context: CliContext, folder: string, say: (line: string) => void) {
+async function tell(context: CliContext, place: Place, say: (line: string) => void) {
+  const { folder, number } = place;
   const [port, adminPort, rpcPort] = await freePorts(3);
   const environment: NodeJS.ProcessEnv = {
     ...context.environment,
@@ -147,27 +226,29 @@ async function tell(context: CliContext, folder: string, say: (line: string) => 
     FEE_PAYER_KEY: '',
     PAY_TO: '',
     LOG_LEVEL: context.environment.LOG_LEVEL ?? 'warn',
+    ...(!place.engines && { EVENTSTORE_URL: '', MONGODB_URL: '' }),
   };
   const service = await startService(readConfig(environment));
   try {
     say(`A service is running at ${service.url}, with a local Solana chain at ${service.rpcUrl} (test money).`);
+    if (place.engines) for (const line of service.banner.filter((line) => line.includes('storage'))) say(line);
     const shell = new Shell(context, environment, say);
 
-    await shell.run('import', join(FIXTURES, 'demo-before.json'));
+    await shell.run('import', await fixture('demo-before.json', place));
     say('A synthetic docket is in the service.');
 
-    const keyFile = join(folder, 'demo-wallet.json');
+    const keyFile = join(place.engines ? place.scratch : folder, 'demo-wallet.json');
     const { address } = await shell.json<{ address: string }>('wallet', 'new', '--out', keyFile);
     await shell.run('wallet', 'fund', address, '--usdc', '5', '--sol', '0.01');
     say(`Wallet ${address} has 5 test USDC.`);
 
-    const ask = ['query', '--court-code', COURT, '--case-id', CASE, '--keypair', keyFile];
+    const ask = ['query', '--court-code', COURT, '--case-id', number, '--keypair', keyFile];
     const first = await shell.json<Bought>(...ask);
     const { case_name, court_name, filing_count } = first.answer.case;
     say(`${case_name}, ${court_name}: ${filing_count} filings.`);
     say(`Paid ${first.charged_usd} USDC by x402 in the same call; transaction ${first.transaction}`);
 
-    await shell.run('import', join(FIXTURES, 'demo-after.json'));
+    await shell.run('import', await fixture('demo-after.json', place));
     say('The court has docketed more. What is new since we asked?');
 
     const second = await shell.json<Bought>(...ask, '--last-checked', first.queried_at);
@@ -180,8 +261,8 @@ async function tell(context: CliContext, folder: string, say: (line: string) => 
     say(`The same answer again, free for 30 days: ${second.result_url}`);
 
     const events = [
-      ...(await replayed(shell, 'payments')),
-      ...(await replayed(shell, 'dockets')).filter(({ stream }) => !stream.startsWith('docket-alias-')),
+      ...(await replayed(shell, 'payments', '--wallet', address)),
+      ...(await replayed(shell, 'dockets', '--stream', `docket-${COURT}-${number}`)),
     ];
     sayStreams(events, say);
 
@@ -193,7 +274,7 @@ async function tell(context: CliContext, folder: string, say: (line: string) => 
       charged_usd: Number((first.charged_usd + second.charged_usd).toFixed(2)),
       wallet: address,
       wallet_usdc_left: usdc,
-      case_number: CASE,
+      case_number: number,
       court_code: COURT,
       filing_count,
       last_checked: first.queried_at,
@@ -210,8 +291,8 @@ async function tell(context: CliContext, folder: string, say: (line: string) => 
 const filingLine = (mark: string, { entry_number, filed_at, filing_type, description }: Filing): string =>
   `  ${mark.padEnd(8)}${String(entry_number ?? '-').padStart(3)}  ${filed_at.slice(0, 10)}  ${filing_type.padEnd(12)} ${description.slice(0, 90)}`;
 
-async function replayed(shell: Shell, family: string): Promise<readonly ReplayedEvent[]> {
-  const text = await shell.run('audit', 'replay', family);
+async function replayed(shell: Shell, ...args: readonly string[]): Promise<readonly ReplayedEvent[]> {
+  const text = await shell.run('audit', 'replay', ...args);
   return text
     .split('\n')
     .filter(Boolean)
