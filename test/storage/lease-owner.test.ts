@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { isDeadOwner, leaseOwner } from '../../src/storage/lease-owner.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+
+it('tells the dead of this machine from everybody else', async () => {
+  const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
+  const owner = `${hostname()}/${child.pid}/some-instance`;
+  expect(isDeadOwner(owner)).toBe(false);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(isDeadOwner(owner)).toBe(true);
+  expect(isDeadOwner(leaseOwner())).toBe(false);
+  // A container gives every start the same process id.
+  expect(isDeadOwner(`${hostname()}/${process.pid}/an-earlier-start`)).toBe(true);
+  for (const other of [
+    `elsewhere/${child.pid}/some-instance`,
+    'A',
+    '',
+    'a/b',
+    `${hostname()}/-1/x`,
+    `${hostname()}/x/y`,
+  ]) {
+    expect(isDeadOwner(other)).toBe(false);
+  }
+
+  const directory = await mkdtemp(join(tmpdir(), 'docket-lease-'));
+  const { readStore, close } = openSqlite({ directory });
+  const dead = await readStore.acquireLease('work', owner, 0, 1_000_000);
+  const taken = await readStore.acquireLease('work', leaseOwner(), 1, 1_000_000);
+  expect(taken?.token).toBeGreaterThan(dead?.token ?? 0);
+  expect(await readStore.acquireLease('work', 'another', 2, 1_000_000)).toBeNull();
+  await close();
+  await rm(directory, { recursive: true });
+});
