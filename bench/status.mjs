@@ -4,17 +4,15 @@
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measure } from './support/pipelined.mjs';
 import { freePort, startNode, until } from './support/processes.mjs';
 import { median, rounded, spread } from './support/statistics.mjs';
 
 const OURS = fileURLToPath(new URL('./support/status-server.mjs', import.meta.url));
 const RIVAL = fileURLToPath(new URL('./rivals/bare-fastify-status.mjs', import.meta.url));
-const CONNECTIONS = 16;
-const PIPELINED = 4;
 const TARGET = 0.85;
 
 export async function run({ quick = false, progress = () => {} } = {}) {
@@ -46,7 +44,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
           ['rival', rival],
         ];
         for (const [side, port] of round % 2 ? sides : sides.reverse()) {
-          const rate = await measure(port, headers, requests);
+          const rate = await measure(port, '/v2/status', headers, requests);
           if (round) rates[side].push(rate);
         }
         progress(`${what}: ${round ? `round ${round} of ${size.rounds}` : 'warm-up'}`);
@@ -89,59 +87,5 @@ function get(port, headers) {
     });
     sent.on('error', reject);
     sent.end();
-  });
-}
-
-/** Requests a second. Every answer has the same length, so that counting bytes counts answers. */
-async function measure(port, headers, requests) {
-  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
-  const text = `GET /v2/status HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
-  const length = await bytesOfOneAnswer(port, text);
-  const each = Math.ceil(requests / CONNECTIONS);
-  const began = performance.now();
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => drive(port, text, length, each)));
-  return (each * CONNECTIONS * 1000) / (performance.now() - began);
-}
-
-function bytesOfOneAnswer(port, text) {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    let bytes = 0;
-    let idle;
-    socket.on('data', (part) => {
-      bytes += part.length;
-      clearTimeout(idle);
-      idle = setTimeout(() => {
-        socket.destroy();
-        resolve(bytes);
-      }, 50);
-    });
-    socket.on('error', reject);
-    socket.write(text);
-  });
-}
-
-function drive(port, text, length, count) {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    let sent = 0;
-    let bytes = 0;
-    const send = (answered) => {
-      const due = Math.min(count, answered + PIPELINED) - sent;
-      if (due > 0) socket.write(text.repeat(due));
-      sent += Math.max(0, due);
-    };
-    socket.on('data', (part) => {
-      bytes += part.length;
-      const answered = Math.floor(bytes / length);
-      if (answered >= count) {
-        socket.destroy();
-        if (bytes === count * length) resolve();
-        else reject(new Error(`${bytes} bytes came for ${count} answers of ${length} bytes`));
-      } else send(answered);
-    });
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error('the server closed a connection')));
-    send(0);
   });
 }

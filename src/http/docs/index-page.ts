@@ -18,6 +18,7 @@ that are new since then. A query costs <strong>0.99 USDC</strong> on Solana, pai
 in the same call. There are no accounts and no keys. What fails is never charged.</p>
 ${firstQuery(publicUrl, localRpcUrl)}
 ${monitoring(publicUrl)}
+${sandbox(publicUrl)}
 ${comingBack()}
 ${endpoints()}
 <h2 id="errors">Errors</h2>
@@ -59,6 +60,25 @@ never loses a filing and never repeats one: what a court dockets late, with an o
 <dt><code>filing_types=motion,order</code></dt><dd>filters the delta</dd>
 <dt><code>language=fr</code></dt><dd>French, where the court has it</dd>
 <dt>header <code>X-Service-Tag</code></dt><dd>at most 256 characters, given back in <code>meta.tag</code></dd>
+</dl>
+<p>Where it is enough to know <em>that</em> something is new, ask <code>GET /v2/monitor</code> with <code>case_id</code>,
+<code>court_code</code> and <code>last_checked</code>: its answer has <code>changed</code>, <code>change_count</code> and
+<code>latest_activity_at</code>, by the same rule as the delta.</p>`;
+
+const sandbox = (publicUrl: string): Html => html`
+<h2 id="sandbox">Sandbox</h2>
+<p>With <code>test=1</code>, or the header <code>X-Service-Test: 1</code>, a call costs nothing, needs no payment and counts
+against no limit. Parameters are checked as ever; the answer has the shape of a real one and comes from invented dockets:</p>
+<pre><code>${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-01234&amp;context=full&amp;test=1</code></pre>
+<p><code>meta.sandbox</code> is <code>true</code>, nothing ever changes, and a payment that is sent along is ignored. Your
+<code>case_id</code> and <code>court_code</code> come back; which docket you see follows from them:</p>
+<dl>
+<dt>US trial courts</dt><dd>a civil case, or a criminal one where the number says so (<code>cr</code>, <code>CF</code>)</dd>
+<dt>US bankruptcy courts</dt><dd>a chapter 11 case</dd>
+<dt>US courts of appeals, supreme courts</dt><dd>an appeal from notice to mandate</dd>
+<dt>numbers of kind <code>md</code>, and <code>jpml</code></dt><dd>6,000 entries: with <code>context=full</code> the answer is cut,
+and <code>meta.truncation_details</code> says how</dd>
+<dt>Canadian courts</dt><dd>a case under an English and a French name: try <code>language=fr</code></dd>
 </dl>`;
 
 const comingBack = (): Html => html`
@@ -75,10 +95,11 @@ const endpoints = (): Html => html`
 <h2 id="endpoints">Endpoints of this release</h2>
 <dl>
 <dt><code>GET /v2/case</code></dt><dd>one case, with the delta; 0.99 USD</dd>
+<dt><code>GET /v2/monitor</code></dt><dd>whether a case has anything new, and how much; 0.99 USD</dd>
 <dt><code>GET /v2/results/{request_id}</code></dt><dd>an answer that was paid for; free</dd>
 <dt><code>GET /v2/status</code></dt><dd>courts, their case-number patterns, health; free</dd>
 </dl>
-<p>Not in this release: a sandbox, <code>callback_url</code>, and the other endpoints of version 2. Asking for them is an
+<p>Not in this release: <code>callback_url</code>, and the other endpoints of version 2. Asking for them is an
 error, never a charge.</p>`;
 
 const changelog = (): Html => html`
