@@ -94,6 +94,7 @@ const Environment = z.object({
   SOLANA_LOCAL_SLOT_MS: whole(400, 10, 10_000),
   PAY_TO: optional(address.optional()),
   FEE_PAYER_KEY: optional(z.string().optional()),
+  ADDRESS_LIMIT_PER_MINUTE: whole(0, 0, 1_000_000),
 });
 
 /** Environment variables that hold secrets: masked wherever the configuration is shown. */
@@ -118,6 +119,8 @@ export interface Config {
   /** Null: the embedded engine, one machine. */
   readonly engines: EngineUrls | null;
   readonly logLevel: string;
+  /** Most requests with an invalid payment in a minute from one client address; null: any number. */
+  readonly addressLimitPerMinute: number | null;
   readonly solana: {
     readonly network: SolanaNetwork;
     /** Endpoints to use; empty where the service starts its own local chain. */
@@ -167,6 +170,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         ? { eventStore: values.EVENTSTORE_URL, mongo: values.MONGODB_URL }
         : null,
     logLevel: values.LOG_LEVEL,
+    addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
     solana: {
       network,
       rpcUrls,

@@ -175,7 +175,7 @@ export const ERROR_CATALOGUE = {
     {
       retry_after,
       limit: 'How many requests the window allows.',
-      window: 'Which limit was met: minute, day or settlement_failures.',
+      window: 'Which limit was met: minute, day, settlement_failures or address.',
     },
   ),
   header_too_large: entry(431, 'The request headers are too large.', 'Send at most 32 KiB of headers.', {

@@ -1,5 +1,6 @@
 /** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
-import { type Check, type Finding, NOMINAL } from './http/health.ts';
+import type { BaseLogger } from 'pino';
+import { type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
 import type { BlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
@@ -43,6 +44,21 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     projections: () => projections(parts.runner),
   };
 }
+
+/**
+ * Tells operators of each part that falls ill, once, when it does: `alarm` is what a log watcher looks for, e.g.
+ * `payment_receiver_degraded` when the fee payer's SOL runs low.
+ */
+export const alarmsTo =
+  (logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>) =>
+  (part: string, { status, reason }: PartHealth): void => {
+    if (status === 'nominal') logger.info({ part }, 'a part of the service is well again');
+    else
+      logger[status === 'down' ? 'error' : 'warn'](
+        { part, reason, alarm: `${part}_${status}` },
+        'a part of the service is not well',
+      );
+  };
 
 /** A low balance of the fee payer is an alarm before it is a failure. */
 async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Finding> {

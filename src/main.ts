@@ -6,7 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createPurchasing } from './commands/purchase.ts';
 import type { Config } from './config.ts';
-import { healthChecks } from './health-checks.ts';
+import { alarmsTo, healthChecks } from './health-checks.ts';
+import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
 import { watchHealth } from './http/health.ts';
@@ -159,6 +160,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const health = watchHealth({
     checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner }),
     clock,
+    onChange: alarmsTo(logger),
   });
   undo.add(() => health.stop());
 
@@ -172,6 +174,8 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     purchasing,
     newestBlockhash: () => blockhashes.latest(),
     storage,
+    addressLimit:
+      config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
     localRpcUrl: rpcUrl,
   });
   const admin = buildAdminApp({ service: answering, logger, health: health.health });

@@ -26,6 +26,13 @@ describe('the configuration', () => {
     });
   });
 
+  it('bounds the invalid payments of an address only when told to', () => {
+    expect(readConfig({}).addressLimitPerMinute).toBeNull();
+    expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '0' }).addressLimitPerMinute).toBeNull();
+    expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '600' }).addressLimitPerMinute).toBe(600);
+    expect(Object.keys(faultsOf({ ADDRESS_LIMIT_PER_MINUTE: '-1' }))).toEqual(['ADDRESS_LIMIT_PER_MINUTE']);
+  });
+
   it('takes an empty variable as not set', () => {
     expect(readConfig({ PORT: '', PAY_TO: '', SOLANA_RPC_URL: '' })).toEqual(readConfig({}));
   });

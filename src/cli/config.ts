@@ -49,6 +49,9 @@ Variables:
   SOLANA_LOCAL_SLOT_MS  milliseconds of a slot of the local chain (400)
   PAY_TO                the address that is paid; on the local chain a key in DATA_DIR
   FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain a key in DATA_DIR
+  ADDRESS_LIMIT_PER_MINUTE
+                        most requests with an invalid payment a minute from one client address (0: any number); it goes
+                        by the connection, so leave it off behind a proxy
 
 Examples:
   $ docket config

@@ -8,6 +8,7 @@ import type { CourtSource } from '../courts/status-courts.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import type { AddressLimit } from './address-limit.ts';
 import { registerDocs } from './docs/register-docs.ts';
 import type { Health } from './health.ts';
 import { registerPaidRoute } from './paid-route.ts';
@@ -30,6 +31,7 @@ export interface AppDependencies {
   readonly purchasing: Purchasing;
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
+  readonly addressLimit?: AddressLimit | undefined;
   /** Where callers reach a local chain; null on a public network. */
   readonly localRpcUrl: string | null;
 }
@@ -56,7 +58,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     answerEarly: (request, response) => status.answerEarly(request, response) || answerSandbox(request, response),
   });
   status.register(app);
-  const paying = { merchant, purchasing, newestBlockhash, clock };
+  const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit: dependencies.addressLimit };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerResults(app, { ...storage, clock });

@@ -45,13 +45,23 @@ export interface HealthWatchOptions {
   readonly clock: Clock;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
+  /** Told once for each change of a part's status; a first look that finds all well is none. */
+  readonly onChange?: (name: string, health: PartHealth) => void;
 }
 
+const STARTING = 'starting';
+
 /** Looks at every part again and again. Until its first look a part is down: starting. */
-export function watchHealth({ checks, clock, everyMs = 2_000, timeoutMs = 5_000 }: HealthWatchOptions): HealthWatch {
+export function watchHealth({
+  checks,
+  clock,
+  everyMs = 2_000,
+  timeoutMs = 5_000,
+  onChange,
+}: HealthWatchOptions): HealthWatch {
   const start = toInstant(clock.now());
   const parts = new Map<string, PartHealth>(
-    Object.keys(checks).map((name) => [name, { status: 'down', since: start, reason: 'starting' }]),
+    Object.keys(checks).map((name) => [name, { status: 'down', since: start, reason: STARTING }]),
   );
   let current: Health = Object.fromEntries(parts);
   let looking: Promise<void> | null = null;
@@ -61,8 +71,11 @@ export function watchHealth({ checks, clock, everyMs = 2_000, timeoutMs = 5_000 
     const before = parts.get(name);
     if (before?.status === status && before.reason === reason) return;
     const since = before?.status === status ? before.since : toInstant(clock.now());
-    parts.set(name, { status, since, reason });
+    const health: PartHealth = { status, since, reason };
+    parts.set(name, health);
     current = Object.fromEntries(parts);
+    const isNews = before?.reason === STARTING ? status !== 'nominal' : before?.status !== status;
+    if (isNews) onChange?.(name, health);
   };
   const refresh = (): Promise<void> => {
     looking ??= Promise.all(Object.entries(checks).map(([name, check]) => look(name, check)))

@@ -11,6 +11,7 @@ import {
   type VerifiedTransaction,
   verifyTransaction,
 } from '../solana/verify-transaction.ts';
+import type { AddressLimit } from './address-limit.ts';
 import { metaOf } from './meta.ts';
 import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
@@ -27,6 +28,8 @@ export interface PaidRouteDependencies {
   readonly purchasing: Purchasing;
   readonly newestBlockhash: NewestBlockhash;
   readonly clock: Clock;
+  /** Bounds requests with an invalid payment; left out, they are not bounded. */
+  readonly addressLimit?: AddressLimit | undefined;
 }
 
 /** Where a paid answer can be fetched again. */
@@ -74,6 +77,8 @@ export function registerPaidRoute<Parameters>(
 
       const verified = isProblem(payment) ? payment : verify(payment, termsOf(amount));
       if (isProblem(verified)) {
+        const excess = dependencies.addressLimit?.count(request.ip);
+        if (excess) return sendProblem(reply, excess);
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }
       const { transaction, dialect, identifier } = verified;

@@ -45,6 +45,27 @@ describe('the health of the parts', () => {
     expect(made.health().chain).toEqual({ status: 'degraded', since: '1970-01-01T00:00:01.000000Z', reason: 'slower' });
   });
 
+  it('tells of each change of status once, and not that all was well from the start', async () => {
+    let finding: Finding = NOMINAL;
+    const told: string[] = [];
+    const made = watch({
+      checks: { receiver: () => finding, log: () => ({ status: 'down', reason: 'no disk' }) },
+      clock: { now: () => 0 },
+      onChange: (name, { status }) => told.push(`${name} ${status}`),
+    });
+    await made.refresh();
+    for (const next of [
+      { status: 'degraded', reason: '9 lamports' },
+      { status: 'degraded', reason: '8 lamports' },
+      { status: 'down', reason: '0 lamports' },
+      NOMINAL,
+    ] as const) {
+      finding = next;
+      await made.refresh();
+    }
+    expect(told).toEqual(['log down', 'receiver degraded', 'receiver down', 'receiver nominal']);
+  });
+
   it('is down where a look throws or takes too long, and the other parts are as they are', async () => {
     const checks = {
       broken: () => {

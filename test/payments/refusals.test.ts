@@ -7,6 +7,8 @@ import {
 } from '@solana/spl-token';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAddressLimit } from '../../src/http/address-limit.ts';
+import { systemClock } from '../../src/instant.ts';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { build, guard, limit, memo, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { type Answer, openWorld, USDC, type World } from './world.ts';
@@ -327,6 +329,26 @@ describe('a used payment', () => {
     );
     expect([spent, received]).toEqual([990_000n, 990_000n]);
     expect(result.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
+  });
+});
+
+describe('an address that sends invalid payments', () => {
+  it('is bounded where an operator wants it, and nobody else is: neither first requests nor sound payments', async () => {
+    const node = await world.serve(world.purchasing, createAddressLimit(2, systemClock));
+    const forged = sponsoredBy([transfer(world.parties, wallet.publicKey)], []);
+    const statuses: number[] = [];
+    for (const headers of [forged, { 'x-payment': '@' }, forged]) {
+      statuses.push((await world.get('/v2/case?q=a', headers, node)).status);
+    }
+    expect(statuses).toEqual([402, 400, 429]);
+    const { result: limited } = await world.moved(wallet, () => world.get('/v2/case?q=a', forged, node));
+    expect(limited.json.error).toMatchObject({
+      code: 'rate_limit_exceeded',
+      details: { charged: false, window: 'address', limit: 2 },
+    });
+    expect(limited.headers.get('retry-after')).toBe(String(limited.json.error.details.retry_after));
+    expect((await world.get('/v2/case?q=a', {}, node)).status).toBe(402);
+    expect((await world.get('/v2/case?q=a', world.pay(wallet), node)).status).toBe(200);
   });
 });
 

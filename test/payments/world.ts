@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { createPurchasing, type PurchasePorts, type Purchasing } from '../../src/commands/purchase.ts';
 import { type Problem, problem } from '../../src/errors.ts';
+import type { AddressLimit } from '../../src/http/address-limit.ts';
 import { type PaidAnswer, type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
 import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
@@ -137,7 +138,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
   const servers: FastifyInstance[] = [];
 
   /** Another node of the same service. */
-  async function serve(over: Purchasing = purchasing) {
+  async function serve(over: Purchasing = purchasing, addressLimit?: AddressLimit) {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     const app = makeServer({ publicUrl, clock: systemClock }, logger);
@@ -149,6 +150,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
           purchasing: over,
           newestBlockhash: blockhashes.latest,
           clock: systemClock,
+          addressLimit,
         },
         {
           method: 'GET',

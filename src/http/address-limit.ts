@@ -1,0 +1,71 @@
+/**
+ * How many requests with an invalid payment are taken from one client address in a minute (`http-api.md`, Rate limits).
+ * It guards processor time and nothing else, so each node counts for itself and in memory.
+ */
+import { isIPv6 } from 'node:net';
+import { type Problem, problem } from '../errors.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+
+const WINDOW: Micros = 60 * MICROS_PER_SECOND;
+/** Most addresses that are remembered: some 10 MB. Past it the oldest window is forgotten. */
+const MOST_ADDRESSES = 50_000;
+
+export interface AddressLimit {
+  /** Counts one request with an invalid payment. @returns why it is one too many; null while it is not */
+  count(address: string): Problem | null;
+}
+
+interface Window {
+  count: number;
+  readonly endsAt: Micros;
+}
+
+/** @param perMinute at least 1 */
+export function createAddressLimit(perMinute: number, clock: Clock): AddressLimit {
+  /** In the order in which they end, since all are of one length. */
+  const windows = new Map<string, Window>();
+
+  const forgetOldest = (now: Micros): void => {
+    for (const [address, { endsAt }] of windows) {
+      if (endsAt > now && windows.size < MOST_ADDRESSES) return;
+      windows.delete(address);
+    }
+  };
+
+  return {
+    count(address) {
+      const now = clock.now();
+      const client = clientOf(address);
+      let window = windows.get(client);
+      if (!window || window.endsAt <= now) {
+        windows.delete(client);
+        forgetOldest(now);
+        window = { count: 0, endsAt: now + WINDOW };
+        windows.set(client, window);
+      }
+      window.count++;
+      if (window.count <= perMinute) return null;
+      const wait = Math.max(1, Math.ceil((window.endsAt - now) / MICROS_PER_SECOND));
+      return problem(
+        'rate_limit_exceeded',
+        { retry_after: wait, limit: perMinute, window: 'address' },
+        `At most ${perMinute} invalid payments a minute are taken from one address; wait ${wait} seconds.`,
+      );
+    },
+  };
+}
+
+/** Whom an address stands for: of IPv6 a client holds at least a whole /64. */
+export function clientOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%', 1).join('').split('::');
+  const left = head.split(':').filter(Boolean);
+  const right = (tail ?? '').split(':').filter(Boolean);
+  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
