@@ -1,22 +1,25 @@
 /**
- * Names of lease owners, one for each process. On one machine a name also tells whether its process still lives: after
- * a `kill -9` the next start need not wait until the leases of the dead one expire.
+ * Names of lease owners, one for each thread of each process. On one machine a name also tells whether its process still
+ * lives: after a `kill -9` the next start need not wait until the leases of the dead one expire.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
-const INSTANCE = randomUUID();
-const THIS_PROCESS = `${hostname()}/${process.pid}/${INSTANCE}`;
+/** When this process started, by the clock that runs since the machine did: the same in all of its threads. */
+const STARTED_AT_MS = Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000;
+/** Far more than the imprecision of that clock, less than any restart takes. */
+const SAME_START_MS = 50;
+const THIS_THREAD = `${hostname()}/${process.pid}/${Math.round(STARTED_AT_MS)}/${randomUUID()}`;
 
-/** The name under which this process takes leases. */
-export const leaseOwner = (): string => THIS_PROCESS;
+/** The name under which this thread takes leases. */
+export const leaseOwner = (): string => THIS_THREAD;
 
 /** True only where it is certain: the owner was a process of this machine and is gone. */
 export function isDeadOwner(owner: string): boolean {
-  const [host, pid, instance] = owner.split('/');
-  if (host !== hostname() || !pid || !instance || !/^[1-9]\d*$/.test(pid)) return false;
+  const [host, pid, startedAt] = owner.split('/');
+  if (host !== hostname() || !isNumber(pid) || !isNumber(startedAt)) return false;
   // In a container every start has the same process id.
-  if (Number(pid) === process.pid) return instance !== INSTANCE;
+  if (Number(pid) === process.pid) return Math.abs(Number(startedAt) - STARTED_AT_MS) > SAME_START_MS;
   try {
     process.kill(Number(pid), 0);
     return false;
@@ -24,3 +27,5 @@ export function isDeadOwner(owner: string): boolean {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
+
+const isNumber = (text: string | undefined): text is string => text !== undefined && /^[1-9]\d*$/.test(text);

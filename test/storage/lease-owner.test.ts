@@ -9,21 +9,26 @@ import { openSqlite } from '../../src/storage/sqlite/open.ts';
 
 it('tells the dead of this machine from everybody else', async () => {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
-  const owner = `${hostname()}/${child.pid}/some-instance`;
+  const owner = `${hostname()}/${child.pid}/1234/some-thread`;
   expect(isDeadOwner(owner)).toBe(false);
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(isDeadOwner(owner)).toBe(true);
   expect(isDeadOwner(leaseOwner())).toBe(false);
   // A container gives every start the same process id.
-  expect(isDeadOwner(`${hostname()}/${process.pid}/an-earlier-start`)).toBe(true);
+  expect(isDeadOwner(`${hostname()}/${process.pid}/1234/an-earlier-start`)).toBe(true);
+  // Two threads of one process are two owners, and each lives as long as the other.
+  const anotherThread = leaseOwner().replace(/[^/]+$/, 'another-thread');
+  expect(anotherThread).not.toBe(leaseOwner());
+  expect(isDeadOwner(anotherThread)).toBe(false);
   for (const other of [
-    `elsewhere/${child.pid}/some-instance`,
+    `elsewhere/${child.pid}/1234/some-thread`,
     'A',
     '',
     'a/b',
     `${hostname()}/-1/x`,
-    `${hostname()}/x/y`,
+    `${hostname()}/x/1/y`,
+    `${hostname()}/${child.pid}`,
   ]) {
     expect(isDeadOwner(other)).toBe(false);
   }
