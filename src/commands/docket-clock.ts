@@ -83,13 +83,21 @@ export async function waitUntilVisible(ports: IngestPorts, stream: string, posit
   }
 }
 
-/** Ends this ingest's claim, unless somebody else has. Only once the case document shows what was appended. */
-export async function clearPending(ports: IngestPorts, stream: string, ingestId: string): Promise<void> {
+/**
+ * Ends an ingest's claim, unless somebody else has. Only once the case document shows what was appended.
+ * @param shown up to where the case document was seen to show the docket
+ */
+export async function clearPending(
+  ports: IngestPorts,
+  stream: string,
+  ingestId: string,
+  shown: Position | null,
+): Promise<void> {
   for (;;) {
     const cell = await ports.readStore.cell(caseClockId(stream));
     const clock = readClock(cell.value);
     if (clock?.pending?.ingestId !== ingestId) return;
-    if (await ports.readStore.compareAndSet(caseClockId(stream), cell.version, writeClock(clear(clock)))) return;
+    if (await ports.readStore.compareAndSet(caseClockId(stream), cell.version, writeClock(clear(clock, shown)))) return;
   }
 }
 
@@ -110,7 +118,7 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
     const end = events.find((event) => event.type === DocketChecked.type && event.data.ingestId === pending.ingestId);
     if (end) {
       await waitUntilVisible(ports, stream, end.position);
-      await clearPending(ports, stream, pending.ingestId);
+      await clearPending(ports, stream, pending.ingestId, end.position);
       return;
     }
     const sign = `${pending.ingestId} ${events.length}`;
@@ -120,7 +128,7 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
       const abandoned = await abandon(ports, stream, events, pending.ingestId, context);
       if (abandoned) {
         await waitUntilVisible(ports, stream, abandoned.position);
-        await clearPending(ports, stream, pending.ingestId);
+        await clearPending(ports, stream, pending.ingestId, abandoned.position);
         return;
       }
       quiet = 0;

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import type { Position } from '../storage/event-log.ts';
 
 /** An append that carries times and may not be visible yet. */
 export interface PendingIngest {
@@ -23,12 +24,17 @@ export interface CaseClock {
   readonly pending: PendingIngest | null;
   /** The smallest time from which a caller expects to be told what is new; null before the first answer. */
   readonly oldestAsked: Instant | null;
+  /**
+   * Of the docket's newest event that a case document was seen to show; null before the first. A document that does not
+   * reach it is of a read store that was lost and is being made anew: to answer from it would lose what it lacks.
+   */
+  readonly shown: Position | null;
 }
 
 export const caseClockId = (stream: string): string => `case-clock-${stream}`;
 
 /** The clock of a case that nobody was ever answered about. */
-export const FRESH_CLOCK: CaseClock = { version: 1, served: null, pending: null, oldestAsked: null };
+export const FRESH_CLOCK: CaseClock = { version: 1, served: null, pending: null, oldestAsked: null, shown: null };
 
 const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
 
@@ -38,9 +44,12 @@ export const lostClock = (now: Micros): CaseClock => ({
   served: toInstant(now + 5 * MICROS_PER_SECOND),
   pending: null,
   oldestAsked: toInstant(now - 30 * DAY_MICROS),
+  shown: null,
 });
 
-export const readClock = (value: JsonObject | null): CaseClock | null => value as unknown as CaseClock | null;
+/** Clocks of earlier versions do not say what was shown. */
+export const readClock = (value: JsonObject | null): CaseClock | null =>
+  value && ({ shown: null, ...value } as unknown as CaseClock);
 export const writeClock = (clock: CaseClock): JsonObject => clock as unknown as JsonObject;
 
 /** The first time that an ingest may use: after now, after what was served, after everything in the stream. */
@@ -56,7 +65,17 @@ export const begin = (clock: CaseClock, pending: PendingIngest): CaseClock => ({
   pending,
 });
 
-export const clear = (clock: CaseClock): CaseClock => ({ ...clock, version: clock.version + 1, pending: null });
+/** Ends the pending ingest. @param shown position up to which the case document was seen to show the docket */
+export const clear = (clock: CaseClock, shown: Position | null): CaseClock => ({
+  ...clock,
+  version: clock.version + 1,
+  pending: null,
+  shown: isBehind(clock, shown) ? clock.shown : shown,
+});
+
+/** Whether a document that reaches a position lacks what a document was seen to show before. */
+export const isBehind = ({ shown }: CaseClock, position: Position | null): boolean =>
+  shown !== null && (position === null || position < shown);
 
 /** Up to when a query can answer: never past an ingest that may be on its way, never before what is visible. */
 export function answerTime(clock: CaseClock, now: Micros, newestApplied: Instant | null): Instant {

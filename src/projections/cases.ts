@@ -170,6 +170,10 @@ const UNKNOWN_CASE: CaseDocument = {
 const latest = (a: Instant | null, ...others: readonly Instant[]): Instant | null =>
   others.reduce((newest: Instant | null, one) => (newest === null || one > newest ? one : newest), a);
 
+/**
+ * Every event of a docket gives another document, of the same content if need be: its position moves on to the event,
+ * and that is what ingests wait for and what queries compare with the case clock.
+ */
 function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEvent<CaseEvent>): CaseDocument | null {
   const document = before ?? UNKNOWN_CASE;
   const { type, data } = event;
@@ -177,7 +181,7 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
     case 'DocketOpened':
       return { ...document, opened: true, court: data.court, caseNumber: document.caseNumber || data.caseNumber };
     case 'DocketChecked':
-      if (data.outcome === 'abandoned' || data.outcome === 'failed') return document;
+      if (data.outcome === 'abandoned' || data.outcome === 'failed') return { ...document };
       return { ...document, checked: true, dataAsOf: latest(document.dataAsOf, data.askedAt) };
     case 'DocketDetailsChanged':
       return withDetails(document, contents.get(data.content), data.content);
@@ -195,7 +199,7 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       return { ...document, baseline: 'completed' };
     case 'FilingRevised':
       return data.revisedAt === null
-        ? document
+        ? { ...document }
         : { ...document, newestTime: latest(document.newestTime, data.revisedAt) };
     case 'FilingsMerged':
       return {

@@ -7,6 +7,7 @@ import {
   answerTime,
   type CaseClock,
   caseClockId,
+  isBehind,
   lostClock,
   readClock,
   writeClock,
@@ -21,7 +22,7 @@ export interface QueryPorts {
   readonly readStore: QueryStore;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
-  /** How long a query waits for a baseline to be whole. */
+  /** How long a query waits for a docket to be whole: for its baseline, and for a read store that is being made anew. */
   readonly patienceMs: number;
 }
 
@@ -47,11 +48,13 @@ export async function readMoment(
   for (let reading = 0; reading < READINGS; reading++) {
     // The clock first, then the document: what the clock no longer holds back is in the document.
     const cell = await readStore.cell(caseClockId(stream));
-    const document = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream)?.document ?? null;
-    if (document === null || !document.opened) return caseNotFound();
+    const stored = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream);
+    const document = stored?.document ?? null;
+    if (!stored || document === null || !document.opened) return caseNotFound();
     const now = clock.now();
     const caseClock = readClock(cell.value) ?? lostClock(now);
-    if (!document.checked || document.baseline === 'started' || caseClock.pending?.baseline === true) {
+    const isWhole = document.checked && document.baseline !== 'started' && !isBehind(caseClock, stored.position);
+    if (!isWhole || caseClock.pending?.baseline === true) {
       if (waited >= ports.patienceMs) break;
       await ports.sleep(POLL_MS);
       waited += POLL_MS;
@@ -64,7 +67,7 @@ export async function readMoment(
   return problem(
     'court_unavailable',
     { retry_after: RETRY_AFTER_SECONDS },
-    'This case is being read for the first time; its docket is not whole yet.',
+    'This case is being read for the first time, or anew; its docket is not whole yet.',
   );
 }
 
