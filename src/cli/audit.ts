@@ -86,7 +86,7 @@ Examples:
   $ docket audit replay dockets --from 2026-03-01T00:00:00Z`,
     )
     .action(async (word: string, options: ReplayOptions) => {
-      if (!(word in FAMILIES)) {
+      if (!Object.hasOwn(FAMILIES, word)) {
         throw new CliError(`There are no streams called ${word}.`, `Use one of ${Object.keys(FAMILIES).join(', ')}.`);
       }
       const asked: Replay = {

@@ -31,7 +31,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 
 /** Runs one command line and gives its exit code. Never throws. */
 export async function main(argv: readonly string[], context: CliContext = processContext()): Promise<number> {
-  const asked = COMMANDS[argv[0] ?? ''];
+  const [name = ''] = argv;
+  const asked = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const wanted = asked ? [asked] : Object.values(COMMANDS);
   const program = new Command('docket')
     .description('Court dockets for agents: pay per query, get the case and what is new.')

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type CliContext, CliError, note, print, printable, printJson } from '../../src/cli/command.ts';
+import { type CliContext, CliError, EXIT, note, print, printable, printJson } from '../../src/cli/command.ts';
 import { main } from '../../src/cli/main.ts';
 
 function collecting() {
@@ -13,6 +13,19 @@ function collecting() {
 const EVIL = '\u001b]0;owned\u0007 \u001b[31m \u009b2J \r\b\u0000 \u202eabc\u2066';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+describe('a word that every object knows', () => {
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'is no command and no family: %s',
+    async (word) => {
+      for (const argv of [[word], ['audit', 'replay', word]]) {
+        const { context, written } = collecting();
+        expect(await main(argv, context)).toBe(EXIT.usage);
+        expect(written()).toMatch(/unknown command|There are no streams called/);
+      }
+    },
+  );
+});
 
 describe('what a command writes', () => {
   it.each([
