@@ -3,6 +3,7 @@
  * variable, what was received and what is expected.
  */
 import { z } from 'zod';
+import { isAddress } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
 
@@ -52,7 +53,7 @@ const httpUrl = z
     'an http or https URL is expected',
   );
 
-const address = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'a Solana address (base58) is expected');
+const address = z.string().refine(isAddress, 'a Solana address (base58 of 32 bytes) is expected');
 
 const eventStoreUrl = z.string().superRefine((value, context) => {
   try {
@@ -98,7 +99,12 @@ const Environment = z.object({
 });
 
 /** Environment variables that hold secrets: masked wherever the configuration is shown. */
-export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['FEE_PAYER_KEY', 'EVENTSTORE_URL', 'MONGODB_URL']);
+export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
+  'FEE_PAYER_KEY',
+  'EVENTSTORE_URL',
+  'MONGODB_URL',
+  'SOLANA_RPC_URL',
+]);
 
 /** Where the distributed engines are. Both, or neither: then SQLite in the data folder serves for all three stores. */
 export interface EngineUrls {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { maskUrl, shownConfig } from '../src/cli/config.ts';
-import { ConfigurationError, readConfig } from '../src/config.ts';
+import { ConfigurationError, readConfig, SECRET_VARIABLES } from '../src/config.ts';
 
 const faultsOf = (environment: NodeJS.ProcessEnv): Record<string, string> => {
   try {
@@ -15,6 +15,13 @@ const faultsOf = (environment: NodeJS.ProcessEnv): Record<string, string> => {
 };
 
 describe('the configuration', () => {
+  it('repeats no secret of a variable that is wrong', () => {
+    const wrong = [...SECRET_VARIABLES].map((variable) => [variable, 'ftp//user:S3CR3T@host/S3CR3T?key=S3CR3T']);
+    expect(wrong).not.toHaveLength(0);
+    expect(JSON.stringify(faultsOf(Object.fromEntries(wrong)))).not.toContain('S3CR3T');
+    expect(JSON.stringify(faultsOf({ SOLANA_RPC_URL: 'https://one,htp:/key.S3CR3T' }))).not.toContain('S3CR3T');
+  });
+
   it('needs nothing: everything runs on the embedded defaults', () => {
     expect(readConfig({})).toMatchObject({
       production: false,
@@ -40,6 +47,8 @@ describe('the configuration', () => {
   it('names every fault at once, with what was received', () => {
     const faults = faultsOf({ PORT: '99999', LOG_LEVEL: 'loud', SOLANA_RPC_URL: 'ftp://x', PAY_TO: '0' });
     expect(Object.keys(faults).sort()).toEqual(['LOG_LEVEL', 'PAY_TO', 'PORT', 'SOLANA_RPC_URL']);
+    // Base58 of 44 bytes, which no address has.
+    expect(Object.keys(faultsOf({ PAY_TO: '1'.repeat(44) }))).toEqual(['PAY_TO']);
     expect(faults.PORT).toContain('99999');
   });
 
