@@ -18,6 +18,9 @@ export interface PaidCallContext {
 /** What an answer from fixtures may know of its call: nobody pays for it. */
 export type SandboxCallContext = Pick<PaidCallContext, 'requestId' | 'tag'>;
 
+/** The whole answer to each call with the same parameters, `meta` included. */
+export type SandboxAnswer = (call: SandboxCallContext) => string;
+
 export interface PaidAnswer {
   /** The whole answer, `meta` included, serialised once: stored, served and pushed byte for byte. */
   readonly body: Buffer;
@@ -37,7 +40,7 @@ export interface PaidRoute<Parameters> {
    * The answer to a call in the sandbox, from fixtures (specification 4); null for a call that is real. At once where
    * the fixture lies ready.
    */
-  sandbox(parameters: Parameters, call: SandboxCallContext): string | Promise<string> | null;
+  sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */

@@ -63,8 +63,11 @@ export function registerPaidRoute<Parameters>(
       const parameters = route.parse(request);
       if (!isRefusal(parameters)) {
         // Before any payment is looked at: one that is sent along is not even read.
-        const answer = route.sandbox(parameters, { requestId: request.requestId, tag: readTag(request) });
-        if (answer !== null) return reply.headers(SANDBOX_HEADERS).send(await answer);
+        const rehearsal = route.sandbox(parameters);
+        if (rehearsal !== null) {
+          const answer = await rehearsal;
+          return reply.headers(SANDBOX_HEADERS).send(answer({ requestId: request.requestId, tag: readTag(request) }));
+        }
       }
       const payment = readPayment(request.headers, merchant.network);
       const askForPayment = (amount: bigint, refusal?: Problem) =>

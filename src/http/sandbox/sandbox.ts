@@ -7,9 +7,9 @@ import type { Court } from '../../courts/court.ts';
 import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
-import { type CaseAnswer, createCaseQueries, type MonitorAnswer } from '../../queries/case-answer.ts';
+import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
 import type { QueryStore } from '../../storage/read-store.ts';
-import type { SandboxCallContext } from '../paid-call.ts';
+import type { SandboxAnswer, SandboxCallContext } from '../paid-call.ts';
 import type { CaseQueryParameters } from '../parameters/case-query.ts';
 import type { MonitorRequest } from '../parameters/monitor-request.ts';
 import { type AnsweredCall, caseMeta } from '../v2/answer-meta.ts';
@@ -18,34 +18,33 @@ import { type FixtureName, fixtureFor } from './fixture-choice.ts';
 import { snapshotOf } from './fixture-docket.ts';
 import { fixtureStore } from './fixture-store.ts';
 import { FIXTURES } from './fixtures.ts';
+import { type Filling, fillIn, MARKS, type Template, templateOf } from './template.ts';
 
 export interface Sandbox {
   /** The answer of `GET /v2/case`: at once where its fixture lies ready. */
-  answerCase(query: CaseQueryParameters, call: SandboxCallContext): string | Promise<string>;
+  answerCase(query: CaseQueryParameters): SandboxAnswer | Promise<SandboxAnswer>;
   /** The answer of `GET /v2/monitor`. */
-  answerMonitor(query: MonitorRequest, call: SandboxCallContext): string | Promise<string>;
+  answerMonitor(query: MonitorRequest): SandboxAnswer | Promise<SandboxAnswer>;
 }
 
-interface CaseTemplate {
-  readonly answer: Omit<CaseAnswer, 'body' | keyof Moment>;
-  /** Text of `"case": …` around the number and the court's name, in the order in which they stand. */
-  readonly caseParts: readonly [string, string, string];
-  /** Text of `"delta": …` around `since`. */
-  readonly deltaParts: readonly [string, string];
+interface CaseTemplates {
+  /** The whole answer but for its last brace. */
+  readonly answer: Template;
+  /** What follows for a call with `last_checked`. */
+  readonly delta: Template;
 }
-
-type Moment = Pick<CaseAnswer, 'queriedAt' | 'dataAsOf' | 'cacheAgeSeconds'>;
 
 /** Fixtures are as fresh as a source that was just asked. */
-const momentAt = (at: Instant): Moment => ({ queriedAt: at, dataAsOf: at, cacheAgeSeconds: 0 });
+const MOMENT = { queriedAt: MARKS.now, dataAsOf: MARKS.now, cacheAgeSeconds: 0 } as const;
+const CALL: AnsweredCall = { requestId: MARKS.requestId, tag: MARKS.tag, costUsd: 0, sandbox: true };
 
 export function createSandbox(clock: Clock): Sandbox {
   const stores = new Map<FixtureName, QueryStore>();
-  // As many as there are kinds of courts and ways to ask: it cannot grow beyond that.
-  const caseTemplates = new Map<string, CaseTemplate | Promise<CaseTemplate>>();
-  const monitorAnswers = new Map<string, MonitorAnswer | Promise<MonitorAnswer>>();
+  // As many as there are kinds of courts and ways to ask: they cannot grow beyond that.
+  const caseTemplates = new Map<string, CaseTemplates | Promise<CaseTemplates>>();
+  const monitorTemplates = new Map<string, Template | Promise<Template>>();
 
-  const queriesOf = (name: FixtureName) => {
+  const queriesOf = (name: FixtureName): CaseQueries => {
     let readStore = stores.get(name);
     if (!readStore) {
       readStore = fixtureStore(snapshotOf(FIXTURES[name]));
@@ -54,31 +53,66 @@ export function createSandbox(clock: Clock): Sandbox {
     return createCaseQueries({ readStore, clock });
   };
   return {
-    answerCase(query, call) {
+    answerCase(query) {
       const name = fixtureFor(query.court, query.caseNumber);
       // Only where there are two names does the language change anything.
       const language = FIXTURES[name].header.caseNameSecondary ? query.language : null;
-      const asked = { ...query, language };
-      const template = kept(caseTemplates, `${name} ${courtKey(query.court)} ${query.context} ${language}`, async () =>
-        composeCase(queriesOf(name), asked, toInstant(clock.now())),
+      const key = `${name} ${courtKey(query.court)} ${query.context} ${language}`;
+      const templates = kept(caseTemplates, key, () =>
+        composeCase(queriesOf(name), { ...query, language }, toInstant(clock.now())),
       );
-      const fill = (ready: CaseTemplate): string => fillCase(ready, query, sandboxCall(call), toInstant(clock.now()));
-      return template instanceof Promise ? template.then(fill) : fill(template);
+      const fill = ({ answer, delta }: CaseTemplates): SandboxAnswer => {
+        const { lastChecked } = query;
+        const always = ownPart(query, lastChecked?.sent ?? null);
+        return (call) => {
+          const filling = withCall(always, call, clock);
+          return `${fillIn(answer, filling)}${lastChecked === null ? '' : fillIn(delta, filling)}}`;
+        };
+      };
+      return templates instanceof Promise ? templates.then(fill) : fill(templates);
     },
-    answerMonitor(query, call) {
+    answerMonitor(query) {
       const name = fixtureFor(query.court, query.caseNumber);
-      const answer = kept(monitorAnswers, `${name} ${courtKey(query.court)}`, async () => {
-        const lastChecked = toInstant(clock.now());
-        return whole(await queriesOf(name).answerMonitor({ ...query, lastChecked, filingTypes: null }));
-      });
-      const fill = (ready: MonitorAnswer): string =>
-        monitorBody({ ...ready, ...momentAt(toInstant(clock.now())) }, query, sandboxCall(call));
-      return answer instanceof Promise ? answer.then(fill) : fill(answer);
+      const template = kept(monitorTemplates, `${name} ${courtKey(query.court)}`, () =>
+        composeMonitor(queriesOf(name), query, toInstant(clock.now())),
+      );
+      const fill = (ready: Template): SandboxAnswer => {
+        const always = ownPart(query, query.lastChecked);
+        return (call) => fillIn(ready, withCall(always, call, clock));
+      };
+      return template instanceof Promise ? template.then(fill) : fill(template);
     },
   };
 }
 
-const sandboxCall = (call: SandboxCallContext): AnsweredCall => ({ ...call, costUsd: 0, sandbox: true });
+type CallGap = 'requestId' | 'now' | 'tag';
+
+/** What is the same in every answer to the same parameters. */
+const ownPart = (
+  { caseId, courtCode, court, caseNumber }: Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'>,
+  since: string | null,
+): Omit<Filling, CallGap> => ({
+  caseId: JSON.stringify(caseId),
+  courtCode: JSON.stringify(courtCode),
+  caseNumber: JSON.stringify(caseNumber.canonical),
+  courtName: JSON.stringify(court.name),
+  since: JSON.stringify(since),
+});
+
+const withCall = (
+  { caseId, courtCode, caseNumber, courtName, since }: Omit<Filling, CallGap>,
+  { requestId, tag }: SandboxCallContext,
+  clock: Clock,
+): Filling => ({
+  requestId: `"${requestId}"`,
+  now: `"${toInstant(clock.now())}"`,
+  tag: JSON.stringify(tag),
+  caseId,
+  courtCode,
+  caseNumber,
+  courtName,
+  since,
+});
 
 /** All of a court that an answer depends on, but for its name. */
 const courtKey = ({ timeZone, country, language, coverage }: Court): string =>
@@ -106,42 +140,25 @@ function whole<Answer extends object>(answer: Answer): Exclude<Answer, { readonl
   return answer as Exclude<Answer, { readonly problem: unknown }>;
 }
 
-const NUMBER = '\u0001number\u0001';
-const COURT_NAME = '\u0001court\u0001';
-const SINCE = '\u0001since\u0001';
-const GAPS = [NUMBER, COURT_NAME, SINCE].map((mark) => JSON.stringify(mark));
-const GAP = new RegExp(GAPS.map((text) => text.replaceAll('\\', '\\\\')).join('|'));
-
-async function composeCase(
-  queries: ReturnType<typeof createCaseQueries>,
-  query: CaseQueryParameters,
-  now: Instant,
-): Promise<CaseTemplate> {
-  const asked = { ...query, lastChecked: now, since: SINCE, filingTypes: null };
-  const { body, queriedAt: _, dataAsOf: __, cacheAgeSeconds: ___, ...answer } = whole(await queries.answerCase(asked));
-  const shown = { ...(body.case as JsonObject), case_number: NUMBER, court_name: COURT_NAME };
-  const [beforeNumber = '', beforeCourt = '', rest = '', ...more] = JSON.stringify(shown).split(GAP);
-  const [beforeSince = '', afterSince = '', ...others] = JSON.stringify(body.delta).split(GAP);
-  if (more.length + others.length > 0 || rest === '' || afterSince === '') {
-    throw new Error('a fixture of the sandbox has other gaps than expected');
-  }
+async function composeCase(queries: CaseQueries, query: CaseQueryParameters, now: Instant): Promise<CaseTemplates> {
+  const asked = { ...query, lastChecked: now, since: MARKS.since, filingTypes: null };
+  const answer = whole(await queries.answerCase(asked));
+  const { case: shown, delta, ...ids } = answer.body;
+  const body = {
+    meta: caseMeta({ ...answer, ...MOMENT }, CALL),
+    ...ids,
+    case_id: MARKS.caseId,
+    court_code: MARKS.courtCode,
+    case: { ...(shown as JsonObject), case_number: MARKS.caseNumber, court_name: MARKS.courtName },
+  };
   return {
-    answer,
-    caseParts: [`"case":${beforeNumber}`, beforeCourt, rest],
-    deltaParts: [`,"delta":${beforeSince}`, afterSince],
+    answer: templateOf(JSON.stringify(body).slice(0, -1)),
+    delta: templateOf(`,"delta":${JSON.stringify(delta)}`),
   };
 }
 
-function fillCase(
-  { answer, caseParts, deltaParts }: CaseTemplate,
-  { caseId, courtCode, court, caseNumber, lastChecked }: CaseQueryParameters,
-  call: AnsweredCall,
-  now: Instant,
-): string {
-  const meta = JSON.stringify(caseMeta({ ...answer, ...momentAt(now) }, call));
-  const ids = `"case_id":${JSON.stringify(caseId)},"court_code":${JSON.stringify(courtCode)}`;
-  const [beforeNumber, beforeCourt, rest] = caseParts;
-  const shown = `${beforeNumber}${JSON.stringify(caseNumber.canonical)}${beforeCourt}${JSON.stringify(court.name)}${rest}`;
-  const delta = lastChecked === null ? '' : deltaParts.join(JSON.stringify(lastChecked.sent));
-  return `{"meta":${meta},${ids},${shown}${delta}}`;
+async function composeMonitor(queries: CaseQueries, query: MonitorRequest, now: Instant): Promise<Template> {
+  const answer = whole(await queries.answerMonitor({ ...query, lastChecked: now, filingTypes: null }));
+  const ids = { caseId: MARKS.caseId, courtCode: MARKS.courtCode };
+  return templateOf(monitorBody({ ...answer, ...MOMENT }, ids, CALL));
 }

@@ -23,7 +23,7 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
     path: '/v2/case',
     description: 'A US or Canadian court case and the filings that are new since you last looked',
     parse: (request) => readCaseRequest(request, clock.now()),
-    sandbox: (request, call) => (request.sandbox ? sandbox.answerCase(request, call) : null),
+    sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
     price: () => PRICE_BASE_UNITS,
     fingerprint,
     async answer({ court, courtCode, caseId, lastChecked, context, language, filingTypes }, call) {

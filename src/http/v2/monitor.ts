@@ -22,7 +22,7 @@ export function monitorRoute({ readStore, clock, sandbox }: MonitorRouteDependen
     path: '/v2/monitor',
     description: 'Whether a US or Canadian court case has new filings since you last looked, and how many',
     parse: (request) => readMonitorRequest(request, clock.now()),
-    sandbox: (request, call) => (request.sandbox ? sandbox.answerMonitor(request, call) : null),
+    sandbox: (request) => (request.sandbox ? sandbox.answerMonitor(request) : null),
     price: () => PRICE_BASE_UNITS,
     fingerprint: ({ courtCode, caseId, lastChecked }) =>
       canonicalJson({ court_code: courtCode, case_id: caseId, last_checked: lastChecked }),
