@@ -68,9 +68,9 @@ export async function lookForExpiry(
 }
 
 /** Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell. */
-export async function broadcast(chain: Chain, wire: Uint8Array): Promise<void> {
+export async function broadcast(chain: Chain, wire: Uint8Array, { everywhere = false } = {}): Promise<void> {
   try {
-    await chain.send(wire);
+    await chain.send(wire, { everywhere });
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
   }
@@ -159,7 +159,7 @@ export async function settle(
     let sighting = await lookAt(ports.chain, submission.transaction);
     if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
       sighting = await lookForExpiry(ports.chain, submission);
-      if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire);
+      if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire, { everywhere: true });
       sentAt = performance.now();
     }
     const command = commandFor(sighting);

@@ -167,7 +167,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const command = commandFor(sighting);
     if (!command) {
       waiting.push(hash);
-      await broadcast(chain, Buffer.from(state.submission.wire, 'base64'));
+      await broadcast(chain, Buffer.from(state.submission.wire, 'base64'), { everywhere: true });
       return;
     }
     const outcome = await record(found, command);
@@ -190,7 +190,8 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const command = finalityCommandFor(sighting);
     if (!command) {
       // A block that held it may have been dropped: while its blockhash lives, it can land in another.
-      if (sighting.seen === 'not_yet') await broadcast(chain, Buffer.from(state.submission.wire, 'base64'));
+      if (sighting.seen === 'not_yet')
+        await broadcast(chain, Buffer.from(state.submission.wire, 'base64'), { everywhere: true });
       return;
     }
     const outcome = await record(found, command);

@@ -47,7 +47,8 @@ export interface Chain {
   isBlockhashValid(blockhash: string): Promise<boolean>;
   /** Runs the transaction on the chain's present state, without effect. Signatures are checked. */
   simulate(wire: Uint8Array): Promise<Simulation>;
-  send(wire: Uint8Array): Promise<SendOutcome>;
+  /** @param everywhere to every endpoint at once: for what one endpoint has taken and the cluster never saw */
+  send(wire: Uint8Array, options?: { readonly everywhere?: boolean }): Promise<SendOutcome>;
   /**
    * What the chain knows of a signature, history included; null if no endpoint that answered knows it.
    * @param unanimous ask every configured endpoint; throws unless all of them answer

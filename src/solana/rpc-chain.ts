@@ -132,9 +132,9 @@ export function createRpcChain({
       });
     },
 
-    async send(wire: Uint8Array): Promise<SendOutcome> {
+    async send(wire: Uint8Array, { everywhere = false } = {}): Promise<SendOutcome> {
       const signature = firstSignature(wire);
-      return endpoints.ask({
+      const question: Question<SendOutcome> = {
         method: 'sendTransaction',
         // We send again ourselves, so the endpoint need not; its preflight spares us the fee of what would fail.
         params: [toBase64(wire), { encoding: 'base64', preflightCommitment: 'processed', maxRetries: 0 }],
@@ -145,7 +145,8 @@ export function createRpcChain({
         readRefusal: outcomeOfRefusal,
         settles: (outcome) => outcome.sent || outcome.code !== 'BlockhashNotFound',
         hasEffect: true,
-      });
+      };
+      return everywhere ? endpoints.askEach(question) : endpoints.ask(question);
     },
 
     async signatureStatus(signature: string, options = {}): Promise<SignatureStatus | null> {
@@ -205,6 +206,8 @@ function readTokenBalance(result: unknown): TokenBalance | null {
 }
 
 const ORDER: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
+const isConfirmed = (status: SignatureStatus | undefined): boolean =>
+  status !== undefined && status.commitment !== 'processed';
 const furthest = (a: SignatureStatus, b: SignatureStatus): SignatureStatus =>
   ORDER.indexOf(b.commitment) > ORDER.indexOf(a.commitment) ? b : a;
 
@@ -262,14 +265,14 @@ class StatusBatches {
       const found = new Map<string, SignatureStatus>();
       await this.#endpoints.ask({
         ...statusQuestion(waiting.map(({ signature }) => signature)),
-        // An endpoint may not know what another does: all are asked until each signature is known to one.
+        // An endpoint may not know what another does: all are asked until each signature is confirmed by one.
         settles: ({ statuses }) => {
           statuses.forEach((status, index) => {
             const { signature } = waiting[index] as Waiting;
             const before = found.get(signature);
             if (status) found.set(signature, before ? furthest(before, status) : status);
           });
-          return waiting.every(({ signature }) => found.has(signature));
+          return waiting.every(({ signature }) => isConfirmed(found.get(signature)));
         },
       });
       for (const { signature, resolve } of waiting) resolve(found.get(signature) ?? null);

@@ -116,6 +116,29 @@ export class RpcEndpoints {
     );
   }
 
+  /**
+   * Asks every endpoint at once, each one time. The first answer that settles the question is given, or, when all have
+   * answered or failed, the first in the order of the URLs.
+   * @throws ChainUnavailable if none of them answers
+   */
+  async askEach<Answer>(question: Question<Answer>): Promise<Answer> {
+    const { settles = () => true } = question;
+    const asked = this.#members.map((member) => this.#askOne(member, question, this.#timeoutMs));
+    try {
+      // No silent endpoint holds up what another has done.
+      return await Promise.any(
+        asked.map(async (one) => {
+          const answer = await one;
+          return settles(answer) ? answer : Promise.reject(answer);
+        }),
+      );
+    } catch {
+      const outcomes = await Promise.allSettled(asked);
+      for (const outcome of outcomes) if (outcome.status === 'fulfilled') return outcome.value;
+      throw this.#unavailable(question.method, outcomes.find((outcome) => outcome.status === 'rejected')?.reason);
+    }
+  }
+
   async #askOne<Answer>(member: Member, question: Question<Answer>, timeoutMs: number): Promise<Answer> {
     const { method, params, read, readRefusal } = question;
     if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);

@@ -30,6 +30,7 @@ import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
@@ -63,6 +64,8 @@ export function altered<Port extends object>(port: Port, methods: Partial<Port>)
 export interface WorldOptions {
   readonly slotMs?: number;
   readonly patience?: PurchasePorts['patience'];
+  /** So many RPC endpoints that a test may spoil, between the service and the chain; 0: the chain's own alone. */
+  readonly endpoints?: number;
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
@@ -71,7 +74,13 @@ export interface WorldOptions {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-export async function openWorld({ slotMs = 50, patience, endow = {}, answer = answerFor }: WorldOptions = {}) {
+export async function openWorld({
+  slotMs = 50,
+  patience,
+  endow = {},
+  endpoints = 0,
+  answer = answerFor,
+}: WorldOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'payments-'));
   /** Lines of the log that operators must see. */
   const alarms: { readonly alarm?: string }[] = [];
@@ -85,7 +94,13 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
     lighthouseStandIn: true,
   });
   const rpc = new ChainRpc(local.url);
-  const chain = createRpcChain({ urls: [local.url], logger });
+  const spoilt = await Promise.all(Array.from({ length: endpoints }, () => openFaultyRpc(local.url)));
+  const chain = createRpcChain({
+    urls: endpoints ? spoilt.map(({ url }) => url) : [local.url],
+    // Silence is noticed soon, so that a test need not wait for it.
+    ...(endpoints && { timeoutMs: 250 }),
+    logger,
+  });
   const blockhashes = createBlockhashWatch({ chain, intervalMs: 100 });
   const storage = openSqlite({ directory: join(directory, 'data') });
   const feePayer = SolanaKey.generate();
@@ -266,6 +281,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
     recoverLater,
     alarms,
     faultyChain,
+    endpoints: spoilt,
     parties,
     merchant,
     asked,
@@ -294,6 +310,7 @@ export async function openWorld({ slotMs = 50, patience, endow = {}, answer = an
       blockhashes.close();
       chain.close();
       await storage.close();
+      await Promise.all(spoilt.map((endpoint) => endpoint.close()));
       await local.close();
       await rm(directory, { recursive: true, force: true });
     },

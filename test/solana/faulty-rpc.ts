@@ -11,6 +11,10 @@ export interface RpcCall {
 /** What becomes of one call. */
 export type Fault =
   | { readonly type: 'pass'; readonly delayMs?: number }
+  /** The chain gets another call in its place. */
+  | { readonly type: 'replace'; readonly params: readonly unknown[] }
+  /** The chain gets the call, and the caller gets something else than its result. */
+  | { readonly type: 'alter'; readonly change: (result: unknown) => unknown }
   /** The chain gets the call; the caller gets no answer. */
   | { readonly type: 'lose-answer' }
   /** Nobody answers, and the connection stays open. */
@@ -53,15 +57,25 @@ export async function openFaultyRpc(
   const carryOut = async (what: Fault, call: RpcCall, body: string, response: ServerResponse): Promise<void> => {
     const answer = (text: string, status = 200, headers = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
-    const ask = async () =>
+    const ask = async (asked = body) =>
       upstream === null
         ? null
-        : (await fetch(upstream, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text();
+        : (
+            await fetch(upstream, { method: 'POST', headers: { 'content-type': 'application/json' }, body: asked })
+          ).text();
     switch (what.type) {
       case 'pass': {
         await new Promise((resolve) => setTimeout(resolve, what.delayMs ?? 0));
         const text = await ask();
         answer(text ?? '', text === null ? 502 : 200);
+        return;
+      }
+      case 'replace':
+        answer((await ask(JSON.stringify({ jsonrpc: '2.0', ...call, params: what.params }))) ?? '');
+        return;
+      case 'alter': {
+        const given = JSON.parse((await ask()) ?? '{}') as { readonly result?: unknown };
+        answer(JSON.stringify('result' in given ? { ...given, result: what.change(given.result) } : given));
         return;
       }
       case 'lose-answer':

@@ -225,6 +225,15 @@ describe('the chain over several endpoints', () => {
     expect(await told.send(wire)).toMatchObject({ sent: false, code: 'BlockhashNotFound' });
   });
 
+  it('sends to every endpoint when told to, and waits for none that is silent', async () => {
+    const wire = await (await openMarket(local)).payment();
+    const { chain, endpoints } = await across([hang, () => ({ type: 'status', status: 503 }), () => pass], {
+      timeoutMs: 20_000,
+    });
+    expect(await chain.send(wire, { everywhere: true })).toEqual({ sent: true });
+    for (const { calls } of endpoints) expect(calls.map(({ method }) => method)).toEqual(['sendTransaction']);
+  });
+
   it('is not told that another transaction was sent', async () => {
     const wire = await (await openMarket(local)).payment();
     const { chain } = await across([() => ({ type: 'result', result: '1'.repeat(64) })], { timeoutMs: 500 });

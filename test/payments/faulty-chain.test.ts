@@ -1,0 +1,3 @@
+import { describeFaultyChain } from './faulty-chain.ts';
+
+describeFaultyChain(['busy', 'dropping', 'denying']);

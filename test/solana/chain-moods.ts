@@ -1,0 +1,105 @@
+/**
+ * Everything that an endpoint of a cluster does to those who ask it (`payments.md`, What must hold): each mood decides
+ * about every call. What the chain itself did is never changed by any of them, only who hears of it and when.
+ */
+import { randomInt } from 'node:crypto';
+import bs58 from 'bs58';
+import { type Fault, pass, type RpcCall } from './faulty-rpc.ts';
+
+export type Mood = (call: RpcCall) => Fault;
+
+/** How far a lagging endpoint is behind, in slots. */
+const LAG_SLOTS = 40;
+
+type Result = Record<string, never> & { readonly [name: string]: unknown };
+type Status = { readonly slot: number; readonly confirmationStatus: string } | null;
+interface Statuses {
+  readonly context: { readonly slot: number };
+  readonly value: readonly Status[];
+}
+
+const only =
+  (mood: Partial<Record<string, Fault | ((call: RpcCall) => Fault)>>): Mood =>
+  (call) => {
+    const fault = mood[call.method] ?? pass;
+    return typeof fault === 'function' ? fault(call) : fault;
+  };
+
+const refused = (err: string): Fault => ({ type: 'error', code: -32002, data: { err } });
+
+const simulated = (err: unknown): Fault => ({
+  type: 'alter',
+  change: (result) => ({ ...(result as Result), value: { err, logs: [], accounts: null, unitsConsumed: 0 } }),
+});
+
+const statusesAs = (change: (status: Status, slot: number) => Status, slots = 0): Fault => ({
+  type: 'alter',
+  change: (result) => {
+    const { context, value } = result as Statuses;
+    const slot = context.slot - slots;
+    return { context: { ...context, slot }, value: value.map((status) => change(status, slot)) };
+  },
+});
+
+/** The transaction's first signature, which is its name. */
+const signatureIn = ({ params }: RpcCall): string =>
+  bs58.encode(Buffer.from(params[0] as string, 'base64').subarray(1, 65));
+
+export const honest: Mood = () => pass;
+
+export const MOODS = {
+  /** Takes every call and never says a word. */
+  silent: () => ({ type: 'hang' }),
+  /** Cuts every connection. */
+  down: () => ({ type: 'drop' }),
+  broken: () => ({ type: 'status', status: 503 }),
+  busy: () => ({ type: 'status', status: 429, headers: { 'retry-after': '1' } }),
+  slow: () => ({ type: 'pass', delayMs: 100 + randomInt(500) }),
+  /** Does as it is told, and the answer is lost. */
+  mute: () => ({ type: 'lose-answer' }),
+  garbled: () => ({ type: 'body', body: '{"jsonrpc":"2.0","id":' }),
+  /** Says that it has sent a transaction, and has not. */
+  dropping: only({ sendTransaction: (call) => ({ type: 'result', result: signatureIn(call) }) }),
+  /** Confirms nothing: what has landed is only ever processed. */
+  unconfirming: only({
+    getSignatureStatuses: statusesAs((status) => status && { ...status, confirmationStatus: 'processed' }),
+  }),
+  /** Is behind the cluster, and says so by its slots. */
+  lagging: only({
+    getSignatureStatuses: statusesAs((status, slot) => (status && status.slot <= slot ? status : null), LAG_SLOTS),
+    getEpochInfo: {
+      type: 'alter',
+      change: (result) => {
+        const { absoluteSlot, blockHeight, ...rest } = result as { absoluteSlot: number; blockHeight: number };
+        return {
+          ...rest,
+          absoluteSlot: Math.max(0, absoluteSlot - LAG_SLOTS),
+          blockHeight: Math.max(0, blockHeight - LAG_SLOTS),
+        };
+      },
+    },
+    isBlockhashValid: { type: 'alter', change: (result) => ({ ...(result as Result), value: false }) },
+    simulateTransaction: simulated('BlockhashNotFound'),
+    sendTransaction: refused('BlockhashNotFound'),
+  }),
+  /** Denies what has landed, though it knows the newest slot. */
+  denying: only({ getSignatureStatuses: statusesAs(() => null) }),
+  /** Knows no blockhash. */
+  forgetful: only({
+    simulateTransaction: simulated('BlockhashNotFound'),
+    sendTransaction: refused('BlockhashNotFound'),
+  }),
+  /** Finds every transaction good and sends it unseen, so that what cannot be paid fails on the chain. */
+  careless: only({
+    simulateTransaction: simulated(null),
+    sendTransaction: ({ params: [wire] }) => ({
+      type: 'replace',
+      params: [wire, { encoding: 'base64', skipPreflight: true }],
+    }),
+  }),
+} satisfies Record<string, Mood>;
+
+export type MoodName = keyof typeof MOODS;
+
+/** Moods in which an endpoint tells an untruth about what has landed: no more than one endpoint of several has them. */
+export const LYING: ReadonlySet<MoodName> = new Set(['lagging', 'denying', 'unconfirming']);
