@@ -84,15 +84,11 @@ export async function waitUntilVisible(ports: IngestPorts, stream: string, posit
 }
 
 /**
- * Ends an ingest's claim, unless somebody else has. Only once the case document shows what was appended.
- * @param shown up to where the case document was seen to show the docket
+ * Ends an ingest's claim, unless somebody else has. Only once the case document shows what was appended: how far it
+ * shows the docket by now is what every later answer must show too.
  */
-export async function clearPending(
-  ports: IngestPorts,
-  stream: string,
-  ingestId: string,
-  shown: Position | null,
-): Promise<void> {
+export async function clearPending(ports: IngestPorts, stream: string, ingestId: string): Promise<void> {
+  const shown = (await ports.readStore.load(CASES, [stream])).get(stream)?.position ?? null;
   for (;;) {
     const cell = await ports.readStore.cell(caseClockId(stream));
     const clock = readClock(cell.value);
@@ -118,7 +114,7 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
     const end = events.find((event) => event.type === DocketChecked.type && event.data.ingestId === pending.ingestId);
     if (end) {
       await waitUntilVisible(ports, stream, end.position);
-      await clearPending(ports, stream, pending.ingestId, end.position);
+      await clearPending(ports, stream, pending.ingestId);
       return;
     }
     const sign = `${pending.ingestId} ${events.length}`;
@@ -128,7 +124,7 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
       const abandoned = await abandon(ports, stream, events, pending.ingestId, context);
       if (abandoned) {
         await waitUntilVisible(ports, stream, abandoned.position);
-        await clearPending(ports, stream, pending.ingestId, abandoned.position);
+        await clearPending(ports, stream, pending.ingestId);
         return;
       }
       quiet = 0;

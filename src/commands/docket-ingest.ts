@@ -119,15 +119,14 @@ async function attemptIngest(
   } catch (error) {
     // A conflict is a known outcome: what was not written never will be. Anything else leaves the claim standing.
     if (error instanceof RevisionConflict && claim.pending) {
-      const head = await headPosition(ports, stream);
-      await waitUntilVisible(ports, stream, head);
-      await clearPending(ports, stream, ingestId, head);
+      await waitUntilVisible(ports, stream, await headPosition(ports, stream));
+      await clearPending(ports, stream, ingestId);
     }
     throw error;
   }
   if (claim.pending) {
     await waitUntilVisible(ports, stream, position);
-    await clearPending(ports, stream, ingestId, position);
+    await clearPending(ports, stream, ingestId);
   }
   return reportOf(
     stream,

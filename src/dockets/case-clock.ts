@@ -25,8 +25,8 @@ export interface CaseClock {
   /** The smallest time from which a caller expects to be told what is new; null before the first answer. */
   readonly oldestAsked: Instant | null;
   /**
-   * Of the docket's newest event that a case document was seen to show; null before the first. A document that does not
-   * reach it is of a read store that was lost and is being made anew: to answer from it would lose what it lacks.
+   * The newest position that the case document was seen to have; null before the first. One that does not reach it is of
+   * a read store that was lost and is being made anew: to answer from it would lose what it lacks.
    */
   readonly shown: Position | null;
 }
@@ -65,7 +65,7 @@ export const begin = (clock: CaseClock, pending: PendingIngest): CaseClock => ({
   pending,
 });
 
-/** Ends the pending ingest. @param shown position up to which the case document was seen to show the docket */
+/** Ends the pending ingest. @param shown the position of the case document that shows it */
 export const clear = (clock: CaseClock, shown: Position | null): CaseClock => ({
   ...clock,
   version: clock.version + 1,
