@@ -113,6 +113,8 @@ if (!existsSync(new URL('../dist/cli/main.js', import.meta.url))) {
   say('the project is not built: npm ci, or npm run build, first');
   process.exit(1);
 }
+// Ends by `exit`, so that what a benchmark has started ends with it.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 installRivals();
 const where = machine();
 process.stdout.write(

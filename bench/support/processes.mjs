@@ -41,6 +41,10 @@ export function startNode(args, environment = {}) {
   // Not `exit`: what it last wrote may come after that.
   const exited = once(child, 'close');
   const running = () => child.exitCode === null && child.signalCode === null;
+  // A benchmark that is broken off leaves nothing running.
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  child.once('close', () => process.off('exit', endWithUs));
   return {
     pid: child.pid,
     running,
