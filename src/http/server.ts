@@ -70,6 +70,17 @@ export function makeServer(
   { audience = 'everybody', answerEarly = () => false }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
+  /** Nothing stands above it that would catch what it throws: then the routes answer, and what fails there is caught. */
+  const answersEarly: EarlyAnswer = (request, response) => {
+    try {
+      return answerEarly(request, response);
+    } catch (error) {
+      logger.error({ err: error }, 'an answer that lies ready could not be given');
+      // Half an answer cannot be taken back, and nothing could end it well.
+      if (response.headersSent) response.destroy();
+      return response.headersSent;
+    }
+  };
   const app: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -82,7 +93,7 @@ export function makeServer(
     serverFactory: (handle) => {
       const server = createServer(SERVER_OPTIONS, (request, response) => {
         connections.answering(request.socket, response);
-        if (!answerEarly(request, response)) handle(request, response);
+        if (!answersEarly(request, response)) handle(request, response);
       });
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
