@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts`. */
+/** The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts` and `*.integration.test.ts`. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts', 'test/**/*.integration.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

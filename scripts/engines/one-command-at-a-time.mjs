@@ -31,6 +31,16 @@ class Messages {
 const hasMoreToCome = (message) =>
   message.readInt32LE(12) === OP_MSG && (message.readUInt32LE(HEADER_BYTES) & MORE_TO_COME) !== 0;
 
+/** By this a driver asks whether the server lives: it must not wait behind a long command. */
+const GREETINGS = new Set(['hello', 'ismaster', 'isMaster', 'ping']);
+
+/** The first key of the document in a message is the name of the command. */
+function isGreeting(message) {
+  if (message.readInt32LE(12) !== OP_MSG) return true;
+  const name = HEADER_BYTES + 4 + 1 + 4 + 1;
+  return GREETINGS.has(message.toString('latin1', name, message.indexOf(0, name)));
+}
+
 /** Whose turn it is: each piece of work begins when the one before has ended. */
 let last = Promise.resolve();
 const inTurn = (work) => {
@@ -52,6 +62,10 @@ export function serve(upstreamPort, port = 0) {
     for (const socket of [client, upstream]) socket.setNoDelay(true).on('error', end).on('close', end);
     client.on('data', (chunk) => {
       for (const message of asked.take(chunk)) {
+        if (isGreeting(message)) {
+          upstream.write(message);
+          continue;
+        }
         inTurn(() => {
           if (ended) return;
           upstream.write(message);

@@ -5,6 +5,7 @@ import { caseClockId, readClock } from '../../src/dockets/case-clock.ts';
 import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { MICROS_PER_MS, toInstant } from '../../src/instant.ts';
 import { type Append, MAX_APPEND_BYTES, RevisionConflict } from '../../src/storage/event-log.ts';
+import { SMALL_ONLY } from '../support/storage.ts';
 import { rawDocket, rawEntry } from './raw-docket.ts';
 import { bodyOf, contextOf, openWorld, overriding, type World } from './world.ts';
 
@@ -64,7 +65,7 @@ describe('recording a snapshot', () => {
     expect((await clockOf())?.pending).toBeNull();
   });
 
-  it('splits a large docket into appends that the log takes', async () => {
+  it.skipIf(SMALL_ONLY)('splits a large docket into appends that the log takes', async () => {
     const many = Array.from({ length: 3_000 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
     const appends: Append[] = [];
     const log = overriding(world.ports.log, {
@@ -183,54 +184,61 @@ describe('a writer that dies', () => {
     };
   }
 
-  it('at any step leaves a docket that the next ingest completes: nothing lost, nothing told twice', async () => {
-    const many = Array.from({ length: 450 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
-    for (let at = 1; ; at++) {
-      const number = `3:24-cv-${String(30_000 + at)}`;
-      const raw = (some: readonly unknown[]) => rawDocket(some, { docket_number: number });
-      await world.ingest(raw(many.slice(0, 440)), { complete: at % 2 === 0 });
-      const first = await world.ask('cand', number);
-      const { ports, died } = dying(at);
-      await ingestDocket(ports, snapshotOf(raw(many)), contextOf()).catch((error: unknown) => {
-        if (!died()) throw error;
-      });
-      await world.ingest(raw(many));
-      const second = await world.ask('cand', number, { lastChecked: first.queriedAt });
-      const told = numbers(bodyOf(second).delta.new_filings);
-      if (at % 2 === 0) expect(told, `dead at step ${at}`).toEqual([441, 442, 443, 444, 445, 446, 447, 448, 449, 450]);
-      expect(bodyOf(second).case.filing_count).toBe(450);
-      const third = await world.ask('cand', number, { lastChecked: second.queriedAt });
-      expect(bodyOf(third).delta.change_count).toBe(0);
-      if (!died()) break;
-      expect(at).toBeLessThan(60);
-    }
-  });
+  it.skipIf(SMALL_ONLY)(
+    'at any step leaves a docket that the next ingest completes: nothing lost, nothing told twice',
+    async () => {
+      const many = Array.from({ length: 450 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
+      for (let at = 1; ; at++) {
+        const number = `3:24-cv-${String(30_000 + at)}`;
+        const raw = (some: readonly unknown[]) => rawDocket(some, { docket_number: number });
+        await world.ingest(raw(many.slice(0, 440)), { complete: at % 2 === 0 });
+        const first = await world.ask('cand', number);
+        const { ports, died } = dying(at);
+        await ingestDocket(ports, snapshotOf(raw(many)), contextOf()).catch((error: unknown) => {
+          if (!died()) throw error;
+        });
+        await world.ingest(raw(many));
+        const second = await world.ask('cand', number, { lastChecked: first.queriedAt });
+        const told = numbers(bodyOf(second).delta.new_filings);
+        if (at % 2 === 0)
+          expect(told, `dead at step ${at}`).toEqual([441, 442, 443, 444, 445, 446, 447, 448, 449, 450]);
+        expect(bodyOf(second).case.filing_count).toBe(450);
+        const third = await world.ask('cand', number, { lastChecked: second.queriedAt });
+        expect(bodyOf(third).delta.change_count).toBe(0);
+        if (!died()) break;
+        expect(at).toBeLessThan(60);
+      }
+    },
+  );
 
-  it('in the middle of a baseline does not make the rest new, and nobody is answered until it is whole', async () => {
-    const many = Array.from({ length: 4_000 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
-    let appends = 0;
-    const log = overriding(world.ports.log, {
-      append: async (append) => {
-        if (append.stream === STREAM && ++appends > 1) throw new Died('killed');
-        return world.ports.log.append(append);
-      },
-    });
-    const sleep = async (): Promise<void> => {
-      throw new Died('killed');
-    };
-    await expect(
-      ingestDocket({ ...world.ports, log, sleep }, snapshotOf(rawDocket(many)), contextOf()),
-    ).rejects.toThrow(Died);
-    await world.runner.catchUp();
-    await expect(world.ask('cand', '3:24-cv-01234')).rejects.toThrow('court_unavailable');
-    const report = await world.ingest(rawDocket(many));
-    expect(report.newFilings).toBe(0);
-    expect(report.baselineFilings + report.unchanged).toBe(4_000);
-    expect(report.unchanged).toBeGreaterThan(0);
-    const answer = await world.ask('cand', '3:24-cv-01234', { lastChecked: '2026-01-01T00:00:00.000000Z' });
-    expect(bodyOf(answer).delta.change_count).toBe(0);
-    expect(bodyOf(answer).case.filing_count).toBe(4_000);
-  });
+  it.skipIf(SMALL_ONLY)(
+    'in the middle of a baseline does not make the rest new, and nobody is answered until it is whole',
+    async () => {
+      const many = Array.from({ length: 4_000 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
+      let appends = 0;
+      const log = overriding(world.ports.log, {
+        append: async (append) => {
+          if (append.stream === STREAM && ++appends > 1) throw new Died('killed');
+          return world.ports.log.append(append);
+        },
+      });
+      const sleep = async (): Promise<void> => {
+        throw new Died('killed');
+      };
+      await expect(
+        ingestDocket({ ...world.ports, log, sleep }, snapshotOf(rawDocket(many)), contextOf()),
+      ).rejects.toThrow(Died);
+      await world.runner.catchUp();
+      await expect(world.ask('cand', '3:24-cv-01234')).rejects.toThrow('court_unavailable');
+      const report = await world.ingest(rawDocket(many));
+      expect(report.newFilings).toBe(0);
+      expect(report.baselineFilings + report.unchanged).toBe(4_000);
+      expect(report.unchanged).toBeGreaterThan(0);
+      const answer = await world.ask('cand', '3:24-cv-01234', { lastChecked: '2026-01-01T00:00:00.000000Z' });
+      expect(bodyOf(answer).delta.change_count).toBe(0);
+      expect(bodyOf(answer).case.filing_count).toBe(4_000);
+    },
+  );
 
   it('with its append under way is outlived by an event that makes the append conflict for good', async () => {
     await world.ingest(rawDocket(entries.slice(0, 3)));

@@ -14,7 +14,7 @@ import { cases } from '../../src/projections/cases.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { type CaseAnswer, type CaseQuery, createCaseQueries } from '../../src/queries/case-answer.ts';
 import type { CommandContext } from '../../src/storage/event-log.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { openTestStorage } from '../support/storage.ts';
 
 /** A clock that tests move; it also advances by itself, so that no two readings are equal. */
 export class TestClock implements Clock {
@@ -53,7 +53,7 @@ export function overriding<Port extends object>(port: Port, methods: Partial<Por
 
 export async function openWorld(clock: TestClock = new TestClock()) {
   const directory = await mkdtemp(join(tmpdir(), 'docket-test-'));
-  const storage = openSqlite({ directory, clock });
+  const storage = await openTestStorage(directory, clock);
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases],

@@ -22,8 +22,8 @@ import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { ChainRpc } from '../support/rpc.ts';
+import { openTestStorage } from '../support/storage.ts';
 import { listen, silent } from './serving.ts';
 
 const network = NETWORKS.local;
@@ -50,7 +50,7 @@ export async function openWorld() {
   await rpc.call('requestTokenAirdrop', payTo, '0');
   await blockhashes.refresh();
 
-  const storage = openSqlite({ directory: join(directory, 'data') });
+  const storage = await openTestStorage(join(directory, 'data'));
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases, payments, wallets],

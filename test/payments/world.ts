@@ -29,11 +29,11 @@ import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
+import { openTestStorage } from '../support/storage.ts';
 
 const network = NETWORKS.local;
 export const USDC = 1_000_000n;
@@ -102,7 +102,7 @@ export async function openWorld({
     logger,
   });
   const blockhashes = createBlockhashWatch({ chain, intervalMs: 100 });
-  const storage = openSqlite({ directory: join(directory, 'data') });
+  const storage = await openTestStorage(join(directory, 'data'));
   const feePayer = SolanaKey.generate();
   const payTo = SolanaKey.generate();
   const destination = associatedTokenAddress(payTo.address, network.usdcMint);

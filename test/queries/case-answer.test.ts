@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_RESULT_BYTES } from '../../src/queries/case-answer.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 import { bodyOf, court, openWorld, type World } from '../dockets/world.ts';
+import { SMALL_ONLY } from '../support/storage.ts';
 
 const LONG_AGO = '2000-01-01T00:00:00.000000Z';
 const entries = [
@@ -198,7 +199,7 @@ describe('the answer to a case query (specification 2.3)', () => {
   });
 });
 
-describe('an answer above 2 MiB', () => {
+describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   const LARGE = '1:24-cv-00077';
   const long = Array.from({ length: 3_200 }, (_, index) =>
     rawEntry(

@@ -92,9 +92,8 @@ export class Documents {
   async commit({ projection, generation, writes, position }: Commit): Promise<void> {
     for (const { collection } of writes) await this.#assertPrepared(collection, generation);
     for (const [collection, run] of runsOf(writes)) {
-      const operations = run.flatMap(operationsOf);
       // All of it may be repeated: what is written already is left as it is.
-      await despiteRaces(() => this.#documents(collection, generation).bulkWrite(operations, { ordered: true }));
+      await despiteRaces(() => writeInOrder(this.#documents(collection, generation), run));
     }
     await despiteRaces(() =>
       this.#checkpoints.updateOne({ _id: checkpointId(projection, generation) }, { $max: { position } }, UPSERT),
@@ -190,20 +189,29 @@ async function byIds(from: Collection<StoredDocument>, ids: readonly string[]): 
 }
 
 /**
- * First the document is made if nobody has, then it is replaced if it is older: in this order whoever comes with the
- * higher position wins, however two writers meet.
+ * Inserts what is not there and replaces what is there and older. Whoever else makes a document in between makes the
+ * insert fail, and all is looked at again; whoever replaces one is met by the condition of the replacement.
  */
-function operationsOf({ id, document, position }: DocumentWrite): AnyBulkWriteOperation<StoredDocument>[] {
-  const content = {
-    position,
-    live: document !== null,
-    json: document && JSON.stringify(document),
-    fields: document ? searchableFields(document) : {},
-  };
-  return [
-    { updateOne: { filter: { _id: id }, update: { $setOnInsert: content }, upsert: true } },
-    { replaceOne: { filter: { _id: id, position: { $lt: position } }, replacement: content } },
-  ];
+async function writeInOrder(into: Collection<StoredDocument>, writes: readonly DocumentWrite[]): Promise<void> {
+  const ids = [...new Set(writes.map(({ id }) => id))];
+  const there = new Set<string>();
+  for (let start = 0; start < ids.length; start += MOST_IDS_AT_ONCE) {
+    const portion = into.find({ _id: { $in: ids.slice(start, start + MOST_IDS_AT_ONCE) } });
+    for (const { _id } of await portion.project<{ _id: string }>({ _id: 1 }).toArray()) there.add(_id);
+  }
+  const operations = writes.map(({ id, document, position }): AnyBulkWriteOperation<StoredDocument> => {
+    const content = {
+      position,
+      live: document !== null,
+      json: document && JSON.stringify(document),
+      fields: document ? searchableFields(document) : {},
+    };
+    if (there.has(id))
+      return { replaceOne: { filter: { _id: id, position: { $lt: position } }, replacement: content } };
+    there.add(id);
+    return { insertOne: { document: { _id: id, ...content } } };
+  });
+  if (operations.length > 0) await into.bulkWrite(operations, { ordered: true });
 }
 
 /** Stretches of writes to one collection: within a stretch one command keeps their order. */

@@ -17,6 +17,8 @@ export interface StoredDocument {
 }
 
 const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** To the driver this name says that an object is none: whoever could choose it could spoil a write. */
+const MEANT_FOR_THE_DRIVER = '_bsontype';
 /** Longer texts are content, not something to search by. */
 const LONGEST_TEXT = 1024;
 
@@ -24,18 +26,19 @@ const LONGEST_TEXT = 1024;
 export function searchableFields(document: JsonObject): Record<string, Scalar> {
   return Object.fromEntries(
     Object.entries(document).filter(
-      (entry): entry is [string, Scalar] => FIELD.test(entry[0]) && isScalar(entry[1]) && !isTooLong(entry[1]),
+      (entry): entry is [string, Scalar] => isField(entry[0]) && isScalar(entry[1]) && !isTooLong(entry[1]),
     ),
   );
 }
 
+const isField = (name: string): boolean => FIELD.test(name) && name !== MEANT_FOR_THE_DRIVER;
 const isScalar = (value: Json | undefined): value is Scalar =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value);
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_TEXT;
 
 /** The path of a field. @throws RangeError for a name that is no plain identifier */
 export function fieldPath(field: string): string {
-  if (!FIELD.test(field)) throw new RangeError(`not a field that can be searched: ${field}`);
+  if (!isField(field)) throw new RangeError(`not a field that can be searched: ${field}`);
   return `fields.${field}`;
 }
 

@@ -1,0 +1,66 @@
+/** The storage that tests of the whole service run on: embedded, or by `npm run test:integration` the engines. */
+import { randomUUID } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import { type Clock, systemClock } from '../../src/instant.ts';
+import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
+import { openMongo } from '../../src/storage/mongodb/open.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { namespaced } from './namespaced-log.ts';
+
+/** Where the engines of this run are; empty where none is configured. */
+export const ENGINES = {
+  eventStore: process.env.EVENTSTORE_URL ?? '',
+  mongo: process.env.MONGODB_URL ?? '',
+  /** Control port of the event store's stand-in, which can be told to fail; a real node cannot. */
+  eventStoreControl: process.env.EVENTSTORE_CONTROL_URL ?? '',
+};
+
+/** Set by `vitest.integration.config.ts` alone: an environment with engines in it must not change `npm test`. */
+const ON_ENGINES = process.env.TEST_STORAGE === 'engines';
+
+/**
+ * True on FerretDB, which looks through a whole collection for most changes of one document: tests with thousands of
+ * documents are left to MongoDB. Why it is in these tests at all, and behind what: `scripts/engines`.
+ */
+export const SMALL_ONLY = ON_ENGINES && (await isFerretDb());
+
+async function isFerretDb(): Promise<boolean> {
+  const client = new MongoClient(ENGINES.mongo);
+  try {
+    return 'ferretdbVersion' in (await client.db('admin').command({ buildInfo: 1 }));
+  } finally {
+    await client.close();
+  }
+}
+
+/** A storage of its own for one test or suite: nothing of any other is in it. */
+export async function openTestStorage(directory: string, clock: Clock = systemClock): Promise<Storage> {
+  if (!ON_ENGINES) return openSqlite({ directory, clock });
+  const log = await namespaced(await openEventStore(ENGINES.eventStore), `test-${randomUUID()}.`);
+  const database = ownDatabase();
+  const { payloads, readStore, close } = await openMongo(database.url, clock);
+  return {
+    log,
+    payloads,
+    readStore,
+    async close() {
+      await Promise.all([log.close(), close()]);
+      await database.drop();
+    },
+  };
+}
+
+/** A database that nobody else uses. */
+export function ownDatabase(): { readonly url: string; drop(): Promise<void> } {
+  const name = `test-${randomUUID()}`;
+  const url = ENGINES.mongo.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
+  return {
+    url,
+    async drop() {
+      const client = new MongoClient(url);
+      await client.db(name).dropDatabase();
+      await client.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/**
+ * The suites of the engines, and the main job on them (`npm run test:integration`). They want EVENTSTORE_URL and
+ * MONGODB_URL, and EVENTSTORE_CONTROL_URL for the faults of the event store's stand-in; what lacks is said by the names
+ * of the tests that are skipped.
+ */
+const configured = Boolean(process.env.EVENTSTORE_URL && process.env.MONGODB_URL);
+
+/** Tests of the whole service: they run on the embedded engine in `npm test`, and here on the engines. */
+const MAIN_JOB = [
+  'test/payments/buying.test.ts',
+  'test/payments/identifier.test.ts',
+  'test/payments/recovery.test.ts',
+  'test/payments/settlement.test.ts',
+  'test/dockets/ingest.test.ts',
+  'test/queries/case-answer.test.ts',
+  'test/http/app.test.ts',
+];
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.integration.test.ts', ...(configured ? MAIN_JOB : [])],
+    exclude: configDefaults.exclude,
+    env: { TEST_STORAGE: 'engines' },
+    // The engines are shared: one file after the other keeps each one's log to itself.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
