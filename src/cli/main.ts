@@ -20,6 +20,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
   demo: async () => (await import('./demo.ts')).addDemoCommand,
   import: async () => (await import('./import.ts')).addImportCommand,
+  cases: async () => (await import('./cases.ts')).addCasesCommand,
+  classify: async () => (await import('./classify.ts')).addClassifyCommand,
   courts: async () => (await import('./courts.ts')).addCourtsCommand,
   wallet: async () => (await import('./wallet.ts')).addWalletCommand,
   query: async () => (await import('./query.ts')).addQueryCommand,

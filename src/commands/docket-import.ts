@@ -1,7 +1,8 @@
 /** Imports dockets one after another: several at a time, each case by itself in order, each docket's bytes once. */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { RawDocketItem, UnreadableItem } from '../dockets/docket-files.ts';
-import { type LeftOut, type ReadOptions, readJuriscraperDocket } from '../dockets/juriscraper.ts';
+import type { LeftOut, ReadOptions } from '../dockets/juriscraper.ts';
+import { readDocket } from '../dockets/read-docket.ts';
 import type { DocketSnapshot } from '../dockets/snapshot.ts';
 import type { CommandContext, Position } from '../storage/event-log.ts';
 import type { IngestPorts } from './docket-clock.ts';
@@ -49,7 +50,7 @@ export async function importItems(
     while (running.size >= AT_ONCE || (running.size > 0 && bytes + item.bytes > BYTES_AT_ONCE))
       await Promise.race(running);
     if (failure !== null) break;
-    const read = readJuriscraperDocket(item.value, options);
+    const read = readDocket(item.value, options);
     if ('refused' in read) {
       onItem({ where: item.where, outcome: 'refused', why: read.refused });
       continue;

@@ -1,0 +1,297 @@
+/** `docket cases`: the dockets that the service knows, and what each of their filings said when. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { loadDocket } from '../commands/docket-load.ts';
+import { readConfig } from '../config.ts';
+import type { Court } from '../courts/court.ts';
+import { findCourt, nearestCourts } from '../courts/registry.ts';
+import { CASES, type CaseDocument } from '../dockets/case-document.ts';
+import { decodeFilings, REDACTED_FILING } from '../dockets/filing-content.ts';
+import { writeOwnDocket } from '../dockets/own-docket.ts';
+import type { DocketHeader, DocketSnapshot } from '../dockets/snapshot.ts';
+import { isProblem } from '../errors.ts';
+import { decodeEvent } from '../events/codec.ts';
+import type { DocketEvent } from '../events/docket.ts';
+import { findCase } from '../queries/case-lookup.ts';
+import { contentNamesOf, type FilingRevisions, type FilingVersion, revisionsOf } from '../queries/docket-revisions.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import type { ImportStorage, OpenImportStorage } from './import.ts';
+
+const PAGE = 500;
+const DEFAULT_LIMIT = 100;
+const MAX_TEXT_SHOWN = 160;
+
+interface ListOptions {
+  readonly court?: string;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+const HELP = `
+Reads the service's state where DATA_DIR (or the engines' addresses) says; the service may be running or not.
+
+Examples:
+  $ docket cases list --court cand
+  $ docket cases show cand 3:24-cv-00042
+  $ docket cases show cand 3:24-cv-00042 --revised --json
+  $ docket cases export cand 3:24-cv-00042 > docket.ndjson`;
+
+export const createCasesCommand =
+  (open: OpenImportStorage): AddCommand =>
+  (program, context) => {
+    const group = program
+      .command('cases')
+      .description('List known cases; show one with the revisions of its filings; export it.')
+      .addHelpText('after', HELP);
+    group
+      .command('list')
+      .description('Known cases, by court and number.')
+      .option('--court <code>', 'only those of this court')
+      .option('--limit <count>', 'at most so many; 0 for all', String(DEFAULT_LIMIT))
+      .option('--json', 'one JSON object a line')
+      .addHelpText('after', '\nExamples:\n  $ docket cases list\n  $ docket cases list --court nysd --limit 0 --json')
+      .action((options: ListOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
+    onOneCase(group, 'show')
+      .description('One case, its filings and what each of them said when.')
+      .option('--revised', 'only filings that were revised, merged or withdrawn')
+      .option('--json', 'one JSON object')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  $ docket cases show cand 3:24-cv-00042\n  $ docket cases show ca9 24-1234 --revised --json',
+      )
+      .action((code: string, words: string[], options: { readonly revised?: true; readonly json?: true }) =>
+        withStorage(open, context, (storage) => show(storage, context, code, words.join(' '), options)),
+      );
+    onOneCase(group, 'export')
+      .description('One case as a line of JSON that docket import reads.')
+      .option('--json', 'the output is JSON in any case')
+      .addHelpText('after', '\nExample:\n  $ docket cases export cand 3:24-cv-00042 > docket.ndjson')
+      .action((code: string, words: string[]) =>
+        withStorage(open, context, (storage) => exportCase(storage, context, code, words.join(' '))),
+      );
+  };
+
+const onOneCase = (group: Command, name: string): Command =>
+  group
+    .command(name)
+    .argument('<court>', 'its code or alias')
+    .argument('<number...>', 'the case number, as you have it');
+
+/** The command as the program has it, on the storage that the service uses. */
+export const addCasesCommand: AddCommand = createCasesCommand(async (environment) => {
+  const config = readConfig(environment);
+  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+    throw new CliError(
+      `There is no event log in ${config.dataDirectory}.`,
+      'Set DATA_DIR to the folder that the service keeps its state in, or import a docket first.',
+      EXIT.unavailable,
+    );
+  }
+  const { openStorage } = await import('../main.ts');
+  return openStorage(config);
+});
+
+async function withStorage(
+  open: OpenImportStorage,
+  { environment }: CliContext,
+  act: (storage: ImportStorage) => Promise<void>,
+): Promise<void> {
+  const storage = await open(environment);
+  try {
+    await act(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function list({ readStore }: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
+  const court = options.court === undefined ? null : courtNamed(options.court);
+  const limit = Number(options.limit);
+  if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
+  let count = 0;
+  let after: string | null = null;
+  for (;;) {
+    const page: readonly { readonly id: string; readonly document: CaseDocument }[] =
+      await readStore.find<CaseDocument>({
+        collection: CASES,
+        ...(court === null ? {} : { equals: { court: court.code } }),
+        limit: PAGE,
+        ...(after === null ? {} : { after: { id: after } }),
+      });
+    for (const { id, document } of page) {
+      after = id;
+      if (!document.opened) continue;
+      if (limit > 0 && count === limit) {
+        if (!options.json) print(context, `The first ${limit}; --limit 0 shows all.`);
+        return;
+      }
+      count++;
+      if (options.json) printJson(context, { stream: id, ...shownCase(document) });
+      else print(context, caseLine(document));
+    }
+    if (page.length < PAGE) break;
+  }
+  if (!options.json) print(context, `${count} ${count === 1 ? 'case' : 'cases'}`);
+}
+
+const caseLine = ({ court, caseNumber, filingCount, dataAsOf, header }: CaseDocument): string =>
+  `${court.padEnd(14)} ${caseNumber.padEnd(22)} ${String(filingCount).padStart(6)} filings  as of ${dataAsOf?.slice(0, 16) ?? 'never'}  ${header?.caseName ?? ''}`;
+
+const shownCase = (document: CaseDocument) => ({
+  court_code: document.court,
+  case_number: document.caseNumber,
+  case_name: document.header?.caseName ?? null,
+  filing_count: document.filingCount,
+  whole: document.baseline === 'completed',
+  data_as_of: document.dataAsOf,
+  latest_filing_at: document.latestFilingAt,
+});
+
+interface FoundCase {
+  readonly court: Court;
+  readonly stream: string;
+  readonly document: CaseDocument;
+}
+
+async function find({ readStore }: ImportStorage, code: string, number: string): Promise<FoundCase> {
+  const court = courtNamed(code);
+  const found = await findCase(readStore, court, number);
+  if (isProblem(found)) {
+    const candidates = (found.details.candidates ?? []) as readonly string[];
+    throw new CliError(
+      found.problem === 'invalid_case_id'
+        ? `${court.name} cannot have a case number “${number.slice(0, 128)}”.`
+        : `${court.code} ${number} is ${found.problem === 'ambiguous_case_id' ? 'more than one case' : 'not known here'}.`,
+      candidates.length > 0
+        ? `Known are ${candidates.join(', ')}.`
+        : `See docket cases list --court ${court.code}, or how the number is read: docket courts explain ${court.code} NUMBER.`,
+      EXIT.found,
+    );
+  }
+  const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
+  if (!document) throw new CliError(`${court.code} ${number} is not known here.`, 'Import its docket.', EXIT.found);
+  return { court, stream: found.stream, document };
+}
+
+function courtNamed(code: string): Court {
+  const court = findCourt(code);
+  if (court !== null) return court;
+  const near = nearestCourts(code, 3).map((candidate) => candidate.code);
+  throw new CliError(
+    `There is no court ${code.slice(0, 64)}.`,
+    near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
+  );
+}
+
+async function show(
+  storage: ImportStorage,
+  context: CliContext,
+  code: string,
+  number: string,
+  options: { readonly revised?: true; readonly json?: true },
+): Promise<void> {
+  const { court, stream, document } = await find(storage, code, number);
+  const events = (await storage.log.read(stream)).map((event) => decodeEvent(event) as DocketEvent);
+  const names = contentNamesOf(events);
+  const contents = new Map(
+    [...(await storage.payloads.getMany(names))].map(([name, bytes]) => [name, decodeFilings(bytes)]),
+  );
+  const filings = revisionsOf(events, contents).filter(
+    ({ versions }) => options.revised !== true || versions.length > 1,
+  );
+  if (options.json) {
+    printJson(context, { stream, ...shownCase(document), filings: filings.map(shownFiling) });
+    return;
+  }
+  for (const [label, value] of [
+    ['case', `${document.caseNumber}  ${document.header?.caseName ?? ''}`],
+    ['court', `${court.name} (${court.code})`],
+    ['filings', `${document.filingCount}${document.baseline === 'completed' ? '' : ', known in part'}`],
+    ['as of', document.dataAsOf ?? 'never'],
+    ['stream', stream],
+  ]) {
+    print(context, `${label?.padEnd(10)}${value}`);
+  }
+  for (const filing of filings) for (const line of filingLines(filing)) print(context, line);
+}
+
+const shownFiling = ({ filingId, withdrawn, versions }: FilingRevisions) => ({
+  filing_id: filingId,
+  entry_number: versions.at(-1)?.filing.entryNumber ?? null,
+  filing_type: versions.at(-1)?.filing.filingType ?? null,
+  withdrawn,
+  versions: versions.map(({ at, askedAt, what, changed, text }) => ({ at, asked_at: askedAt, what, changed, text })),
+});
+
+function* filingLines({ versions, withdrawn }: FilingRevisions): Generator<string> {
+  const [first, ...later] = versions;
+  const now = versions.at(-1);
+  if (!first || !now) return;
+  const { entryNumber, dateFiled, filingType } = now.filing;
+  const number = entryNumber === null ? '-' : `#${entryNumber}`;
+  yield `${number.padStart(7)}  ${dateFiled ?? '          '}  ${filingType.padEnd(18)} ${shownText(now, withdrawn)}`;
+  let before = first;
+  for (const version of later) {
+    const was =
+      version.what === 'revised' && version.text !== before.text ? `; was: ${shownText(before, withdrawn)}` : '';
+    yield `${' '.repeat(9)}${version.at ?? 'not visible'}  ${version.what} (${version.changed.join(', ')})${was}`;
+    before = version;
+  }
+}
+
+function shownText({ text }: FilingVersion, withdrawn: boolean): string {
+  if (text === null) return withdrawn ? '(withdrawn)' : '(removed by record)';
+  return text.length <= MAX_TEXT_SHOWN ? text : `${text.slice(0, MAX_TEXT_SHOWN - 1)}…`;
+}
+
+const UNKNOWN_HEADER: DocketHeader = {
+  caseName: null,
+  caseNameSecondary: null,
+  caseNameSecondaryLanguage: null,
+  caseType: null,
+  natureOfProceeding: null,
+  cause: null,
+  assignedJudge: null,
+  referredJudge: null,
+  dateFiled: null,
+  dateClosed: null,
+};
+
+async function exportCase(storage: ImportStorage, context: CliContext, code: string, number: string): Promise<void> {
+  const { court, stream, document } = await find(storage, code, number);
+  const { state, contents } = await loadDocket(storage, stream);
+  const snapshot: DocketSnapshot = {
+    court,
+    caseNumber: document.caseNumber,
+    aliases: [],
+    header: contents.details?.header ?? UNKNOWN_HEADER,
+    parties: contents.details?.parties ?? [],
+    crossReferences: contents.details?.crossReferences ?? [],
+    // What was withdrawn or removed is no longer told by anybody.
+    entries: [...state.filings.values()]
+      .filter(({ withdrawn }) => !withdrawn)
+      .map(({ recorded }) => ({ recorded, content: contents.filings.get(recorded.filingId) ?? REDACTED_FILING }))
+      .filter(({ content }) => content.redacted !== true)
+      .map(({ recorded, content }) => ({
+        entryNumber: recorded.entryNumber,
+        dateFiled: recorded.dateFiled,
+        dateEntered: recorded.dateEntered,
+        filedAt: recorded.filedAt,
+        enteredAt: recorded.enteredAt,
+        description: content.description,
+        shortDescription: content.shortDescription,
+        filedBy: content.filedBy,
+        documentIdentifier: content.documentIdentifier,
+        documentIdentifierType: content.documentIdentifierType,
+        sourceIds: content.sourceIds,
+        externalUrl: content.externalUrl,
+        attachments: content.attachments,
+        sealed: recorded.sealed,
+      })),
+    complete: state.baseline === 'completed',
+    askedAt: state.lastAskedAt ?? '1970-01-01T00:00:00.000000Z',
+    source: 'export',
+  };
+  printJson(context, writeOwnDocket(snapshot));
+}

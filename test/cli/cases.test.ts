@@ -1,0 +1,162 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCasesCommand } from '../../src/cli/cases.ts';
+import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
+import { createImportCommand } from '../../src/cli/import.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
+
+class Collected extends Writable {
+  text = '';
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+let folder: string;
+
+async function run(data: string, ...argv: string[]) {
+  const stdout = new Collected();
+  const context: CliContext = {
+    environment: {},
+    stdin: process.stdin,
+    stdout,
+    stderr: new Collected(),
+    interactive: false,
+  };
+  const program = new Command().exitOverride();
+  const open = async () => openSqlite({ directory: join(folder, data) });
+  createCasesCommand(open)(program, context);
+  createImportCommand(open)(program, context);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return { code: EXIT.ok as number, out: stdout.text, error: null };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { code: error.exitCode, out: stdout.text, error };
+  }
+}
+const cases = (...argv: string[]) => run('data', 'cases', ...argv);
+const json = (out: string) =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+async function importDocket(data: string, name: string, docket: unknown, ...argv: string[]) {
+  const path = join(folder, name);
+  await writeFile(path, typeof docket === 'string' ? docket : JSON.stringify(docket));
+  return run(data, 'import', path, ...argv);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docket-cases-'));
+  const first = rawEntry(1, '2024-02-01', 'COMPLAINT against Example Corporation');
+  const motion = rawEntry(2, '2024-02-20', 'MOTION to Dismiss filed by Example Corporation');
+  const order = rawEntry(3, '2024-03-01', 'ORDER setting a conference');
+  await importDocket('data', 'a.json', rawDocket([first, motion, order]), '--asked-at', '2024-03-02T00:00:00Z');
+  const corrected = { ...motion, description: 'MOTION to Dismiss for Lack of Standing filed by Example Corporation' };
+  const sealed = { ...order, description: '*SEALED* ORDER setting a conference' };
+  await importDocket('data', 'b.json', rawDocket([first, corrected, sealed]), '--asked-at', '2024-03-05T00:00:00Z');
+  await importDocket('data', 'c.json', rawDocket([first], { docket_number: '3:24-cv-01299' }));
+  await importDocket(
+    'data',
+    'd.json',
+    rawDocket([first], { court_id: 'nysd', docket_number: '1:24-cv-00007', federal_dn_office_code: '1' }),
+  );
+}, 30_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('docket cases list', () => {
+  it('lists every case, those of a court, and no more than asked for', async () => {
+    const { out } = await cases('list');
+    expect(out).toMatch(/^cand +3:24-cv-01234 +3 filings .*Sample Person v\. Example Corporation$/m);
+    expect(out).toMatch(/^3 cases$/m);
+    expect(json((await cases('list', '--court', 'nysd', '--json')).out)).toMatchObject([
+      { court_code: 'nysd', case_number: '1:24-cv-00007', filing_count: 1, whole: true },
+    ]);
+    const short = await cases('list', '--limit', '1');
+    expect(short.out.trim().split('\n')).toHaveLength(2);
+    expect(short.out).toContain('--limit 0');
+    expect(json((await cases('list', '--limit', '0', '--json')).out)).toHaveLength(3);
+  });
+
+  it('refuses a court that is none, and a limit that is none', async () => {
+    expect(await cases('list', '--court', 'candd')).toMatchObject({
+      code: EXIT.usage,
+      error: { hint: expect.stringContaining('cand') },
+    });
+    expect((await cases('list', '--limit', 'many')).code).toBe(EXIT.usage);
+  });
+});
+
+describe('docket cases show', () => {
+  it('shows a case and what each of its filings said when', async () => {
+    const [shown] = json((await cases('show', 'cand', '3:24-CV-1234-RJ', '--json')).out);
+    expect(shown).toMatchObject({ court_code: 'cand', case_number: '3:24-cv-01234', filing_count: 3 });
+    const motion = shown.filings.find(({ entry_number }: { entry_number: number }) => entry_number === 2);
+    expect(motion.versions).toMatchObject([
+      {
+        what: 'recorded',
+        asked_at: '2024-03-02T00:00:00.000000Z',
+        text: 'MOTION to Dismiss filed by Example Corporation',
+      },
+      {
+        what: 'revised',
+        asked_at: '2024-03-05T00:00:00.000000Z',
+        changed: ['description'],
+        text: 'MOTION to Dismiss for Lack of Standing filed by Example Corporation',
+      },
+    ]);
+    const { out } = await cases('show', 'cand', '3:24-cv-01234');
+    expect(out).toMatch(/ #2 {2}2024-02-20 {2}motion +MOTION to Dismiss for Lack of Standing/);
+    expect(out).toMatch(/revised \(description\); was: MOTION to Dismiss filed by Example Corporation$/m);
+  });
+
+  it('tells nothing of what a sealed filing said, in no version', async () => {
+    const { out } = await cases('show', 'cand', '3:24-cv-01234', '--json');
+    expect(out).not.toContain('setting a conference');
+    const filing = json(out)[0].filings.find(({ entry_number }: { entry_number: number }) => entry_number === 3);
+    expect(filing).toMatchObject({
+      withdrawn: true,
+      versions: expect.arrayContaining([
+        expect.objectContaining({ what: 'withdrawn', changed: ['sealed'], text: null }),
+      ]),
+    });
+    expect((await cases('show', 'cand', '3:24-cv-01234')).out).toContain('(withdrawn)');
+  });
+
+  it('shows only what changed when asked so', async () => {
+    const [shown] = json((await cases('show', 'cand', '3:24-cv-01234', '--revised', '--json')).out);
+    expect(shown.filings.map(({ entry_number }: { entry_number: number }) => entry_number)).toEqual([2, 3]);
+  });
+
+  it.each([
+    [['cand', '3:24-cv-09999'], /not known/],
+    [['cand', 'no number!'], /cannot have/],
+  ])('says why there is none: %s', async (argv, message) => {
+    const { code, error } = await cases('show', ...argv);
+    expect(code).toBe(EXIT.found);
+    expect(error?.message).toMatch(message);
+  });
+});
+
+describe('docket cases export', () => {
+  it('writes what docket import reads: the other service then tells the same', async () => {
+    const { out } = await cases('export', 'cand', '3:24-cv-01234');
+    expect(out.trim().split('\n')).toHaveLength(1);
+    const imported = await importDocket('other', 'export.ndjson', out, '--json');
+    expect(imported.code).toBe(EXIT.ok);
+    const again = await run('other', 'cases', 'export', 'cand', '3:24-cv-01234');
+    expect(JSON.parse(again.out)).toEqual(JSON.parse(out));
+    expect(out).not.toContain('setting a conference');
+    // Nothing of it is news where it came from.
+    const back = JSON.parse((await importDocket('data', 'back.ndjson', out, '--json')).out);
+    expect(JSON.stringify(back)).toMatch(/"newFilings":0|"new_filings":0/);
+  });
+});
