@@ -1,0 +1,57 @@
+// Runs a command with engines to test on: node with-engines.mjs [--both] COMMAND ARGUMENT…
+//
+// Engines that the environment names (EVENTSTORE_URL, MONGODB_URL) are used as they are. What it does not name is
+// started here, on free ports and in a temporary folder: the stand-in for EventStoreDB, and FerretDB for MongoDB. What
+// can not be started is left out, and the suites say that they are skipped; with --both the command is then not run.
+// Neither is the engine that it stands for: before a release the same suites run on the engines themselves.
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStandin } from './eventstore-standin.mjs';
+import { startFerretDb } from './ferretdb.mjs';
+
+const args = process.argv.slice(2);
+const needsBoth = args[0] === '--both';
+const [command, ...commandArgs] = needsBoth ? args.slice(1) : args;
+if (!command) throw new Error('a command to run is expected');
+
+const say = (text) => process.stderr.write(`engines: ${text}\n`);
+const undo = [];
+const environment = { ...process.env };
+const folder = await mkdtemp(join(tmpdir(), 'docket-engines-'));
+let exitCode = 1;
+let running = null;
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => running?.kill(signal));
+try {
+  if (!environment.EVENTSTORE_URL) {
+    const standin = await startStandin(folder, undo, say);
+    if (standin) {
+      environment.EVENTSTORE_URL = standin.url;
+      environment.EVENTSTORE_CONTROL_URL = standin.control;
+      say(`a stand-in for EventStoreDB at ${standin.url}`);
+    }
+  }
+  if (!environment.MONGODB_URL) {
+    await mkdir(join(folder, 'documents'));
+    const url = await startFerretDb(join(folder, 'documents'), undo, say);
+    if (url) {
+      environment.MONGODB_URL = url;
+      say(`FerretDB for MongoDB at ${url}, one command at a time`);
+    }
+  }
+  if (needsBoth && !(environment.EVENTSTORE_URL && environment.MONGODB_URL)) {
+    say(`skipped, for want of an engine: ${command} ${commandArgs.join(' ')}`);
+    exitCode = 0;
+  } else {
+    running = spawn(command, commandArgs, { stdio: 'inherit', env: environment });
+    exitCode = await new Promise((resolve, reject) => {
+      running.once('error', reject);
+      running.once('exit', (code) => resolve(code ?? 1));
+    });
+  }
+} finally {
+  for (const step of undo.reverse()) await step();
+  await rm(folder, { recursive: true, force: true });
+}
+process.exit(exitCode);
