@@ -23,7 +23,7 @@ const ON_ENGINES = process.env.TEST_STORAGE === 'engines';
  * True on FerretDB, which looks through a whole collection for most changes of one document: tests with thousands of
  * documents are left to MongoDB. Why it is in these tests at all, and behind what: `scripts/engines`.
  */
-export const SMALL_ONLY = ON_ENGINES && (await isFerretDb());
+export const SMALL_ONLY = ON_ENGINES && ENGINES.mongo !== '' && (await isFerretDb());
 
 async function isFerretDb(): Promise<boolean> {
   const client = new MongoClient(ENGINES.mongo);

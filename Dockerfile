@@ -1,0 +1,31 @@
+# The service in two steps: everything is built in the first, and only what runs is kept in the second.
+FROM node:20-bookworm-slim AS build
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends python3 make g++ \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Of all packages only this one has to run a script: it compiles SQLite where no binary of it fits.
+RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.mjs scripts/
+COPY src src
+RUN npm run -s build && npm prune --omit=dev --ignore-scripts
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY bin bin
+COPY registry registry
+COPY fixtures fixtures
+RUN mkdir /data && chown node:node /data
+# No NODE_ENV: whoever runs the image says whether it is production, and production asks for more than defaults.
+ENV HOST=0.0.0.0 DATA_DIR=/data
+VOLUME /data
+EXPOSE 8402
+USER node
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.ADMIN_PORT || 8403) + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "bin/docket.js", "serve"]
