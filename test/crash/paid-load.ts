@@ -9,7 +9,8 @@ import { freePort, type RunningProcess, spawnDocket, until } from '../support/pr
 import { ChainRpc } from '../support/rpc.ts';
 
 export const SLOT_MS = 50;
-const FUNDS = 500_000_000n;
+/** What each wallet begins with, base units. */
+export const FUNDS = 500_000_000n;
 
 /** One payment that a caller made, and what became of it as far as the caller was told. */
 export interface Attempt {

@@ -1,0 +1,106 @@
+/** What must be true after kills, however many: the chain, the log and the callers tell one story. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'vitest';
+import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
+import { DOCKET } from '../support/processes.ts';
+import { type Attempt, FUNDS, type Stage } from './paid-load.ts';
+
+export async function docket(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [DOCKET, ...args], {
+    env: { ...process.env, NODE_ENV: 'test', ...environment },
+    maxBuffer: 512 * 1024 * 1024,
+  });
+  return stdout;
+}
+
+/** One payment as its stream tells it. Times are milliseconds since 1970. */
+export interface LoggedPayment {
+  requestId: string;
+  wallet: string;
+  submittedAt: number | null;
+  lastValidBlockHeight: number | null;
+  settled: number;
+  failed: number;
+  /** Why it failed; null where it did not. */
+  reason: string | null;
+  outcomeAt: number | null;
+}
+
+interface EventLine {
+  readonly stream: string;
+  readonly type: string;
+  readonly data: { requestId?: string; wallet?: string; lastValidBlockHeight?: number; reason?: string };
+  readonly recordedAt: string;
+}
+
+/** Every payment of the log, by its stream, as an auditor reads it. */
+export async function loggedPayments(stage: Stage): Promise<ReadonlyMap<string, LoggedPayment>> {
+  const lines = await docket(['audit', 'replay', 'payments', '--json'], stage.environment);
+  const payments = new Map<string, LoggedPayment>();
+  for (const line of lines.split('\n').filter(Boolean)) {
+    const { stream, type, data, recordedAt } = JSON.parse(line) as EventLine;
+    const at = Date.parse(recordedAt);
+    if (type === 'PaymentAuthorized') {
+      payments.set(stream, {
+        requestId: data.requestId ?? '',
+        wallet: data.wallet ?? '',
+        submittedAt: null,
+        lastValidBlockHeight: null,
+        settled: 0,
+        failed: 0,
+        reason: null,
+        outcomeAt: null,
+      });
+    }
+    const payment = payments.get(stream);
+    if (!payment) continue;
+    if (type === 'PaymentSubmitted') {
+      payment.submittedAt = at;
+      payment.lastValidBlockHeight = data.lastValidBlockHeight ?? null;
+    }
+    if (type === 'PaymentSettled' || type === 'PaymentSettledLate') payment.settled += 1;
+    if (type === 'PaymentFailed') {
+      payment.failed += 1;
+      payment.reason = data.reason ?? null;
+    }
+    if (/^Payment(Settled|SettledLate|Failed)$/.test(type)) payment.outcomeAt = at;
+  }
+  return payments;
+}
+
+export const isUndecided = ({ submittedAt, outcomeAt }: LoggedPayment): boolean =>
+  submittedAt !== null && outcomeAt === null;
+
+/**
+ * Fails unless none is charged twice, money taken is always answered, and what callers were told is true.
+ * @returns the payments that were settled
+ */
+export async function expectAgreement(
+  stage: Stage,
+  payments: Iterable<LoggedPayment>,
+  attempts: readonly Attempt[],
+): Promise<readonly LoggedPayment[]> {
+  const settled = [...payments].filter((payment) => payment.settled > 0);
+  // The money that left each wallet is the price of what was settled for it, exactly.
+  expect(settled.filter((payment) => payment.settled !== 1)).toEqual([]);
+  for (const { publicKey } of stage.wallets) {
+    const wallet = publicKey.toBase58();
+    const left = FUNDS - (await stage.rpc.tokens(tokenAccountOf(new PublicKey(wallet)).toBase58()));
+    const bought = settled.filter((payment) => payment.wallet === wallet).length;
+    expect(left, `base units that left ${wallet}`).toBe(PRICE * BigInt(bought));
+  }
+  for (const { requestId } of settled) {
+    const result = await fetch(`${stage.url}/v2/results/${requestId}`);
+    const body = (await result.json()) as { meta: { request_id: string } };
+    expect([result.status, body.meta.request_id]).toEqual([200, requestId]);
+  }
+  // A 200 was settled, a refusal never is.
+  const settledIds = new Set(settled.map(({ requestId }) => requestId));
+  for (const { status, requestId } of attempts) {
+    if (status === 200) expect(settledIds.has(requestId ?? ''), `${requestId} was answered`).toBe(true);
+    if (typeof status === 'number' && status >= 400) expect(settledIds.has(requestId ?? '')).toBe(false);
+  }
+  return settled;
+}

@@ -1,0 +1,148 @@
+import { randomInt } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { honest, LYING, MOODS, type Mood, type MoodName } from '../solana/chain-moods.ts';
+import { type FaultyRpc, openFaultyRpc } from '../solana/faulty-rpc.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { docket, expectAgreement, isUndecided, type LoggedPayment, loggedPayments } from './agreement.ts';
+import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
+
+const KILLS = Number(process.env.KILLS ?? 20);
+const WALLETS = 12;
+const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+/** Bounds of the payments page: after the restart, and after finality has passed the last valid block. */
+const DECIDED_MS = 30_000;
+const EXPIRED_MS = 20_000;
+/** Clocks of two processes and the looks of this test. */
+const TOLERANCE_MS = 1_000;
+
+const names = Object.keys(MOODS) as MoodName[];
+const truthful = names.filter((name) => !LYING.has(name));
+const anyOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T;
+
+/** Asked when the service starts and by its health checks: they tell an operator of a fault, and are no payment's. */
+const APART = new Set(['getBalance', 'getAccountInfo', 'requestAirdrop', 'requestTokenAirdrop']);
+const sparing =
+  (mood: Mood): Mood =>
+  (call) =>
+    APART.has(call.method) ? honest(call) : mood(call);
+
+/** Changes the endpoints' moods every now and then; no two lie at once, since nobody could tell the truth from that. */
+function moodSwings(endpoints: readonly FaultyRpc[]) {
+  const seen = new Set<string>();
+  let timer: NodeJS.Timeout;
+  const swing = () => {
+    const liar = randomInt(endpoints.length);
+    endpoints.forEach((endpoint, index) => {
+      const name = randomInt(3) === 0 ? null : anyOf(index === liar ? names : truthful);
+      if (name) seen.add(name);
+      endpoint.fault = name ? sparing(MOODS[name]) : honest;
+    });
+    timer = setTimeout(swing, 100 + randomInt(1_400));
+  };
+  swing();
+  return {
+    seen,
+    stop() {
+      clearTimeout(timer);
+      for (const endpoint of endpoints) endpoint.fault = honest;
+    },
+  };
+}
+
+describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () => {
+  let directory: string;
+  let stage: Stage;
+  let endpoints: readonly FaultyRpc[] = [];
+  let service: RunningProcess;
+  const attempts: Attempt[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-faulty-'));
+    const setting = await setStage(directory, WALLETS);
+    endpoints = await Promise.all([openFaultyRpc(setting.rpc.url), openFaultyRpc(setting.rpc.url)]);
+    stage = {
+      ...setting,
+      environment: { ...setting.environment, SOLANA_RPC_URL: endpoints.map(({ url }) => url).join(',') },
+    };
+    await docket(['import', FIXTURE, '--json'], stage.environment);
+    service = await startService(stage);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await stage?.chain.kill();
+    await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('every payment ends answered or uncharged, in time, and none is charged twice', async () => {
+    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+    const path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}`;
+    const finality = watchFinality(stage);
+    const swings = moodSwings(endpoints);
+    let stopped = false;
+    const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped));
+    for (let kill = 0; kill < KILLS; kill++) {
+      await new Promise((done) => setTimeout(done, 200 + randomInt(2_300)));
+      await service.kill();
+      // The last restart finds whatever the faults have left, and a chain that answers again.
+      if (kill === KILLS - 1) {
+        stopped = true;
+        swings.stop();
+      }
+      service = await startService(stage);
+    }
+    const restartedAt = Date.now();
+    await Promise.all(callers);
+
+    let payments: ReadonlyMap<string, LoggedPayment> = new Map();
+    await until(
+      'every submitted payment has its outcome',
+      async () => {
+        payments = await loggedPayments(stage);
+        return ![...payments.values()].some(isUndecided);
+      },
+      { process: service, within: 90_000, every: 1_000 },
+    );
+    finality.stop();
+    let slowest = 0;
+    for (const payment of payments.values()) {
+      const { outcomeAt, reason, lastValidBlockHeight } = payment;
+      if (outcomeAt === null) continue;
+      const bound =
+        reason === 'expired'
+          ? Math.max(finality.passedAt(lastValidBlockHeight ?? 0), restartedAt) + EXPIRED_MS
+          : restartedAt + DECIDED_MS;
+      if (reason !== 'expired') slowest = Math.max(slowest, outcomeAt - restartedAt);
+      expect(outcomeAt, JSON.stringify(payment)).toBeLessThan(bound + TOLERANCE_MS);
+    }
+    const settled = await expectAgreement(stage, payments.values(), attempts);
+
+    const told = (wanted: Attempt['status']) => attempts.filter(({ status }) => status === wanted).length;
+    const failed = [...payments.values()].filter((payment) => payment.failed > 0).length;
+    console.log(
+      `${KILLS} kills, moods ${[...swings.seen].join(' ')}: ${attempts.length} payments sent, ${told(200)} answered, ` +
+        `${told(202)} pending, ${told(402)} refused, ${told(503)} turned away, ${told('connection lost')} connections ` +
+        `lost; ${settled.length} settled, ${failed} failed uncharged; the last settled ${slowest} ms after the last restart`,
+    );
+    expect(settled.length).toBeGreaterThan(KILLS);
+    expect(told('connection lost')).toBeGreaterThan(0);
+  });
+});
+
+/** Remembers when the finalized height of the chain itself passed each height. */
+function watchFinality({ rpc }: Stage) {
+  const passed: { readonly at: number; readonly height: number }[] = [];
+  const look = async () => {
+    const { blockHeight } = await rpc.call<{ blockHeight: number }>('getEpochInfo', { commitment: 'finalized' });
+    passed.push({ at: Date.now(), height: blockHeight });
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), 200);
+  return {
+    passedAt: (height: number) => passed.find((one) => one.height > height)?.at ?? Date.now(),
+    stop: () => clearInterval(timer),
+  };
+}
