@@ -3,20 +3,9 @@
  * repetition below is bounded, so that the time grows with the length of the text and never faster.
  */
 
+import { FRENCH_RULES } from './mask-french.ts';
+import { ADDRESS_REMOVED, caseless, DATE, type MaskRule, NOT_A_COMPANY } from './mask-rule.ts';
 import { cleanText, clip } from './text.ts';
-
-const ADDRESS_REMOVED = '[address removed]';
-
-interface Rule {
-  /** What must be in a text for the rule to be worth its time. */
-  readonly sign: RegExp;
-  readonly pattern: RegExp;
-  readonly replacement: string;
-}
-
-const MONTH =
-  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[uû]t|septembre|octobre|novembre|d[ée]cembre)';
-const DATE = `(?:\\d{1,4}[/.-]\\d{1,2}[/.-]\\d{1,4}|${MONTH}\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{2,4}|\\d{1,2}(?:er)?[ -]${MONTH}[ -]\\d{2,4})`;
 
 /** Not after a digit, nor inside a longer run of groups such as a case number. */
 const START = '(?<![\\p{L}\\d/:.-]|\\d )';
@@ -34,11 +23,9 @@ const NOT_A_STREET =
 const STREET_WORD = `(?!${caseless(NOT_A_STREET)}\\b)(?:[A-Z][\\p{L}.'-]{0,25}|\\d{1,3}(?:st|nd|rd|th))`;
 const STREET_KIND =
   '(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|place|pl|highway|hwy|parkway|pkwy|terrace|ter|circle|cir|turnpike|tpke|square|sq|trail|broadway)';
-/** A company may be named after its house; its name stays. */
-const NOT_A_COMPANY =
-  '(?!\\.?,? (?:LLC|L\\.L\\.C|Inc|Corp|LP|LLP|Ltd|Co\\b|Company|Realty|Associates|Partners|Holdings|Properties|Owners|Condominium|Trust|Apartments|Bank|HDFC|Group))';
-
-const rules: readonly Rule[] = [
+const rules: readonly MaskRule[] = [
+  // Before the English ones, which would take a part of a French address for the whole.
+  ...FRENCH_RULES,
   {
     sign: /@/,
     pattern: /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,6}/gu,
@@ -115,7 +102,7 @@ const rules: readonly Rule[] = [
   {
     sign: /\d/,
     pattern: new RegExp(
-      `(?<![\\p{L}\\d$:/.,#-])(?<!\\b(?:re|document|doc|entry|no\\.?|nos\\.?|and) )\\d{1,6}(?:-\\d{1,4})?(?: [NSEW]\\.?| (?:North|South|East|West))? (?:${STREET_WORD} ){0,3}${STREET_WORD} (?:${caseless(STREET_KIND)})(?![\\p{L}\\d'])${NOT_A_COMPANY}\\.?(?: [NSEW]{1,2}\\b\\.?)?(?:${caseless(UNIT)})?(?:,? ${PLACE})?`,
+      `(?<![\\p{L}\\d$:/.,#-])(?<!\\b(?:re|document|doc|entry|no\\.?|nos\\.?|and) )\\d{1,6}(?:-\\d{1,4})?(?: [NSEW]\\.?| (?:North|South|East|West))? (?:${STREET_WORD} ){0,3}${STREET_WORD} (?:${caseless(STREET_KIND)})(?![\\p{L}\\d'])${NOT_A_COMPANY}\\.?(?: (?:[NSEW]{1,2}\\b\\.?|(?:North|South|East|West)\\b))?(?:${caseless(UNIT)})?(?:,? ${PLACE})?`,
       'gu',
     ),
     replacement: ADDRESS_REMOVED,
@@ -127,16 +114,9 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Lets lower-case letters of an expression match both cases, without touching the rest of the expression. */
-function caseless(source: string): string {
-  return source.replace(/\\.(?:\{[^}]*\})?|[a-z]/g, (part) =>
-    part.length === 1 ? `[${part}${part.toUpperCase()}]` : part,
-  );
-}
-
 const rulesForNames = rules.filter(({ replacement }) => replacement !== ADDRESS_REMOVED);
 
-function apply(chosen: readonly Rule[], text: string): string {
+function apply(chosen: readonly MaskRule[], text: string): string {
   let masked = text;
   for (const { sign, pattern, replacement } of chosen) {
     if (sign.test(masked)) masked = masked.replace(pattern, replacement);
@@ -156,7 +136,7 @@ export const maskedText = (text: string, limit: number): string => clean(rules, 
 /** As `maskedText`, for names: a case or a company may be called after its house. */
 export const maskedName = (text: string, limit: number): string => clean(rulesForNames, text, limit);
 
-function clean(chosen: readonly Rule[], text: string, limit: number): string {
+function clean(chosen: readonly MaskRule[], text: string, limit: number): string {
   if (text.length <= limit) return clip(apply(chosen, cleanText(text)), limit);
   const seen = apply(chosen, cleanText(clip(text, limit + LONGEST_DETAIL)));
   return clip(seen, Math.max(0, Math.min(limit, seen.length - LONGEST_DETAIL)));
