@@ -1,16 +1,10 @@
-/** The table "What must hold" of the payments page: nothing that is refused ever costs anything. */
-import {
-  createApproveInstruction,
-  createInitializeAccountInstruction,
-  createTransferInstruction,
-  TOKEN_2022_PROGRAM_ID,
-} from '@solana/spl-token';
-import { Keypair, SystemProgram } from '@solana/web3.js';
+/** Refusals that need more than one request or one look: nothing that is refused ever costs anything. */
+import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { systemClock } from '../../src/instant.ts';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
-import { build, guard, limit, memo, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
+import { build, memo, transfer } from '../solana/payment-transactions.ts';
 import { type Answer, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
@@ -56,95 +50,8 @@ const sponsoredBy = (
   );
 
 describe('a payment that breaks a rule', () => {
-  const other = Keypair.generate();
-  const paying = (change: Parameters<typeof transfer>[2] = {}) => transfer(world.parties, wallet.publicKey, change);
+  const paying = () => transfer(world.parties, wallet.publicKey);
   const rows: readonly (readonly [string, string, () => Record<string, string>])[] = [
-    ['wrong mint', REJECTION.mintMismatch, () => sponsoredBy([paying({ mint: other.publicKey })])],
-    ['Token-2022', REJECTION.token2022, () => sponsoredBy([paying({ program: TOKEN_2022_PROGRAM_ID })])],
-    ['another recipient', REJECTION.recipientMismatch, () => sponsoredBy([paying({ destination: other.publicKey })])],
-    ['one unit less', REJECTION.amountMismatch, () => sponsoredBy([paying({ amount: 989_999n })])],
-    ['one unit more', REJECTION.amountMismatch, () => sponsoredBy([paying({ amount: 990_001n })])],
-    ['two transfers', REJECTION.severalTransfers, () => sponsoredBy([paying(), paying()])],
-    [
-      'the fee payer as authority',
-      REJECTION.feePayerTransfers,
-      () =>
-        sponsoredBy([
-          transfer(world.parties, world.parties.feePayer),
-          { ...guard(2), keys: [{ pubkey: wallet.publicKey, isSigner: true, isWritable: false }] } as never,
-        ]),
-    ],
-    [
-      'the fee payer as source',
-      REJECTION.feePayerInvolved,
-      () => sponsoredBy([paying({ source: world.parties.feePayer })]),
-    ],
-    ['a guard that writes', REJECTION.guardWrites, () => sponsoredBy([paying(), guard(0, [world.parties.feePayer])])],
-    [
-      'a memo signed by our fee payer',
-      REJECTION.memoAccounts,
-      () => sponsoredBy([paying(), memo('x', [{ pubkey: world.parties.feePayer, isSigner: true, isWritable: false }])]),
-    ],
-    [
-      'an extra Approve',
-      REJECTION.unknownInstruction,
-      () =>
-        sponsoredBy([
-          paying(),
-          createApproveInstruction(tokenAccountOf(wallet.publicKey), other.publicKey, wallet.publicKey, 1n),
-        ]),
-    ],
-    [
-      'a transfer of SOL',
-      REJECTION.unknownInstruction,
-      () =>
-        sponsoredBy([
-          paying(),
-          SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: other.publicKey, lamports: 1 }),
-        ]),
-    ],
-    [
-      'an account being made',
-      REJECTION.unknownInstruction,
-      () => sponsoredBy([paying(), createInitializeAccountInstruction(other.publicKey, world.mint, wallet.publicKey)]),
-    ],
-    ['too many compute units', REJECTION.computeLimitTooHigh, () => sponsoredBy([limit(100_001), paying()])],
-    [
-      'too high a priority fee',
-      REJECTION.computePriceTooHigh,
-      () => sponsoredBy([limit(), price(300_000_000), paying()]),
-    ],
-    ['unsigned', REJECTION.signatureMissing, () => sponsoredBy([paying()], [])],
-    [
-      'another wallet’s money',
-      REJECTION.authorityNotSigner,
-      () => {
-        const instruction = transfer(world.parties, other.publicKey);
-        for (const key of instruction.keys) key.isSigner = false;
-        return sponsoredBy([
-          instruction,
-          { ...guard(2), keys: [{ pubkey: wallet.publicKey, isSigner: true, isWritable: false }] } as never,
-        ]);
-      },
-    ],
-    [
-      'a multisig',
-      REJECTION.multisig,
-      () => sponsoredBy([paying({ authority: other.publicKey, multisig: [wallet.publicKey] })]),
-    ],
-    [
-      'a plain Transfer at our cost',
-      REJECTION.uncheckedTransfer,
-      () =>
-        sponsoredBy([
-          createTransferInstruction(
-            tokenAccountOf(wallet.publicKey),
-            tokenAccountOf(world.parties.payTo),
-            wallet.publicKey,
-            990_000n,
-          ),
-        ]),
-    ],
     [
       'a memo that is not the one of its terms',
       REJECTION.memoMismatch,
@@ -156,16 +63,6 @@ describe('a payment that breaks a rule', () => {
           blockhash: world.blockhashes.latest()!.blockhash,
         });
         return world.header(wire, { extra: { memo: 'theirs' } });
-      },
-    ],
-    [
-      'mainnet',
-      'invalid_exact_svm_network_mismatch',
-      () => {
-        const { 'payment-signature': header } = sponsoredBy([paying()]);
-        const envelope = JSON.parse(Buffer.from(header!, 'base64').toString());
-        envelope.accepted.network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-        return { 'payment-signature': Buffer.from(JSON.stringify(envelope)).toString('base64') };
       },
     ],
     [
@@ -184,11 +81,6 @@ describe('a payment that breaks a rule', () => {
     ]);
     expect(answer.headers.get('payment-required')).not.toBeNull();
     expect(answer.json.error.details.accepts).toHaveLength(1);
-  });
-
-  it('a payment for one call does not buy a dearer one', async () => {
-    const answer = await uncharged(world.pay(wallet), '/v2/case?q=batch');
-    expect(answer.json.error.details.reason).toBe(REJECTION.amountMismatch);
   });
 
   it.each([
@@ -213,20 +105,6 @@ describe('a payment that breaks a rule', () => {
       .transaction;
     const answer = await uncharged({ ...world.pay(wallet), 'x402-payment': wire });
     expect([answer.status, answer.json.error.details.reason]).toEqual([400, 'several_payments']);
-  });
-});
-
-describe('guards of wallets', () => {
-  it('are accepted before and after the transfer', async () => {
-    for (const instructions of [
-      [guard(2, [wallet.publicKey]), transfer(world.parties, wallet.publicKey), memo()],
-      [limit(), guard(9), transfer(world.parties, wallet.publicKey), memo(), guard(5)],
-    ]) {
-      const { result, spent } = await world.moved(wallet, () =>
-        world.get('/v2/case?q=guarded', sponsoredBy(instructions)),
-      );
-      expect([result.status, spent]).toEqual([200, 990_000n]);
-    }
   });
 });
 
@@ -315,20 +193,6 @@ describe('a used payment', () => {
     expect(await world.chain.send(wire)).toEqual({ sent: true });
     const answer = await uncharged({ 'x402-payment': wire.toString('base64') });
     expect([answer.status, answer.json.error.details.reason]).toEqual([402, 'already_on_chain']);
-  });
-
-  it('twenty copies at once, over endpoints and nodes, are charged once and answered once', async () => {
-    const node = await world.serve();
-    const payment = world.pay(wallet);
-    const { result, spent, received } = await world.moved(wallet, () =>
-      Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
-          world.get(i % 3 ? '/v2/case?q=slow' : '/v2/monitor?q=slow', payment, i % 2 ? world.url : node),
-        ),
-      ),
-    );
-    expect([spent, received]).toEqual([990_000n, 990_000n]);
-    expect(result.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
   });
 });
 
