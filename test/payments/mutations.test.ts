@@ -1,0 +1,3 @@
+import { describeMutations } from './mutations.ts';
+
+describeMutations(60);
