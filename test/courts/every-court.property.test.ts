@@ -1,0 +1,134 @@
+/** The properties of case numbers, held by every court of the registry, one by one (issue of dockets; `dockets.md`). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canBeSameCase, parseCaseNumber } from '../../src/courts/case-number.ts';
+import type { CaseNumber, Court } from '../../src/courts/court.ts';
+import { courts } from '../../src/courts/registry.ts';
+
+/** Numbers that fit the pattern of the most courts, in the ways in which people type them. */
+const year = fc.integer({ min: 80, max: 126 }).map((two) => 1900 + two);
+const sequence = fc.integer({ min: 1, max: 99_999 }).map(String);
+const likelyNumber = fc.oneof(
+  fc
+    .tuple(fc.integer({ min: 1, max: 9 }), year, fc.constantFrom('cv', 'cr', 'bk', 'CV', 'ap', 'mj'), sequence)
+    .map(([office, full, type, number]) => `${office}:${String(full).slice(2)}-${type}-${number}`),
+  fc.tuple(year, sequence).map(([full, number]) => `${String(full).slice(2)}-${number}`),
+  fc
+    .tuple(fc.constantFrom('CJ', 'CF', 'C', 'F', 'T', 'A', 'CV', 'FAM'), year, sequence)
+    .map((parts) => parts.join('-')),
+  fc.tuple(year, fc.constantFrom('CV', 'CA', 'C'), sequence).map((parts) => parts.join(' ')),
+  fc.tuple(sequence, year).map((parts) => parts.join('/')),
+  sequence,
+);
+
+const published = new Map<string, fc.Arbitrary<string>>();
+function publishedBy({ pattern }: Court): fc.Arbitrary<string> {
+  if (pattern === null) return likelyNumber;
+  const known = published.get(pattern) ?? fc.stringMatching(new RegExp(`^(?:${pattern})$`));
+  published.set(pattern, known);
+  return known;
+}
+
+/** What a number is printed with, and what becomes of it on its way. */
+const DRESSES: readonly ((number: string) => string)[] = [
+  (number) => number,
+  (number) => ` ${number}\n`,
+  (number) => `No. ${number}`,
+  (number) => `Case No. ${number}`,
+  (number) => number.replaceAll('-', '–'),
+  (number) => number.replaceAll(' ', '\u00a0'),
+];
+/** Where no form is published, nobody can say whether letters in the other case are the same number. */
+const dressesFor = ({ pattern }: Court) =>
+  pattern === null ? DRESSES : [...DRESSES, (number: string) => number.toLowerCase()];
+
+const PER_COURT = 6;
+const SEED = 20_261_128;
+
+/** Each court with numbers of its own. */
+const samples: readonly (readonly [Court, readonly string[]])[] = courts.map((court, index) => {
+  const drawn = fc.sample(fc.oneof(publishedBy(court), likelyNumber), { numRuns: PER_COURT, seed: SEED + index });
+  return [court, court.example === null ? drawn : [court.example, ...drawn]];
+});
+
+describe('every court', () => {
+  it('has numbers of its own here', () => {
+    const silent = samples.filter(([court, typed]) => typed.every((text) => parseCaseNumber(court, text) === null));
+    expect(silent.map(([{ code }]) => code)).toEqual([]);
+  });
+
+  it('reads its canonical form as itself, the same in every part that tells cases apart', () => {
+    const tells = ({ canonical, core, complete, office }: CaseNumber) => ({ canonical, core, complete, office });
+    const changed: unknown[] = [];
+    for (const [court, typed] of samples) {
+      for (const text of typed) {
+        const number = parseCaseNumber(court, text);
+        if (number === null) continue;
+        const again = parseCaseNumber(court, number.canonical);
+        if (again === null || JSON.stringify(tells(again)) !== JSON.stringify(tells(number))) {
+          changed.push([court.code, text, number, again]);
+        }
+      }
+    }
+    expect(changed).toEqual([]);
+  });
+
+  it('reads back what is printed, however it is dressed', () => {
+    const lost: unknown[] = [];
+    for (const [court, typed] of samples) {
+      for (const text of typed) {
+        const canonical = parseCaseNumber(court, text)?.canonical;
+        if (canonical === undefined) continue;
+        for (const dress of dressesFor(court)) {
+          const read = parseCaseNumber(court, dress(canonical))?.canonical;
+          if (read !== canonical) lost.push([court.code, canonical, dress(canonical), read]);
+        }
+      }
+    }
+    expect(lost).toEqual([]);
+  });
+
+  it('means one case by a number with its office: two such numbers that can be one case are one number', () => {
+    for (const [court, typed] of samples) {
+      const numbers = typed.flatMap((text) => parseCaseNumber(court, text) ?? []).filter(({ complete }) => complete);
+      for (const a of numbers) {
+        for (const b of numbers) {
+          expect(canBeSameCase(a, b), `${court.code} ${a.canonical} ${b.canonical}`).toBe(a.canonical === b.canonical);
+          if (a.canonical === b.canonical) expect([a.core, a.office]).toEqual([b.core, b.office]);
+        }
+      }
+    }
+  });
+
+  it('never throws and never takes more than a millisecond, whatever is typed', () => {
+    const hostile = [
+      '',
+      '\0',
+      '0'.repeat(128),
+      '-'.repeat(128),
+      'No. '.repeat(32),
+      '1-'.repeat(64),
+      '1 '.repeat(64),
+      'A'.repeat(128),
+      '(A)'.repeat(42),
+      '\ufdfa'.repeat(128),
+      '24-cv-'.repeat(21),
+      `${'1'.repeat(60)}-${'A'.repeat(60)}`,
+      ...fc.sample(fc.string({ unit: 'binary', maxLength: 128 }), { numRuns: 4, seed: SEED }),
+    ];
+    const slow: unknown[] = [];
+    for (const [court, typed] of samples) {
+      for (const text of [...hostile, ...typed]) {
+        // The best of three: what the machine does beside is no property of the grammar.
+        let best = Number.POSITIVE_INFINITY;
+        for (let turn = 0; turn < 3 && best > 1; turn++) {
+          const started = performance.now();
+          parseCaseNumber(court, text);
+          best = Math.min(best, performance.now() - started);
+        }
+        if (best > 1) slow.push([court.code, text, best]);
+      }
+    }
+    expect(slow).toEqual([]);
+  });
+});
