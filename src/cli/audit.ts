@@ -54,6 +54,9 @@ export async function* replay(log: EventLog, asked: Replay): AsyncIterable<Recor
   }
 }
 
+/** Enough of a hash to know a stream again; every other name in full, since dockets differ in their last digits. */
+const shortened = (stream: string): string => stream.replace(/[0-9a-f]{64}$/, (hash) => hash.slice(0, 16));
+
 function instantOption(name: string, text: string | undefined): Instant | null {
   if (text === undefined) return null;
   const instant = parseTimestamp(text);
@@ -114,7 +117,7 @@ Examples:
           if (options.json)
             printJson(context, { stream, revision, position, type, recordedAt, data, id, requestId, actor, hash });
           else
-            print(context, `${recordedAt}  ${stream.slice(0, 24).padEnd(24)} ${String(revision).padStart(4)}  ${type}`);
+            print(context, `${recordedAt}  ${shortened(stream).padEnd(26)} ${String(revision).padStart(4)}  ${type}`);
         }
         if (!options.json) print(context, `${count} events`);
       } finally {

@@ -36,6 +36,14 @@ export class CliError extends Error {
   }
 }
 
+/** A command has given its result, and the result is that something is wrong: `--json` adds nothing to it. */
+export class FoundWrong extends CliError {
+  constructor(message: string, hint: string) {
+    super(message, hint, EXIT.found);
+    this.name = 'FoundWrong';
+  }
+}
+
 /**
  * What a terminal would obey rather than show: control characters, and those that turn the direction of writing. Names
  * of files, faults of JSON and answers of a service may hold them.

@@ -5,7 +5,7 @@ import type { CaseNumber, Court } from '../courts/court.ts';
 import { courts, findCourt, isLive, nearestCourts } from '../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../courts/status-courts.ts';
 import { suggestCaseNumber } from '../courts/suggest-case-number.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
 
 interface JsonOption {
   readonly json?: true;
@@ -50,10 +50,9 @@ function addSearch(group: Command, context: CliContext): void {
       const found = searchCourts(words.join(' '));
       if (options.json) printJson(context, found.map(shownCourt));
       if (found.length === 0) {
-        throw new CliError(
+        throw new FoundWrong(
           `No court is called like “${words.join(' ')}”.`,
           'Try fewer words, or docket courts list --region OK for all courts of a state.',
-          EXIT.found,
         );
       }
       if (!options.json) for (const court of found) print(context, courtLine(court));
@@ -125,10 +124,9 @@ function notANumber(court: Court, typed: string, suggestion: string | null): Cli
     court.example === null
       ? `It publishes no format; any number that fits ${ANY_CASE_NUMBER} is taken.`
       : `It writes numbers like ${court.example}; pattern ${court.pattern}.`;
-  return new CliError(
+  return new FoundWrong(
     `${court.name} cannot have a case number “${typed.slice(0, 128)}”.`,
     suggestion === null ? form : `Did you mean ${suggestion}? ${form}`,
-    EXIT.found,
   );
 }
 

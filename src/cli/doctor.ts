@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { openStorage } from '../main.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
 
 /** What one look found; `mend` says what to do about it. */
 interface Diagnosis {
@@ -214,10 +214,9 @@ export const addDoctorCommand: AddCommand = (program: Command, context) => {
         }
       }
       if (wrong.length) {
-        throw new CliError(
+        throw new FoundWrong(
           `${wrong.length} of ${diagnoses.length} checks failed.`,
           'Each line above says how to mend it.',
-          EXIT.found,
         );
       }
     });

@@ -2,7 +2,8 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, note, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, printJson } from './command.ts';
+import { systemFailureHint } from './system-failure.ts';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +14,7 @@ Examples:
   $ docket query --court-code cand --case-id 3:24-cv-01234 --keypair wallet.json
 
 Exit codes: 0 done; 1 it ran and found something wrong; 2 the call or the configuration is wrong; 3 something it needs cannot be reached.
-Settings come from environment variables; see \`docket config\`.`;
+Settings come from environment variables; see \`docket config --help\`.`;
 
 /** Each command is loaded only when it is asked for: `docket --help` must not load a blockchain. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
@@ -60,10 +61,13 @@ export async function main(argv: readonly string[], context: CliContext = proces
 export const VERSION = '2.0.1';
 
 function explain(error: unknown, context: CliContext, json: boolean): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError) {
+    const fault = /^error: (.*)$/s.exec(error.message)?.[1];
+    if (json && fault) printJson(context, { error: { message: fault, hint: 'Add --help for examples.' } });
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
   if (error instanceof CliError) {
-    // A command that found something wrong has already given its result.
-    if (json && error.exitCode !== EXIT.found) {
+    if (json && !(error instanceof FoundWrong)) {
       printJson(context, { error: { message: error.message, hint: error.hint } });
     }
     note(context, `${error.message}\n${error.hint}`);
@@ -80,12 +84,23 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
     return EXIT.unavailable;
   }
   const text = error instanceof Error ? error.message : String(error);
+  const hint = systemFailureHint(error);
+  if (hint !== null) {
+    if (json) printJson(context, { error: { message: text, hint } });
+    note(context, `${text}\n${hint}`);
+    return EXIT.unavailable;
+  }
   if (json) printJson(context, { error: { message: text } });
   note(context, `Unexpected: ${error instanceof Error ? (error.stack ?? text) : text}`);
   return EXIT.unavailable;
 }
 
 function processContext(): CliContext {
+  // `docket audit replay … | head` has what it wants: a reader that went away is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    throw error;
+  });
   return {
     environment: process.env,
     stdin: process.stdin,

@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { type Config, readConfig } from '../config.ts';
-import { associatedTokenAddress, NETWORKS } from '../solana/addresses.ts';
-import { KeyUnreadable, loadKey, loadOrCreateKey, type SolanaKey } from '../solana/keys.ts';
+import { readConfig } from '../config.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import type { Dialect } from './paying-fetch.ts';
+import { chainUnreachable, walletOf } from './query-wallet.ts';
 
 interface QueryOptions {
   readonly caseId: string;
@@ -26,9 +23,6 @@ interface QueryOptions {
 
 /** How long a payment without an outcome is waited for. */
 const PENDING_PATIENCE_MS = 90_000;
-/** What an own test wallet is given when it cannot pay: enough for twenty queries. */
-const TEST_USDC_BASE_UNITS = 20_000_000;
-const TEST_LAMPORTS = 100_000_000;
 
 const Filing = z.object({
   entry_number: z.number().nullable(),
@@ -38,7 +32,12 @@ const Filing = z.object({
 });
 const CaseAnswer = z.object({
   meta: z.object({ request_id: z.string(), queried_at: z.string(), query_cost_usd: z.number() }),
-  case: z.object({ case_number: z.string(), case_name: z.string().nullable(), court_name: z.string() }),
+  case: z.object({
+    case_number: z.string(),
+    case_name: z.string().nullable(),
+    court_name: z.string(),
+    filing_count: z.number().optional(),
+  }),
   delta: z.object({ change_count: z.number(), new_filings: z.array(Filing) }).optional(),
 });
 const ErrorAnswer = z.object({
@@ -132,77 +131,6 @@ function parametersOf(options: QueryOptions): URLSearchParams {
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) search.set(name, value);
   return search;
 }
-
-/** The wallet that pays: the one that was named, or on the local chain one of this command's own. */
-async function walletOf(
-  { keypair }: QueryOptions,
-  config: Config,
-  rpcUrl: string,
-  context: CliContext,
-): Promise<SolanaKey> {
-  if (keypair !== undefined) {
-    if (!existsSync(keypair)) {
-      throw new CliError(`There is no key file ${keypair}.`, `Make one: docket wallet new --out ${keypair}`);
-    }
-    try {
-      return loadKey(keypair);
-    } catch (error) {
-      if (!(error instanceof KeyUnreadable)) throw error;
-      throw new CliError(error.message, 'Give a file as solana-keygen or `docket wallet new` writes it.');
-    }
-  }
-  if (config.solana.network !== 'local') {
-    throw new CliError(
-      `Which wallet is to pay on ${config.solana.network}?`,
-      'Give one with --keypair FILE, as solana-keygen writes it.',
-    );
-  }
-  const key = loadOrCreateKey(join(config.dataDirectory, 'query-wallet.json'));
-  await fundTestWallet(key.address, rpcUrl, context);
-  return key;
-}
-
-/** Test money, from the local chain's own faucet, when less is left than a query costs. */
-async function fundTestWallet(address: string, rpcUrl: string, context: CliContext): Promise<void> {
-  const account = associatedTokenAddress(address, NETWORKS.local.usdcMint);
-  const [balance, lamports] = await Promise.all([
-    rpc(rpcUrl, 'getTokenAccountBalance', [account]).catch(() => null),
-    rpc(rpcUrl, 'getBalance', [address]),
-  ]);
-  const parsed = z.object({ value: z.object({ amount: z.string() }) }).safeParse(balance);
-  const { value: sol } = z.object({ value: z.number() }).parse(lamports);
-  const usdc = parsed.success ? BigInt(parsed.data.value.amount) : 0n;
-  if (usdc < 1_000_000n) {
-    note(context, `Giving the test wallet ${address} 20 test USDC on the local chain`);
-    await rpc(rpcUrl, 'requestTokenAirdrop', [address, String(TEST_USDC_BASE_UNITS)]);
-  }
-  if (sol < 10_000) await rpc(rpcUrl, 'requestAirdrop', [address, TEST_LAMPORTS]);
-}
-
-async function rpc(rpcUrl: string, method: string, params: readonly unknown[]): Promise<unknown> {
-  let response: Response;
-  try {
-    response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-  } catch {
-    throw chainUnreachable(rpcUrl);
-  }
-  const { result, error } = z
-    .object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() })
-    .parse(await response.json());
-  if (error) throw new CliError(`The chain refused ${method}: ${error.message}`, 'Is this the local chain?');
-  return result;
-}
-
-const chainUnreachable = (rpcUrl: string): CliError =>
-  new CliError(
-    `The chain at ${rpcUrl} cannot be reached.`,
-    'Start it with `docket serve` (or alone with `docket chain`), or name another with --rpc-url.',
-    EXIT.unavailable,
-  );
 
 /** What a client's error means to the person who ran the command. */
 function explained(error: unknown, { url, rpcUrl, maxUsd }: { url: string; rpcUrl: string; maxUsd: string }): Error {
@@ -300,6 +228,10 @@ function show({ body, transaction, wallet, response, url }: Shown, json: boolean
     return;
   }
   print(context, `${answer.case.case_number}  ${answer.case.case_name ?? ''}  (${answer.case.court_name})`);
+  const { filing_count } = answer.case;
+  if (!answer.delta && filing_count !== undefined) {
+    print(context, `${filing_count} filings so far; all of them, in the whole answer: --context full --json`);
+  }
   print(context, `Paid ${query_cost_usd.toFixed(2)} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`);
   if (answer.delta) {
     const { change_count, new_filings } = answer.delta;

@@ -158,6 +158,21 @@ describe('docket query says what went wrong and what to do', () => {
     );
     expect([result.code, spent]).toEqual([EXIT.found, 0n]);
     expect(result.err).toContain('case_not_found: No such case is known.');
+    expect(result.out).toBe('');
+  });
+
+  it('in JSON too, a refusal and a wrong option alike: one object on stdout', async () => {
+    const wallet = await world.wallet();
+    const refused = await query('nowhere', '--keypair', await keyFile(wallet), '--json');
+    expect(refused.code).toBe(EXIT.found);
+    expect(JSON.parse(refused.out)).toEqual({
+      error: { message: 'case_not_found: No such case is known.', hint: expect.stringContaining('Check the number') },
+    });
+    const wrong = await docket('query', '--court-code', 'cand', '--json');
+    expect(wrong.code).toBe(EXIT.usage);
+    expect(JSON.parse(wrong.out)).toEqual({
+      error: { message: expect.stringContaining('--case-id'), hint: 'Add --help for examples.' },
+    });
   });
 
   it('a wallet that lacks funds', async () => {

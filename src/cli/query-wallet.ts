@@ -1,0 +1,83 @@
+/** Whose money `docket query` spends: a wallet that was named, or on the local chain one of its own, given test money. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { associatedTokenAddress, NETWORKS } from '../solana/addresses.ts';
+import { KeyUnreadable, loadKey, loadOrCreateKey, type SolanaKey } from '../solana/keys.ts';
+import { type CliContext, CliError, EXIT, note } from './command.ts';
+
+/** What an own test wallet is given when it cannot pay: enough for twenty queries. */
+const TEST_USDC_BASE_UNITS = 20_000_000;
+const TEST_LAMPORTS = 100_000_000;
+
+/** The wallet that pays: the one that was named, or on the local chain one of this command's own. */
+export async function walletOf(
+  { keypair }: { readonly keypair?: string },
+  config: Config,
+  rpcUrl: string,
+  context: CliContext,
+): Promise<SolanaKey> {
+  if (keypair !== undefined) {
+    if (!existsSync(keypair)) {
+      throw new CliError(`There is no key file ${keypair}.`, `Make one: docket wallet new --out ${keypair}`);
+    }
+    try {
+      return loadKey(keypair);
+    } catch (error) {
+      if (!(error instanceof KeyUnreadable)) throw error;
+      throw new CliError(error.message, 'Give a file as solana-keygen or `docket wallet new` writes it.');
+    }
+  }
+  if (config.solana.network !== 'local') {
+    throw new CliError(
+      `Which wallet is to pay on ${config.solana.network}?`,
+      'Give one with --keypair FILE, as solana-keygen writes it.',
+    );
+  }
+  const key = loadOrCreateKey(join(config.dataDirectory, 'query-wallet.json'));
+  await fundTestWallet(key.address, rpcUrl, context);
+  return key;
+}
+
+/** Test money, from the local chain's own faucet, when less is left than a query costs. */
+async function fundTestWallet(address: string, rpcUrl: string, context: CliContext): Promise<void> {
+  const account = associatedTokenAddress(address, NETWORKS.local.usdcMint);
+  const [balance, lamports] = await Promise.all([
+    rpc(rpcUrl, 'getTokenAccountBalance', [account]).catch(() => null),
+    rpc(rpcUrl, 'getBalance', [address]),
+  ]);
+  const parsed = z.object({ value: z.object({ amount: z.string() }) }).safeParse(balance);
+  const { value: sol } = z.object({ value: z.number() }).parse(lamports);
+  const usdc = parsed.success ? BigInt(parsed.data.value.amount) : 0n;
+  if (usdc < 1_000_000n) {
+    note(context, `Giving the test wallet ${address} 20 test USDC on the local chain`);
+    await rpc(rpcUrl, 'requestTokenAirdrop', [address, String(TEST_USDC_BASE_UNITS)]);
+  }
+  if (sol < 10_000) await rpc(rpcUrl, 'requestAirdrop', [address, TEST_LAMPORTS]);
+}
+
+async function rpc(rpcUrl: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+  } catch {
+    throw chainUnreachable(rpcUrl);
+  }
+  const { result, error } = z
+    .object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() })
+    .parse(await response.json());
+  if (error) throw new CliError(`The chain refused ${method}: ${error.message}`, 'Is this the local chain?');
+  return result;
+}
+
+export const chainUnreachable = (rpcUrl: string): CliError =>
+  new CliError(
+    `The chain at ${rpcUrl} cannot be reached.`,
+    'Start it with `docket serve` (or alone with `docket chain`), or name another with --rpc-url.',
+    EXIT.unavailable,
+  );

@@ -1,0 +1,27 @@
+/**
+ * What the operating system refuses a command, and what to do about it: a port that is taken, an address or a folder
+ * that cannot be used. Such an error is the operator's to mend, so it is explained and shown without a stack.
+ */
+
+const PORTS = 'choose another by PORT, ADMIN_PORT or SOLANA_LOCAL_PORT (0: any free one)';
+const FOLDER = 'Give DATA_DIR a folder that this user may write to.';
+
+const HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: `Something listens there already, perhaps this service: stop it, or ${PORTS}.`,
+  EADDRNOTAVAIL: 'Set HOST to an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them.',
+  ENOTFOUND: 'Set HOST to an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them.',
+  chain_in_use: 'Stop that process, or give this one another DATA_DIR.',
+  EEXIST: FOLDER,
+  ENOTDIR: FOLDER,
+  EROFS: FOLDER,
+  ENOENT: FOLDER,
+  EPERM: FOLDER,
+};
+
+/** How to mend an error of the operating system; null for any other error. */
+export function systemFailureHint(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  const { code, message } = error;
+  if (code === 'EACCES') return /\blisten\b/.test(message) ? `This user may not listen there: ${PORTS}.` : FOLDER;
+  return (typeof code === 'string' && Object.hasOwn(HINTS, code) && HINTS[code]) || null;
+}
