@@ -237,26 +237,6 @@ describe('what goes wrong before the claim', () => {
     full = false;
     expect((await world.get('/v2/case?q=a', payment, node)).status).toBe(200);
   });
-  it('a fee payer without SOL is our fault: 503, uncharged', async () => {
-    const broke = await openWorld({ endow: { feePayer: false } });
-    try {
-      const payer = await broke.wallet();
-      const { result: answer, spent } = await broke.moved(payer, () => broke.get('/v2/case?q=a', broke.pay(payer)));
-      expect([answer.status, answer.json.error.details.component, spent]).toEqual([503, 'fee_payer', 0n]);
-    } finally {
-      await broke.close();
-    }
-  });
-  it('so is a token account that is missing', async () => {
-    const closed = await openWorld({ endow: { account: false } });
-    try {
-      const payer = await closed.wallet();
-      const { result: answer, spent } = await closed.moved(payer, () => closed.get('/v2/case?q=a', closed.pay(payer)));
-      expect([answer.status, answer.json.error.details.component, spent]).toEqual([503, 'token_account', 0n]);
-    } finally {
-      await closed.close();
-    }
-  });
 });
 
 describe('a log that fails', () => {

@@ -271,6 +271,9 @@ export async function openWorld({
 
   return {
     url,
+    directory,
+    logger,
+    receiver: { payTo: payTo.address, feePayer: feePayer.address, mint: network.usdcMint },
     rpc,
     rpcUrl: local.url,
     chain,

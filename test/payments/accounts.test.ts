@@ -1,0 +1,132 @@
+/** Accounts that are not as a payment needs them: the payer's, frozen by the issuer, and our own. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import { alarmsTo, healthChecks } from '../../src/health-checks.ts';
+import { buildAdminApp } from '../../src/http/admin-app.ts';
+import { watchHealth } from '../../src/http/health.ts';
+import { systemClock } from '../../src/instant.ts';
+import { DIALECTS } from './envelopes.ts';
+import { freeze } from './freezing.ts';
+import { until } from './steering.ts';
+import { answerFor, openWorld, type World } from './world.ts';
+
+describe('an account that the issuer freezes', () => {
+  let world: World;
+  /** What happens while the query is answered. */
+  let meanwhile: (() => Promise<void>) | null = null;
+  beforeAll(async () => {
+    // 150 slots of 10 ms: a blockhash lives for a second and a half, and its end is final a third of a second later.
+    world = await openWorld({
+      slotMs: 10,
+      patience: { rebroadcastMs: 100 },
+      answer: async (question, call) => {
+        await meanwhile?.();
+        meanwhile = null;
+        return answerFor(question, call);
+      },
+    });
+  });
+  afterAll(() => world.close());
+
+  it.each(DIALECTS)('before the payment: refused, unasked ($name)', async (dialect) => {
+    const wallet = await world.wallet();
+    await freeze(world, wallet.publicKey);
+    const asked = world.asked.length;
+    const { result, spent } = await world.moved(wallet, () =>
+      world.get('/v2/case?q=frozen', dialect.headers(world, dialect.build(world, wallet))),
+    );
+    expect([result.status, result.json.error.code, spent, world.asked.length - asked]).toEqual([
+      402,
+      'payment_rejected',
+      0n,
+      0,
+    ]);
+    expect(result.json.error.details.reason).toBe('invalid_exact_svm_transaction_simulation_failed');
+  });
+
+  it('between the check and the settlement: the answer is withheld and nothing is charged', async () => {
+    const wallet = await world.wallet();
+    meanwhile = () => freeze(world, wallet.publicKey);
+    const { result, spent } = await world.moved(wallet, () => world.get('/v2/case?q=secret', world.pay(wallet)));
+    expect([result.status, result.json.error.code, spent]).toEqual([402, 'settlement_failed', 0n]);
+    expect(result.text).not.toContain('secret');
+  });
+
+  it('the same, where it is not certain in time: 202, and later 402 at the result URL', async () => {
+    const wallet = await world.wallet();
+    meanwhile = () => freeze(world, wallet.publicKey);
+    const node = await world.serve(createPurchasing({ ...world.ports, patience: { settlementMs: 100 } }));
+    const { result, spent } = await world.moved(wallet, async () => {
+      const told = await world.get('/v2/case?q=secret', world.pay(wallet), node);
+      await until(
+        () => world.recoverLater().round(),
+        ({ pending }) => pending === 0,
+      );
+      return told;
+    });
+    expect([result.status, spent]).toEqual([202, 0n]);
+    const later = await world.get(`/v2/results/${result.json.meta.request_id}`);
+    expect([later.status, later.json.error.code]).toEqual([402, 'settlement_failed']);
+    expect(later.headers.get('payment-required')).toBeNull();
+    expect(later.text).not.toContain('secret');
+  });
+});
+
+describe.each([
+  ['a fee payer without SOL', { feePayer: false }, 'fee_payer', 'too little for network fees'],
+  ['a token account of ours that is missing', { account: false }, 'token_account', 'has no USDC token account'],
+] as const)('%s', (_title, endow, component, reason) => {
+  it('is our fault: 503, uncharged; /readyz says so and an alarm is in the log', async () => {
+    const world = await openWorld({ endow });
+    const health = watchHealth({
+      checks: healthChecks({ ...world, ...world.storage }),
+      clock: systemClock,
+      onChange: alarmsTo(world.logger),
+    });
+    const admin = buildAdminApp({
+      service: { publicUrl: world.url, clock: systemClock },
+      logger: world.logger,
+      health: health.health,
+    });
+    try {
+      const payer = await world.wallet();
+      const { result, spent } = await world.moved(payer, () => world.get('/v2/case?q=a', world.pay(payer)));
+      expect([result.status, result.json.error.details.component, spent]).toEqual([503, component, 0n]);
+      expect(result.json.error.details.charged).toBe(false);
+      await health.refresh();
+      const ready = await admin.inject('/readyz');
+      expect(ready.statusCode).toBe(503);
+      expect(ready.body).toContain(reason);
+      expect(world.alarms.map(({ alarm }) => alarm)).toContain('payment_receiver_down');
+    } finally {
+      health.stop();
+      await admin.close();
+      await world.close();
+    }
+  });
+});
+
+describe('a fee payer whose SOL runs low', () => {
+  it('is an alarm in the log while everything still works', async () => {
+    const world = await openWorld({ endow: { feePayer: false } });
+    try {
+      await world.rpc.call('requestAirdrop', world.receiver.feePayer, 2_000_000);
+      const told: unknown[] = [];
+      const tell = (line: object) => told.push(line);
+      const health = watchHealth({
+        checks: healthChecks({ ...world, ...world.storage }),
+        clock: systemClock,
+        onChange: alarmsTo({ info: tell, warn: tell, error: tell }),
+      });
+      const payer = await world.wallet();
+      expect((await world.get('/v2/case?q=a', world.pay(payer))).status).toBe(200);
+      await health.refresh();
+      health.stop();
+      expect(told).toContainEqual(
+        expect.objectContaining({ part: 'payment_receiver', alarm: 'payment_receiver_degraded' }),
+      );
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -1,0 +1,43 @@
+/** Freezes a token account as the issuer of USDC can: by a real transaction of the mint's freeze authority. */
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFreezeAccountInstruction } from '@solana/spl-token';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import Database from 'better-sqlite3';
+import { build, MINT, tokenAccountOf } from '../solana/payment-transactions.ts';
+import { until } from './steering.ts';
+import type { World } from './world.ts';
+
+/** The key behind the local chain's faucet, which issues its USDC. The chain holds its file, so a copy is read. */
+async function issuerOf({ directory }: World): Promise<Keypair> {
+  const copy = await mkdtemp(join(tmpdir(), 'issuer-'));
+  try {
+    const file = join(copy, 'local-chain.sqlite');
+    for (const end of ['', '-wal']) {
+      await copyFile(join(directory, 'chain', `local-chain.sqlite${end}`), `${file}${end}`).catch(() => undefined);
+    }
+    const database = new Database(file);
+    const { seed } = database.prepare('SELECT faucet_seed AS seed FROM chain').get() as { seed: Buffer };
+    database.close();
+    return Keypair.fromSeed(seed);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** Resolves once the owner's USDC account is frozen on the chain. */
+export async function freeze(world: World, owner: PublicKey): Promise<void> {
+  const issuer = await issuerOf(world);
+  const wire = build({
+    instructions: [createFreezeAccountInstruction(tokenAccountOf(owner), MINT, issuer.publicKey)],
+    payer: issuer.publicKey,
+    signers: [issuer],
+    blockhash: await world.rpc.latestBlockhash(),
+  });
+  const signature = await world.rpc.call<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+  await until(
+    () => world.chain.signatureStatus(signature),
+    (status) => status !== null && status.commitment !== 'processed',
+  );
+}
