@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { IngestPorts } from '../commands/docket-clock.ts';
 import { type ImportedItem, importItems } from '../commands/docket-import.ts';
 import { readConfig } from '../config.ts';
+import { readPages, separatePages } from '../dockets/courtlistener-files.ts';
 import { findDocketFiles, readDocketFile } from '../dockets/docket-files.ts';
 import type { ReadOptions } from '../dockets/juriscraper.ts';
 import { type Clock, type Instant, parseTimestamp, systemClock, toInstant } from '../instant.ts';
@@ -47,7 +48,10 @@ export const createImportCommand =
     program
       .command('import')
       .description('Import dockets from files or folders; when it returns, answers show them.')
-      .argument('<file...>', 'JSON as juriscraper writes it, lists of it, or NDJSON; a folder means all in it')
+      .argument(
+        '<file...>',
+        'JSON as juriscraper writes it, lists of it, NDJSON, saved pages of CourtListener; a folder means all in it',
+      )
       .option('--partial', 'the files show only a part of each docket (default: all of it)')
       .option('--asked-at <time>', 'when the source was asked, ISO-8601 with offset (default: now)')
       .option('--json', 'one JSON object with what became of each file')
@@ -63,6 +67,7 @@ Examples:
   $ docket import docket.json
   $ docket import reports/ --asked-at 2026-03-01T12:00:00Z
   $ docket import feed.ndjson --partial --json
+  $ docket import courtlistener/           pages of dockets, docket-entries, parties and attorneys, in any order
 
 Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 the call is wrong; 3 the storage cannot be used.`;
 
@@ -162,15 +167,18 @@ async function importFiles(
     actor: 'cli',
   };
   const summary = createImportSummary();
-  const progress = startProgress(context, summary, files.length);
+  const { pages, others } = await separatePages(files);
+  const sources = others.map((file) => ({ name: file, items: readDocketFile(file) }));
+  if (pages.length > 0) sources.push({ name: `${pages.length} pages of CourtListener`, items: readPages(pages) });
+  const progress = startProgress(context, summary, sources.length);
   let newest: Position | null = null;
   try {
-    for (const file of files) {
-      const outcome = summary.begin(file);
+    for (const { name, items } of sources) {
+      const outcome = summary.begin(name);
       const onItem = (item: ImportedItem): void => outcome.add(item);
-      const position = await importItems(ports, readDocketFile(file), options, command, onItem);
+      const position = await importItems(ports, items, options, command, onItem);
       if (position !== null && (newest === null || position > newest)) newest = position;
-      progress.fileDone(file);
+      progress.fileDone(name);
     }
     if (newest !== null) await waitFor(newest, VISIBLE_WITHIN_MS);
   } finally {

@@ -50,14 +50,15 @@ export async function importItems(
     while (running.size >= AT_ONCE || (running.size > 0 && bytes + item.bytes > BYTES_AT_ONCE))
       await Promise.race(running);
     if (failure !== null) break;
-    const read = readDocket(item.value, options);
+    const complete = options.complete && item.complete !== false;
+    const read = readDocket(item.value, { ...options, complete });
     if ('refused' in read) {
       onItem({ where: item.where, outcome: 'refused', why: read.refused });
       continue;
     }
     const key = caseKey(read.snapshot);
     const work = (lastOfCase.get(key) ?? Promise.resolve()).then(async () => {
-      const cell = importedCell(item.hash, options.complete);
+      const cell = importedCell(item.hash, complete);
       if ((await ports.readStore.cell(cell)).version > 0) {
         onItem({ where: item.where, outcome: 'already_imported' });
         return;

@@ -15,6 +15,8 @@ export interface RawDocketItem {
   /** SHA-256, hex, of its bytes: bytes already imported change nothing. */
   readonly hash: string;
   readonly bytes: number;
+  /** False where the source itself shows only a part of the docket. */
+  readonly complete?: boolean;
 }
 
 export interface UnreadableItem {

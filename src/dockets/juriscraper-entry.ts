@@ -27,6 +27,7 @@ export function readEntry(
   const entryNumber = readNumber(raw.document_number, `${where}.document_number`, remark);
   const document = readDocumentId(raw.pacer_doc_id);
   const sequence = readIdentifier(raw.pacer_seq_no);
+  const courtListenerId = readIdentifier(raw.courtlistener_id);
   if (description === '' && shortDescription === '' && entryNumber === null && !document.identifier && !sequence) {
     return { refused: 'has neither text nor number nor identifier' };
   }
@@ -43,10 +44,13 @@ export function readEntry(
     filedBy: filerIn(description),
     documentIdentifier: document.identifier,
     documentIdentifierType: document.type,
-    sourceIds: sequence === null ? {} : { pacer_seq_no: sequence },
+    sourceIds: {
+      ...(sequence === null ? {} : { pacer_seq_no: sequence }),
+      ...(courtListenerId === null ? {} : { courtlistener_id: courtListenerId }),
+    },
     externalUrl: document.type === 'pacer_doc_id' ? documentUrl(court, document.identifier) : null,
     attachments: readAttachments(raw.attachments ?? [], where, remark),
-    sealed: saysSealed(description === '' ? shortDescription : description),
+    sealed: raw.is_sealed === true || saysSealed(description === '' ? shortDescription : description),
   };
 }
 

@@ -40,6 +40,9 @@ export const RawEntry = z.object({
   short_description: Text,
   pacer_doc_id: Identifier,
   pacer_seq_no: Identifier,
+  /** Of entries that came by CourtListener. */
+  courtlistener_id: Identifier,
+  is_sealed: z.boolean().nullish(),
   attachments: z.array(z.unknown()).nullish(),
 });
 export type RawEntry = z.infer<typeof RawEntry>;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -8,6 +8,7 @@ import { createCasesCommand } from '../../src/cli/cases.ts';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createImportCommand } from '../../src/cli/import.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { DOCKET_ID, docket, entry, page } from '../dockets/courtlistener.fixtures.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 
 class Collected extends Writable {
@@ -158,5 +159,30 @@ describe('docket cases export', () => {
     // Nothing of it is news where it came from.
     const back = JSON.parse((await importDocket('data', 'back.ndjson', out, '--json')).out);
     expect(JSON.stringify(back)).toMatch(/"newFilings":0|"new_filings":0/);
+  });
+});
+
+describe('docket import of saved pages of CourtListener', () => {
+  it('puts a docket together from a folder of them, once, beside other files', async () => {
+    const pages = join(folder, 'pages');
+    await mkdir(pages);
+    const save = (name: string, value: unknown) => writeFile(join(pages, name), JSON.stringify(value));
+    await save(
+      'a-entries.json',
+      page([entry(DOCKET_ID, 1, 'COMPLAINT against Example Mill')], { next: 'https://x/?c=b' }),
+    );
+    await save('b-entries.json', page([entry(DOCKET_ID, 2, 'ORDER')], { previous: 'https://x/?c=a' }));
+    await save('dockets.json', page([docket(DOCKET_ID)]));
+    await save('report.json', rawDocket([rawEntry(1, '2024-02-01', 'COMPLAINT')]));
+    const first = await run('pages-data', 'import', pages);
+    expect([first.code, first.error]).toEqual([EXIT.ok, null]);
+    expect(first.out).toContain('3 pages of CourtListener');
+    expect(json((await run('pages-data', 'cases', 'list', '--json')).out)).toMatchObject([
+      { case_number: '3:24-cv-01234', filing_count: 1, whole: true },
+      { case_number: '3:24-cv-04321', filing_count: 2, whole: true },
+    ]);
+    await run('pages-data', 'import', pages);
+    const [shown] = json((await run('pages-data', 'cases', 'show', 'cand', '3:24-cv-04321', '--json')).out);
+    expect(shown.filings.map(({ versions }: { versions: unknown[] }) => versions.length)).toEqual([1, 1]);
   });
 });

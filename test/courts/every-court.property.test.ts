@@ -80,8 +80,8 @@ describe('every court', () => {
         const canonical = parseCaseNumber(court, text)?.canonical;
         if (canonical === undefined) continue;
         for (const dress of dressesFor(court)) {
-          const read = parseCaseNumber(court, dress(canonical))?.canonical;
-          if (read !== canonical) lost.push([court.code, canonical, dress(canonical), read]);
+          const again: string | undefined = parseCaseNumber(court, dress(canonical))?.canonical;
+          if (again !== canonical) lost.push([court.code, canonical, dress(canonical), again]);
         }
       }
     }

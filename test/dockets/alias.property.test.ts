@@ -49,7 +49,7 @@ describe('case numbers of dockets that differ in their office alone', () => {
         if (known.length === 1) expect('body' in answer).toBe(true);
         else {
           expect(answer).toMatchObject({ problem: 'ambiguous_case_id' });
-          const { candidates } = (answer as { details: { candidates: string[] } }).details;
+          const { candidates } = (answer as unknown as { details: { candidates: string[] } }).details;
           expect(candidates.toSorted()).toEqual(known.map((office) => `${office}:${core}`).toSorted());
         }
       }),
