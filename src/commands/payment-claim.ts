@@ -43,7 +43,8 @@ export async function claimPayment(
   context: CommandContext,
   identified: IdentifiedRequest | null = null,
 ): Promise<Claim> {
-  for (let at = found; ; at = await load(ports.log, payment, stream)) {
+  let at = found;
+  for (;;) {
     if (identified) {
       if (!mayBePresented(at.state)) return lostTo((await earlierOutcome(ports, identified)) ?? usedBy(at.state));
       const claim = await claimIdentifier(ports, identified, at, context);
@@ -54,12 +55,20 @@ export async function claimPayment(
     if (isRejection(events)) return { used: usedProblem(at.state) };
     const recordedAt = toInstant(ports.clock.now());
     const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
+    const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
     try {
       await appendUntilKnown(ports.log, append);
-      return { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
+      return claimed;
     } catch (error) {
       if (!(error instanceof RevisionConflict)) return { unknown: error };
     }
+    try {
+      at = await load(ports.log, payment, stream);
+    } catch (error) {
+      return { unknown: error };
+    }
+    // An attempt that gave no answer was recorded all the same, and recovery or another's look has written after it.
+    if (isSubmitted(at.state) && at.state.authorization.requestId === purchase.authorization.requestId) return claimed;
     // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
     // have changed with it, so that is asked anew.
   }
