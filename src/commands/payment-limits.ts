@@ -63,6 +63,13 @@ export async function admit({ readStore, clock }: LimitPorts, wallet: string): P
   return { state: tighter };
 }
 
+/** Gives back what a request took of both windows: it turned out to prove nothing about who sent it. */
+export async function uncount({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
+  const now = clock.now();
+  await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
+  await readStore.increment(dayOf(wallet), -1, CASES_PER_DAY, now, DAY);
+}
+
 /**
  * Corrects the day once the outcome is known: a request that failed took nothing of it, a batch takes all its cases.
  * @param cases answered and paid for

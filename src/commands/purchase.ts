@@ -25,7 +25,7 @@ import { keptAnswer } from './payment-answer.ts';
 import { type BlockhashKnowledge, checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
-import { admit, countCases, type RateLimitState } from './payment-limits.ts';
+import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
 import { type SettlementPorts, settle } from './payment-settlement.ts';
 
@@ -212,7 +212,10 @@ class PurchaseRun {
     const { destination } = ports.payee;
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination });
     this.#verifiedAt = performance.now();
-    if (isProblem(checked)) return this.refuse(checked);
+    if (isProblem(checked)) {
+      if (provesNobody(checked)) await this.#uncount();
+      return this.refuse(checked);
+    }
 
     const answer = await runQuery({
       requestId,
@@ -348,6 +351,16 @@ class PurchaseRun {
     }
   }
 
+  /** The wallet was not shown to have sent this request, so its limits are as they were before. */
+  async #uncount(): Promise<void> {
+    this.#limits = null;
+    try {
+      await uncount(this.#ports, this.#request.transaction.wallet);
+    } catch (error) {
+      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a request counts that should not');
+    }
+  }
+
   #who(): { readonly requestId: string; readonly wallet: string } {
     return { requestId: this.#request.requestId, wallet: this.#request.transaction.wallet };
   }
@@ -366,3 +379,7 @@ class PurchaseRun {
     };
   }
 }
+
+/** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
+const provesNobody = ({ details }: Problem): boolean =>
+  details.reason === 'already_on_chain' || details.reason === 'blockhash_expired';

@@ -194,6 +194,27 @@ describe('a used payment', () => {
     const answer = await uncharged({ 'x402-payment': wire.toString('base64') });
     expect([answer.status, answer.json.error.details.reason]).toEqual([402, 'already_on_chain']);
   });
+
+  it('that landed without us, or whose blockhash has ended, spends no limit of its wallet, whoever replays it', async () => {
+    const victim = await world.wallet();
+    const headers = world.header(
+      build({
+        instructions: [transfer(world.parties, victim.publicKey), memo()],
+        payer: victim.publicKey,
+        signers: [victim],
+        blockhash: world.blockhashes.latest()!.blockhash,
+      }),
+    );
+    const wire = JSON.parse(Buffer.from(headers['payment-signature']!, 'base64').toString()).payload.transaction;
+    await world.chain.send(Buffer.from(wire, 'base64'));
+    const ended = world.pay(victim, { blockhash: Keypair.generate().publicKey.toBase58() });
+    for (const replayed of [{ 'x402-payment': wire }, ended]) {
+      const refused = await world.get('/v2/case?q=a', replayed);
+      expect([refused.status, refused.headers.get('ratelimit-remaining')]).toEqual([402, null]);
+    }
+    const own = await world.get('/v2/case?q=a', world.pay(victim));
+    expect([own.status, own.headers.get('ratelimit-remaining')]).toEqual([200, '59']);
+  });
 });
 
 describe('an address that sends invalid payments', () => {
