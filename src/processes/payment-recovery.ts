@@ -30,6 +30,8 @@ export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly owner: string;
   /** Payments that requests of this process are tending themselves. */
   readonly underway: ReadonlySet<string>;
+  /** Milliseconds between the two looks of a round; `SECOND_LOOK_MS` where left out. */
+  readonly secondLookMs?: number;
 }
 
 /** What one round did. */
@@ -56,6 +58,7 @@ const RENEW_AFTER_MICROS: Micros = 5 * MICROS_PER_SECOND;
 /** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
 const BUSY_PAUSE_MS = 2_000;
 const IDLE_PAUSE_MS = 5_000;
+/** What was broadcast just now has mostly landed a slot later. */
 const SECOND_LOOK_MS = 500;
 /** A cluster makes a block final some 13 seconds after it is confirmed: to ask earlier is to ask twice. */
 const FINALITY_AFTER_MICROS: Micros = 15 * MICROS_PER_SECOND;
@@ -66,7 +69,7 @@ const PAGE = 200;
 const AT_ONCE = 16;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
-  const { log, chain, clock, readStore, logger, underway, owner } = ports;
+  const { log, chain, clock, readStore, logger, underway, owner, secondLookMs = SECOND_LOOK_MS } = ports;
   let lease: Lease | null = null;
   let leasedAt: Micros = 0;
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
@@ -105,8 +108,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const waiting: string[] = [];
     await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
     if (waiting.length) {
-      // What was broadcast just now has mostly landed a slot later.
-      await sleep(SECOND_LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(secondLookMs, undefined, { signal }).catch(() => undefined);
       const again: string[] = [];
       await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
       done.pending = again.length;

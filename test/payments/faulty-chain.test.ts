@@ -1,3 +1,3 @@
 import { describeFaultyChain } from './faulty-chain.ts';
 
-describeFaultyChain(['busy', 'dropping', 'denying']);
+describeFaultyChain(['busy', 'denying']);

@@ -10,7 +10,7 @@ import { openWorld, USDC, type World } from './world.ts';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
+  world = await openWorld({ slotMs: 40, patience: { settlementMs: 900, rebroadcastMs: 100 } });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);

@@ -146,6 +146,7 @@ export async function openWorld({
       chain: faultyChain,
       logger,
       underway: purchasing.underway,
+      secondLookMs: 2 * slotMs,
     });
 
   const merchant = { network, payTo: payTo.address, feePayer: feePayer.address };
