@@ -70,7 +70,10 @@ function instantOption(name: string, text: string | undefined): Instant | null {
 }
 
 export const addAuditCommand: AddCommand = (program: Command, context) => {
-  const audit = program.command('audit').description('Replay the event log, as an auditor does.');
+  const audit = program
+    .command('audit')
+    .description('Replay the event log, as an auditor does.')
+    .addHelpText('after', '\nExamples:\n  $ docket audit replay payments\n  $ docket audit replay all --json');
   audit
     .command('replay')
     .description('Print events in the order in which they happened.')

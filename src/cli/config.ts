@@ -36,6 +36,7 @@ export const addConfigCommand: AddCommand = (program: Command, context) => {
       'after',
       `
 Variables:
+  NODE_ENV              production: refuses the local chain and the embedded engines, wants PUBLIC_URL
   HOST, PORT            where HTTP listens (127.0.0.1, 8402)
   ADMIN_PORT            where /healthz and /readyz listen (8403)
   PUBLIC_URL            the address that callers use (http://HOST:PORT)

@@ -65,7 +65,7 @@ export const addQueryCommand: AddCommand = (program: Command, context) => {
     .addOption(new Option('--context <level>', 'how much of the case').choices(['basic', 'full']))
     .addOption(new Option('--language <code>', 'preferred language').choices(['en', 'fr']))
     .option('--filing-types <types>', 'only new filings of these types, comma-separated')
-    .option('--callback-url <url>', 'also push the answer there')
+    .option('--callback-url <url>', 'also push the answer there, where the service delivers callbacks')
     .addOption(
       new Option('--dialect <name>', 'how to pay: x402 v2, x402 v1, or a transfer signed and paid for by the wallet')
         .choices(['v2', 'v1', 'self'])

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addConfigCommand } from '../src/cli/config.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+
+describe('the README', () => {
+  it('names each dependency once, and no other', () => {
+    const rows = read('README.md').matchAll(/^\| (`[^|]+`) \| [^|]+ \|$/gm);
+    const named = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+  });
+});
+
+describe('package.json', () => {
+  it('pins every version exactly', () => {
+    const versions = Object.entries({ ...dependencies, ...devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe('docket config --help', () => {
+  it('lists every variable of the configuration', () => {
+    const inSchema = /const Environment = z\.object\(\{([\s\S]*?)^\}\);/m.exec(read('src/config.ts'))?.[1] ?? '';
+    const variables = [...inSchema.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name ?? '');
+    expect(variables.length).toBeGreaterThan(10);
+    let help = '';
+    const program = new Command().configureOutput({
+      writeOut: (text) => {
+        help += text;
+      },
+    });
+    const stream = new PassThrough();
+    addConfigCommand(program, { environment: {}, stdin: stream, stdout: stream, stderr: stream, interactive: false });
+    program.commands[0]?.configureOutput(program.configureOutput()).outputHelp();
+    expect(variables.filter((name) => !new RegExp(`\\b${name}\\b`).test(help))).toEqual([]);
+  });
+});
