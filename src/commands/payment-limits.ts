@@ -42,11 +42,9 @@ const failuresOf = (wallet: string) => `settlement-failures-${wallet}`;
  * be the last one. A refused request counts for nothing.
  */
 export async function admit({ readStore, clock }: LimitPorts, wallet: string): Promise<Admission | Problem> {
+  const { refused } = await refuseForFailures({ readStore, clock }, wallet);
+  if (refused) return refused;
   const now = clock.now();
-  const failures = await readStore.increment(failuresOf(wallet), 0, SETTLEMENT_FAILURES_PER_HOUR, now, HOUR);
-  if (failures.count >= SETTLEMENT_FAILURES_PER_HOUR) {
-    return limited(failures, SETTLEMENT_FAILURES_PER_HOUR, 'settlement_failures', now);
-  }
   const minute = await readStore.increment(minuteOf(wallet), 1, REQUESTS_PER_MINUTE, now, MINUTE);
   if (!minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
   const day = await readStore.increment(dayOf(wallet), 1, CASES_PER_DAY, now, DAY);
@@ -61,6 +59,18 @@ export async function admit({ readStore, clock }: LimitPorts, wallet: string): P
       ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
       : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
   return { state: tighter };
+}
+
+/** How many sponsored transactions of a wallet failed within the hour, and its refusal where those are too many. */
+export async function refuseForFailures(
+  { readStore, clock }: LimitPorts,
+  wallet: string,
+): Promise<{ readonly failures: number; readonly refused: Problem | null }> {
+  const now = clock.now();
+  const counted = await readStore.increment(failuresOf(wallet), 0, SETTLEMENT_FAILURES_PER_HOUR, now, HOUR);
+  const tooMany = counted.count >= SETTLEMENT_FAILURES_PER_HOUR;
+  const refused = tooMany ? limited(counted, SETTLEMENT_FAILURES_PER_HOUR, 'settlement_failures', now) : null;
+  return { failures: counted.count, refused };
 }
 
 /** Gives back what a request took of both windows: it turned out to prove nothing about who sent it. */

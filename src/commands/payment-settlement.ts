@@ -12,6 +12,7 @@ import { isRejection } from './decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from './handle.ts';
 import { type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
 import { countSettlementFailure } from './payment-limits.ts';
+import { giveBack } from './payment-reservation.ts';
 
 export interface SettlementPorts {
   readonly log: EventLog;
@@ -122,10 +123,18 @@ const handleOnce = (
   context: CommandContext,
 ) => handle(ports, payment, stream, command, context, known);
 
+/** What the first outcome of a sponsored payment means for its wallet's limits. */
 async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {
-  const costUs = events.some(({ type, data }) => type === 'PaymentFailed' && data.reason === 'on_chain_error');
-  if (!costUs || !('authorization' in state) || state.authorization.dialect === 'self-paid') return;
-  await countSettlementFailure(ports, state.authorization.wallet);
+  if (!('authorization' in state) || state.authorization.dialect === 'self-paid') return;
+  const { wallet, amount } = state.authorization;
+  const first = events.find(({ type }) => type === 'PaymentSettled' || type === 'PaymentFailed');
+  if (!first) return;
+  // The failure first: whoever is let in by what is given back must see it.
+  if (first.type === 'PaymentFailed' && first.data.reason === 'on_chain_error') {
+    await countSettlementFailure(ports, wallet);
+  }
+  // An outcome that is recorded stays one; what is not given back now ends with its window.
+  await giveBack(ports, wallet, BigInt(amount)).catch(() => undefined);
 }
 
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */

@@ -8,6 +8,7 @@ import type { BaseLogger } from 'pino';
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { type PaymentDialect, paymentStream } from '../events/payment.ts';
 import { MICROS_PER_SECOND, toInstant } from '../instant.ts';
+import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, type VerifiedTransaction, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
@@ -27,6 +28,7 @@ import { claimPayment, type SubmittedPayment, usedProblem } from './payment-clai
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
+import { giveBack, reserve } from './payment-reservation.ts';
 import { type SettlementPorts, settle } from './payment-settlement.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
@@ -146,6 +148,8 @@ class PurchaseRun {
   readonly #authorization: Authorization;
   readonly #identified: IdentifiedRequest | null;
   #limits: RateLimitState | null = null;
+  /** Whether its amount is reserved, and to be given back if it is never submitted. */
+  #reserved = false;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
@@ -191,6 +195,7 @@ class PurchaseRun {
   /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
   async refuse(refusal: Problem): Promise<PurchaseOutcome> {
     if (this.#limits) await this.#count(0);
+    await this.#giveBack();
     return { outcome: 'refused', problem: refusal, ...this.#facts() };
   }
 
@@ -204,6 +209,10 @@ class PurchaseRun {
     const admission = await admit(ports, transaction.wallet);
     if (isProblem(admission)) return this.refuse(admission);
     this.#limits = admission.state;
+    if (transaction.sponsored) {
+      const lacking = await this.#reserve();
+      if (lacking) return this.refuse(lacking);
+    }
 
     const signed = transaction.sponsored
       ? withFeePayerSignature(transaction, ports.feePayer.sign(transaction.message))
@@ -235,6 +244,17 @@ class PurchaseRun {
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
     });
+  }
+
+  async #reserve(): Promise<Problem | null> {
+    const { payee, draining, patience } = this.#ports;
+    const { transaction, amount } = this.#request;
+    const { wallet, source } = transaction;
+    const own = source === associatedTokenAddress(wallet, payee.mint);
+    const until = performance.now() + (patience?.settlementMs ?? SETTLEMENT_PATIENCE_MS);
+    const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining });
+    this.#reserved = lacking === null;
+    return lacking;
   }
 
   async #recordFailedQuery(found: Loaded<Payment>, { problem: code }: Problem): Promise<void> {
@@ -290,6 +310,7 @@ class PurchaseRun {
   /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
   async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
     await this.#count(0);
+    await this.#giveBack();
     return this.#earlier(winner);
   }
 
@@ -358,6 +379,17 @@ class PurchaseRun {
       await uncount(this.#ports, this.#request.transaction.wallet);
     } catch (error) {
       this.#ports.logger.warn({ err: error, ...this.#who() }, 'a request counts that should not');
+    }
+  }
+
+  /** What it reserved, now that it will not be submitted. What cannot be given back now ends with its window. */
+  async #giveBack(): Promise<void> {
+    if (!this.#reserved) return;
+    this.#reserved = false;
+    try {
+      await giveBack(this.#ports, this.#request.transaction.wallet, this.#request.amount);
+    } catch (error) {
+      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a reservation was not given back');
     }
   }
 

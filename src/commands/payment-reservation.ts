@@ -1,0 +1,111 @@
+/**
+ * What the sponsored payments of a wallet that are under way will take of its tokens, across all nodes. The chain alone
+ * cannot tell: payments that are sent at once all pass its simulation, though the wallet may afford only one, and each
+ * that then fails on chain costs us its fee. So each reserves its amount before it is simulated, and gives it back when
+ * its outcome is recorded.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Problem, problem } from '../errors.ts';
+import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { type Chain, ChainUnavailable } from '../solana/chain.ts';
+import { usdcText } from '../solana/usdc-text.ts';
+import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
+
+export interface ReservationPorts extends LimitPorts {
+  readonly chain: Pick<Chain, 'tokenBalance'>;
+}
+
+export interface Spending {
+  readonly wallet: string;
+  /** The token account that pays, base58. */
+  readonly source: string;
+  /**
+   * Whether it is the wallet's own associated account. Another may be lent for less than it holds, which its balance
+   * does not tell, so of its payments one is under way at a time.
+   */
+  readonly own: boolean;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** How long a request waits for the wallet's other payments to be decided. */
+export interface Patience {
+  /** By the monotonic clock (`performance.now()`), milliseconds. */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+/** Longer than a payment can be undecided, where the chain is well: what a killed process reserved is free then. */
+export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
+const PAUSE_MS = 100;
+
+const reservedOf = (wallet: string) => `reserved-${wallet}`;
+const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
+
+/**
+ * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. A payment that is alone
+ * is not looked at: the simulation that follows says whether it can be paid.
+ * @returns null when it is reserved, else why it is refused; then nothing is
+ */
+export async function reserve(
+  ports: ReservationPorts,
+  spending: Spending,
+  { until, signal }: Patience,
+): Promise<Problem | null> {
+  for (;;) {
+    const refusal = await attempt(ports, spending);
+    if (refusal === null) return null;
+    if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
+    // Jittered, so that requests which wait together do not come back together and stand in each other's way.
+    await sleep(PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+interface Refusal {
+  readonly problem: Problem;
+  /** False where it may be another one, or none, once the wallet's other payments are decided. */
+  readonly final: boolean;
+}
+
+async function attempt(ports: ReservationPorts, { wallet, source, own, amount }: Spending): Promise<Refusal | null> {
+  const { readStore, clock, chain } = ports;
+  const { failures, refused } = await refuseForFailures(ports, wallet);
+  if (refused) return { problem: refused, final: true };
+  const name = reservedOf(wallet);
+  // First reserved and then compared: whoever reserves later counts this one in.
+  const { count } = await readStore.increment(
+    name,
+    Number(amount),
+    Number.MAX_SAFE_INTEGER,
+    clock.now(),
+    RESERVATION_WINDOW,
+  );
+  const reserved = BigInt(count);
+  if (reserved <= amount) return null;
+  let refusal: Refusal = { problem: chainUnavailable(), final: false };
+  // Once one has failed, no more are under way than may still fail.
+  const most = failures > 0 ? amount * BigInt(SETTLEMENT_FAILURES_PER_HOUR - failures) : reserved;
+  if (own && reserved <= most) {
+    try {
+      const balance = (await chain.tokenBalance(source))?.amount ?? 0n;
+      if (reserved <= balance) return null;
+      const final = balance < amount;
+      refusal = { problem: insufficientFunds((final ? amount : reserved) - balance), final };
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+    }
+  }
+  await giveBack(ports, wallet, amount);
+  return refusal;
+}
+
+function insufficientFunds(shortfall: bigint): Problem {
+  const details = { reason: 'insufficient_funds', shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) };
+  return problem('payment_rejected', details);
+}
+
+/** Ends a reservation: the payment has its outcome, or will never be broadcast. */
+export async function giveBack({ readStore, clock }: LimitPorts, wallet: string, amount: bigint): Promise<void> {
+  const name = reservedOf(wallet);
+  await readStore.increment(name, -Number(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
+}

@@ -1,0 +1,136 @@
+/** A wallet cannot have more sponsored payments under way than it can pay for: each that fails would cost us its fee. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { countSettlementFailure } from '../../src/commands/payment-limits.ts';
+import { giveBack, RESERVATION_WINDOW, reserve } from '../../src/commands/payment-reservation.ts';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import { ChainUnavailable } from '../../src/solana/chain.ts';
+import { until } from './steering.ts';
+import { openWorld, type World } from './world.ts';
+
+const PRICE = 990_000n;
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
+});
+afterAll(() => world.close());
+afterEach(() => world.disturb());
+
+describe('payments of one wallet that are sent at once to two nodes', () => {
+  it.each([
+    [1, 40],
+    [6, 30],
+  ])(
+    'settle %d times where it can pay for so many, and %d were sent; none fails on the chain',
+    async (affordable, sent) => {
+      const wallet = await world.wallet(PRICE * BigInt(affordable));
+      const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(world.ports))));
+      const payments = Array.from({ length: sent }, () => world.pay(wallet));
+      const answers = await Promise.all(
+        payments.map((payment, i) => world.get('/v2/case?q=slow', payment, nodes[i % 2])),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(affordable);
+      const refused = answers.filter(({ status }) => status !== 200);
+      for (const { status, json } of refused) {
+        expect([status, json.error.details]).toMatchObject([402, { reason: 'insufficient_funds', charged: false }]);
+      }
+      expect((await world.events()).filter(({ type }) => type === 'PaymentFailed')).toEqual([]);
+      expect(await world.tokens(wallet.publicKey)).toBe(0n);
+    },
+  );
+});
+
+describe('a payment whose outcome is not known', () => {
+  it('holds what it will take until recovery records its outcome', async () => {
+    const wallet = await world.wallet(PRICE);
+    world.disturb({ send: async () => ({ sent: true }) });
+    expect((await world.get('/v2/case?q=a', world.pay(wallet))).status).toBe(202);
+    const second = await world.get('/v2/case?q=a', world.pay(wallet));
+    expect([second.status, second.json.error.details]).toMatchObject([402, { shortfall: '990000' }]);
+    world.disturb();
+    await until(
+      () => world.recoverLater().round(),
+      ({ pending }) => pending === 0,
+    );
+    expect(await world.tokens(wallet.publicKey)).toBe(0n);
+    await world.rpc.call('requestTokenAirdrop', wallet.publicKey.toBase58(), String(PRICE));
+    expect((await world.get('/v2/case?q=a', world.pay(wallet))).status).toBe(200);
+  });
+});
+
+describe('a reservation', () => {
+  let count = 0;
+  /** A wallet of its own, with a clock and a balance that a test sets. */
+  function holder(balance: () => Promise<{ amount: bigint } | null>, own = true) {
+    const wallet = `holder-${count++}`;
+    let now = 1_780_000_000_000_000;
+    const ports = {
+      readStore: world.storage.readStore,
+      clock: { now: () => now },
+      chain: { tokenBalance: balance },
+    };
+    return {
+      take: (patienceMs = 0) =>
+        reserve(
+          ports,
+          { wallet, source: 'source', own, amount: PRICE },
+          { until: performance.now() + patienceMs, signal: new AbortController().signal },
+        ),
+      end: () => giveBack(ports, wallet, PRICE),
+      fail: () => countSettlementFailure(ports, wallet),
+      pass: () => {
+        now += RESERVATION_WINDOW;
+      },
+    };
+  }
+  const rich = async () => ({ amount: 100n * PRICE });
+  const undecided = { problem: 'service_unavailable', details: { component: 'chain' } };
+
+  it('of a payment that is alone asks the chain nothing', async () => {
+    const mine = holder(() => Promise.reject(new Error('asked')));
+    expect(await mine.take()).toBeNull();
+    await mine.end();
+    expect(await mine.take()).toBeNull();
+  });
+
+  it('waits for others to be decided, and is then given', async () => {
+    const mine = holder(async () => ({ amount: PRICE }));
+    await mine.take();
+    const waiting = mine.take(5_000);
+    setTimeout(mine.end, 200);
+    expect(await waiting).toBeNull();
+  });
+
+  it('that a killed process left is free when its window ends', async () => {
+    const mine = holder(async () => ({ amount: PRICE }));
+    await mine.take();
+    expect(await mine.take()).toMatchObject({ details: { reason: 'insufficient_funds', shortfall: '990000' } });
+    mine.pass();
+    expect(await mine.take()).toBeNull();
+  });
+
+  it('is refused while others are under way and the chain does not answer', async () => {
+    const mine = holder(() => Promise.reject(new ChainUnavailable('silent')));
+    await mine.take();
+    expect(await mine.take()).toMatchObject(undecided);
+    await mine.end();
+    expect(await mine.take()).toBeNull();
+  });
+
+  it('lets no more be under way, once one has failed, than may still fail', async () => {
+    const mine = holder(rich);
+    await mine.fail();
+    expect([await mine.take(), await mine.take()]).toEqual([null, null]);
+    expect(await mine.take()).toMatchObject(undecided);
+    await mine.fail();
+    await mine.end();
+    expect(await mine.take()).toMatchObject(undecided);
+    await mine.fail();
+    expect(await mine.take()).toMatchObject({ details: { window: 'settlement_failures' } });
+  });
+
+  it('of an account that is lent to the wallet is one at a time', async () => {
+    const mine = holder(rich, false);
+    expect(await mine.take()).toBeNull();
+    expect(await mine.take()).toMatchObject(undecided);
+  });
+});
