@@ -90,9 +90,6 @@ function startMs(timeZone: string, day: string): number {
   return remember(zone.starts, day, () => momentOf(zone, Date.parse(`${day}T00:00:00Z`)));
 }
 
-/** The first moment of a court-local day. */
-export const startOfDay = (timeZone: string, day: string): Micros => startMs(timeZone, day) * 1000;
-
 /** The last microsecond of a court-local day. */
 export const endOfDay = (timeZone: string, day: string): Micros =>
   remember(zoneOf(timeZone).ends, day, () => startMs(timeZone, nextDay(day)) * 1000 - 1);

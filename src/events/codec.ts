@@ -27,8 +27,6 @@ function definitionOf(type: string): EventDefinition {
   return definition;
 }
 
-export const isKnownEventType = (type: string): boolean => DEFINITIONS.has(type);
-
 /**
  * @throws UnknownEventType
  * @throws ZodError if the data does not fit the schema
