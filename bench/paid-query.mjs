@@ -1,8 +1,9 @@
 /**
- * The paid `GET /v2/case` against the same bytes behind Express with `@x402/express` and `@x402/svm`'s facilitator in
- * process, on one local chain. Chain, service, rival and load are four processes. Payments are signed ahead by hundreds
- * of wallets, so that the load measures the two sides and not a client; the per-wallet limits are on. Nothing is taken
- * on trust: each run ends with the balances of the receiver and of every wallet, which must match the answers given.
+ * The paid `GET /v2/case`, in each dialect, against the same bytes behind Express with `@x402/express` and `@x402/svm`'s
+ * facilitator in process, which speaks x402 v2 alone, on one local chain. Chain, service, rival and load are four
+ * processes; the service takes one turn a dialect. Payments are signed ahead by hundreds of wallets, so that the load
+ * measures the two sides and not a client; the per-wallet limits are on. Nothing is taken on trust: each run ends with
+ * the balances of the receiver and of every wallet, which must match the answers given.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,16 +11,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { docket, query } from './support/docket.mjs';
 import { load } from './support/load.mjs';
-import { newKeypairBytes, newWallet, paymentSigner, tokenAccountOf } from './support/payments.mjs';
+import { DIALECTS, newKeypairBytes, newWallet, receiptOf } from './support/payments.mjs';
 import { DOCKET, freePort, pause, processorTime, runNode, startNode, until } from './support/processes.mjs';
 import { inParallel, rpcClient, tokenBalance } from './support/rpc.mjs';
 import { median, percentile, rounded, spread } from './support/statistics.mjs';
 
+const RIVAL_DIALECT = 'x402 v2';
 const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const AT_ONCE = 32;
 const FULL = { wallets: 400, warmUp: 800, payments: 1200, rounds: 5, finality: true };
 const QUICK = { wallets: 200, warmUp: 100, payments: 300, rounds: 2, finality: false };
+
+/** What each wallet has for network fees: 5,000 lamports a payment, and what an account must keep. */
+const LAMPORTS = 50_000_000;
 
 /** Our side looks at a settled payment once more when it is final, 15 s later, in rounds of 5 s. */
 const FINALITY_MS = 15_000;
@@ -45,21 +50,23 @@ export async function run({ quick = false, progress = () => {} } = {}) {
     const body = await oneAnswer(ours, chain, wallets[0]);
     const rival = await startRival(start, folder, chain, body);
 
-    const runs = { ours: [], rival: [] };
+    const sides = [rival, ...(await inEachDialect(ours))];
+    const runs = new Map(sides.map((side) => [side, []]));
     for (let round = 0; round <= size.rounds; round += 1) {
-      // Whoever goes first meets a chain with less behind it: take turns. Round 0 warms both up and is not kept.
-      for (const side of round % 2 ? [ours, rival] : [rival, ours]) {
+      // Whoever goes first meets a chain with less behind it: take turns. Round 0 warms all up and is not kept.
+      const first = round % sides.length;
+      for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
         const measured = await measure(side, chain, wallets, round ? size.payments : size.warmUp);
         // What our side does later must not take the machine from the rival's turn; it is counted by itself.
-        if (side.name === 'ours' && size.finality) measured.later = (await untilAtRest(side)) / measured.payments;
-        if (round) runs[side.name].push(measured);
+        if (side !== rival && size.finality) measured.later = (await untilAtRest(side)) / measured.payments;
+        if (round) runs.get(side).push(measured);
         progress(
-          `${round ? `round ${round} of ${size.rounds}` : 'warm-up'}, ${side.name}: ` +
+          `${round ? `round ${round} of ${size.rounds}` : 'warm-up'}, ${side.name}, ${side.dialect}: ` +
             `${rounded(measured.rate)} a second, p99 ${rounded(measured.p99)} ms, ${measured.refused} refused`,
         );
       }
     }
-    return report(size, body.length, runs);
+    return report(size, body.length, rival, runs);
   } finally {
     await Promise.all(processes.map((each) => each.stop()));
     await rm(folder, { recursive: true, force: true });
@@ -90,7 +97,7 @@ async function startOurs(start, folder, chain) {
   const started = start([...profiling(), DOCKET, 'serve'], environment);
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
   await until('the service', ready, { process: started });
-  return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
+  return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid }, 'x402 v2');
 }
 
 /** With `BENCH_PROFILE=FOLDER` node writes a profile of the service's processor time there when it ends. */
@@ -115,51 +122,54 @@ async function startRival(start, folder, chain, body) {
   });
   const alive = async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status === 200;
   await until('the rival', alive, { process: started });
-  return priced({ name: 'rival', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid });
+  return priced({ name: 'rival', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid }, RIVAL_DIALECT);
 }
 
-/** Asks once without paying, as a client does, and learns from the 402 how to pay. */
-async function priced(side) {
+/** One side for each way of paying the service: the same process, price and receiver. */
+const inEachDialect = (ours) => Promise.all(Object.keys(DIALECTS).map((dialect) => priced(ours, dialect)));
+
+/** Asks once without paying, as a client does, and learns from the 402 how to pay in a dialect. */
+async function priced(side, dialect) {
   const response = await fetch(side.url);
-  const header = response.headers.get('payment-required');
-  if (response.status !== 402 || !header) {
-    throw new Error(`${side.name} answered ${response.status} to an unpaid call: ${await response.text()}`);
+  const text = await response.text();
+  if (response.status !== 402) throw new Error(`${side.name} answered ${response.status} to an unpaid call: ${text}`);
+  try {
+    // Only what x402 v1 offers stands in the body; not every seller's is JSON.
+    const body = dialect === 'x402 v1' ? JSON.parse(text) : null;
+    return { ...side, dialect, ...DIALECTS[dialect].read(response.headers, body) };
+  } catch (error) {
+    throw new Error(`${side.name} does not say how to pay by ${dialect}: ${text}`, { cause: error });
   }
-  const required = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-  const [terms] = required.accepts;
-  return {
-    ...side,
-    sign: paymentSigner(required),
-    /** Null where the seller leaves it to the client to ask the chain. */
-    blockhash: terms.extra.recentBlockhash ?? null,
-    price: BigInt(terms.amount),
-    receiver: tokenAccountOf(terms.asset, terms.payTo),
-  };
 }
 
-/** What a payment is signed with, as the reference client chooses it: the 402's blockhash if it names one. */
-async function freshTerms(side, chain) {
-  const { sign, blockhash } = await priced(side);
-  if (blockhash) return { sign, blockhash };
-  const { value } = await chain.call('getLatestBlockhash', { commitment: 'confirmed' });
-  return { sign, blockhash: value.blockhash };
+/** Makes the header that pays: signed with the blockhash of a fresh 402 if it names one, else with the chain's. */
+async function payment(side, chain) {
+  const { sign, blockhash: named } = await priced(side, side.dialect);
+  const blockhash = named ?? (await chain.call('getLatestBlockhash', { commitment: 'confirmed' })).value.blockhash;
+  const { header } = DIALECTS[side.dialect];
+  return (wallet) => ({ [header]: sign(wallet, blockhash) });
 }
 
-/** Wallets that can together pay for everything, each with an even share and some to spare. */
+/**
+ * Wallets that can together pay for everything, the rival's turn and one for each dialect, each with an even share and
+ * some to spare; and with SOL for the fees of what they pay for themselves.
+ */
 async function fundedWallets(chain, count, payments) {
   const price = 990_000n;
-  const each = price * ((2n * payments) / BigInt(count) + 10n);
+  const turns = BigInt(1 + Object.keys(DIALECTS).length);
+  const each = price * ((turns * payments) / BigInt(count) + 10n);
   return inParallel(Array.from({ length: count }), 8, async () => {
     const wallet = newWallet(USDC);
     await chain.call('requestTokenAirdrop', wallet.address, String(each));
+    await chain.call('requestAirdrop', wallet.address, LAMPORTS);
     return wallet;
   });
 }
 
 /** Buys one answer from our side: the bytes that the rival will serve. */
 async function oneAnswer(ours, chain, wallet) {
-  const { sign, blockhash } = await freshTerms(ours, chain);
-  const response = await fetch(ours.url, { headers: { 'payment-signature': sign(wallet, blockhash) } });
+  const pay = await payment(ours, chain);
+  const response = await fetch(ours.url, { headers: pay(wallet) });
   const body = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(`the first paid call was answered ${response.status}: ${body}`);
   return body;
@@ -168,9 +178,9 @@ async function oneAnswer(ours, chain, wallet) {
 /** One run of one side. @throws Error if the money that moved is not the price of the answers given */
 async function measure(side, chain, wallets, payments) {
   const before = await balances(side, chain, wallets);
-  const { sign, blockhash } = await freshTerms(side, chain);
+  const pay = await payment(side, chain);
   const payers = Array.from({ length: payments }, (_, index) => wallets[index % wallets.length]);
-  const headers = payers.map((wallet) => ({ 'payment-signature': sign(wallet, blockhash) }));
+  const headers = payers.map(pay);
   const [usedBefore, chainBefore, own] = [processorTime(side.pid), processorTime(chain.pid), process.cpuUsage()];
 
   const { elapsed, answers } = await load(side.url, headers, AT_ONCE);
@@ -188,7 +198,8 @@ async function measure(side, chain, wallets, payments) {
   const refusals = answers.filter(({ status }) => status !== 200);
   if (refusals.length > payments / 100) {
     throw new Error(
-      `${side.name} refused ${refusals.length} of ${payments}; one: ${refusals[0].status} ${refusals[0].body}`,
+      `${side.name}, ${side.dialect}, refused ${refusals.length} of ${payments}; ` +
+        `one: ${refusals[0].status} ${refusals[0].body}`,
     );
   }
   return {
@@ -221,7 +232,10 @@ async function balances(side, chain, wallets) {
   return inParallel(accounts, 8, (account) => tokenBalance(chain.call, account));
 }
 
-/** What the receiver gained and what each wallet spent must be the price of the answers, and no receipt come twice. */
+/**
+ * What the receiver gained and what each wallet spent must be the price of the answers; each has a receipt, in the
+ * dialect that it was paid in, and none comes twice.
+ */
 async function assertMoney(side, chain, wallets, { before, payers, answers }) {
   const after = await balances(side, chain, wallets);
   const bought = new Map(wallets.map((wallet) => [wallet, 0n]));
@@ -231,8 +245,8 @@ async function assertMoney(side, chain, wallets, { before, payers, answers }) {
     if (status !== 200) return;
     sold += 1n;
     bought.set(payers[index], bought.get(payers[index]) + 1n);
-    const receipt = JSON.parse(Buffer.from(headers['payment-response'] ?? 'bnVsbA==', 'base64').toString('utf8'));
-    if (receipt?.success) transactions.add(receipt.transaction);
+    const receipt = receiptOf(DIALECTS[side.dialect], headers);
+    if (receipt?.success && receipt.network === side.network) transactions.add(receipt.transaction);
   });
   const wrong = [];
   if (BigInt(transactions.size) !== sold) wrong.push(`${sold} answers carry ${transactions.size} receipts`);
@@ -242,7 +256,9 @@ async function assertMoney(side, chain, wallets, { before, payers, answers }) {
     const owed = bought.get(wallet) * side.price;
     if (spent !== owed) wrong.push(`${wallet.address} spent ${spent} and owes ${owed}`);
   });
-  if (wrong.length) throw new Error(`${side.name}: money and answers differ: ${wrong.slice(0, 5).join('; ')}`);
+  if (wrong.length) {
+    throw new Error(`${side.name}, ${side.dialect}: money and answers differ: ${wrong.slice(0, 5).join('; ')}`);
+  }
 }
 
 /** Median milliseconds of each phase that `Server-Timing` names. */
@@ -257,12 +273,14 @@ function phases(answers) {
   return Object.fromEntries([...durations].map(([name, values]) => [name, median(values)]));
 }
 
-function report(size, bytes, { ours, rival }) {
+/** Every figure of the service's turns in one dialect, beside the rival's. */
+function rowsOf(size, dialect, ours, rival) {
+  const named = (what) => `${dialect}${dialect === RIVAL_DIALECT ? '' : ` (rival ${RIVAL_DIALECT})`}: ${what}`;
   const row = (what, unit, pick, rest) => {
     const [left, right] = [ours.map(pick), rival.map(pick)];
     const values = [median(left), median(right)];
     return {
-      what,
+      what: named(what),
       unit,
       ours: rounded(values[0]),
       rival: rounded(values[1]),
@@ -275,34 +293,45 @@ function report(size, bytes, { ours, rival }) {
   /** A figure that only our side has. */
   const alone = (what, unit, pick) => {
     const values = ours.map(pick);
-    return { what, unit, ours: rounded(median(values)), spread: { ours: spread(values).map(rounded) } };
+    return {
+      what: `${dialect}: ${what}`,
+      unit,
+      ours: rounded(median(values)),
+      spread: { ours: spread(values).map(rounded) },
+    };
   };
   const processor = ours[0].usage.side !== null;
-  return {
-    title: `paid GET /v2/case, ${AT_ONCE} at once, against Express with @x402/express and @x402/svm`,
-    rows: [
-      row('rate', 'payments/s', ({ rate }) => rate, { target: '≥ 3×', met: (ratio) => ratio >= 3 }),
-      row('latency, p50', 'ms', ({ p50 }) => p50),
-      row('latency, p99', 'ms', ({ p99 }) => p99, { target: 'lower', met: (ratio) => ratio < 1 }),
-      ...(processor
-        ? [
-            row('processor time of the server', 'ms/payment', ({ usage }) => usage.side),
-            ...(size.finality
-              ? [alone('processor time of the server, later', 'ms/payment', ({ later }) => later)]
-              : []),
-            row('processor time of the chain', 'ms/payment', ({ usage }) => usage.chain),
-          ]
-        : []),
-      row('processor time of the load', 'ms/payment', ({ usage }) => usage.load),
-      row('not answered 200', 'of all', ({ refused }) => refused),
-    ],
-    serverTiming: Object.fromEntries(
-      Object.keys(ours[0].phases).map((name) => [name, rounded(median(ours.map(({ phases: each }) => each[name])))]),
+  return [
+    row('rate', 'payments/s', ({ rate }) => rate, { target: '≥ 3×', met: (ratio) => ratio >= 3 }),
+    row('latency, p50', 'ms', ({ p50 }) => p50),
+    row('latency, p99', 'ms', ({ p99 }) => p99, { target: 'lower', met: (ratio) => ratio < 1 }),
+    ...(processor
+      ? [
+          row('processor time of the server', 'ms/payment', ({ usage }) => usage.side),
+          ...(size.finality ? [alone('processor time of the server, later', 'ms/payment', ({ later }) => later)] : []),
+          row('processor time of the chain', 'ms/payment', ({ usage }) => usage.chain),
+        ]
+      : []),
+    row('processor time of the load', 'ms/payment', ({ usage }) => usage.load),
+    row('not answered 200', 'of all', ({ refused }) => refused),
+    ...Object.keys(ours[0].phases).map((name) =>
+      alone(`Server-Timing ${name}, p50`, 'ms', ({ phases: each }) => each[name]),
     ),
+  ];
+}
+
+function report(size, bytes, rival, runs) {
+  const sold = [...runs].filter(([side]) => side !== rival);
+  return {
+    title:
+      `paid GET /v2/case, ${AT_ONCE} at once, by dialect, against Express with @x402/express and @x402/svm ` +
+      `(the rival pays by ${RIVAL_DIALECT} in every row: it speaks no other)`,
+    rows: sold.flatMap(([{ dialect }, ours]) => rowsOf(size, dialect, ours, runs.get(rival))),
     setting: {
       wallets: size.wallets,
       paymentsARun: size.payments,
       runs: size.rounds,
+      rivalDialect: RIVAL_DIALECT,
       answerBytes: bytes,
       settled: 'receiver, wallets and receipts match the answers after every run',
     },

@@ -1,7 +1,7 @@
 /**
- * Wallets, and payments signed ahead of the load. A payment has the instructions that `@x402/svm`'s client puts in, in
- * its order and with its limits, compiled here byte by byte so that thousands are ready well within the life of their
- * blockhash.
+ * Wallets, and payments signed ahead of the load, in each dialect. A sponsored payment has the instructions that
+ * `@x402/svm`'s client puts in, in its order and with its limits; one that the wallet pays for itself has the transfer
+ * and a memo. Compiled here byte by byte, so that thousands are ready well within the life of their blockhash.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
@@ -57,31 +57,32 @@ const uint64 = (value) => {
 const instruction = (program, accounts, data) =>
   Buffer.concat([Buffer.from([program, accounts.length, ...accounts, data.length]), data]);
 
+const list = (...parts) => Buffer.concat([Buffer.from([parts.length]), ...parts]);
+const NO_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
+const NO_LOOKUP_TABLES = Buffer.from([0]);
+const base64Json = (value) => Buffer.from(JSON.stringify(value)).toString('base64');
+const fromBase64Json = (text) => JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+
+/** USDC, so many base units, by `TransferChecked`; accounts by their place in the message. */
+const transferChecked = (program, accounts, amount) =>
+  instruction(program, accounts, Buffer.concat([Buffer.from([12]), uint64(amount), Buffer.from([USDC_DECIMALS])]));
+
 /**
- * Makes what signs payments for one seller's terms.
- * @param required the decoded `PAYMENT-REQUIRED` header
+ * The memo of a 402 belongs to that 402; ahead of the load each payment carries its own, as the reference client does
+ * where the terms have none. Without it, two payments of one wallet would be one transaction.
  */
-export function paymentSigner(required) {
-  const [terms] = required.accepts;
-  // A memo in the terms belongs to one 402; ahead of the load each payment carries its own, as the reference client
-  // does where the terms have none.
-  const { memo: _memo, ...extra } = terms.extra ?? {};
-  const accepted = { ...terms, extra };
-  const feePayer = bs58.decode(extra.feePayer);
-  const mint = bs58.decode(terms.asset);
-  const destination = bs58.decode(tokenAccountOf(terms.asset, terms.payTo));
-  const head = Buffer.concat([Buffer.from([0x80, 2, 1, 4, 8]), feePayer]);
+const newMemo = (program) => instruction(program, [], Buffer.from(randomBytes(16).toString('hex')));
+
+/** What the seller pays the fee of: signed by the wallet, the seller's signature still missing. Base64. */
+function sponsored({ asset, payTo, amount, feePayer }) {
+  const destination = bs58.decode(tokenAccountOf(asset, payTo));
+  const mint = bs58.decode(asset);
+  // Version 0; two signers, the wallet read only; three programs and the mint read only.
+  const head = Buffer.concat([Buffer.from([0x80, 2, 1, 4, 8]), bs58.decode(feePayer)]);
   const limit = instruction(4, [], Buffer.concat([Buffer.from([2]), uint32(COMPUTE_UNITS)]));
   const price = instruction(4, [], Buffer.concat([Buffer.from([3]), uint64(COMPUTE_PRICE)]));
-  const transferData = Buffer.concat([Buffer.from([12]), uint64(BigInt(terms.amount)), Buffer.from([USDC_DECIMALS])]);
-  const transfer = instruction(5, [2, 6, 3, 1], transferData);
-  const instructions = Buffer.concat([Buffer.from([4]), limit, price, transfer]);
-  const unsigned = Buffer.alloc(SIGNATURE_BYTES);
-  const two = Buffer.from([2]);
-  const noLookupTables = Buffer.from([0]);
-
-  /** The value of `PAYMENT-SIGNATURE`. The fee payer's signature is left to the seller. */
-  return function payment(wallet, blockhash) {
+  const transfer = transferChecked(5, [2, 6, 3, 1], BigInt(amount));
+  return (wallet, blockhash) => {
     const message = Buffer.concat([
       head,
       wallet.key,
@@ -92,17 +93,96 @@ export function paymentSigner(required) {
       mint,
       MEMO_PROGRAM,
       bs58.decode(blockhash),
-      instructions,
-      instruction(7, [], Buffer.from(randomBytes(16).toString('hex'))),
-      noLookupTables,
+      list(limit, price, transfer, newMemo(7)),
+      NO_LOOKUP_TABLES,
     ]);
-    const wire = Buffer.concat([two, unsigned, sign(null, message, wallet.privateKey), message]);
-    const payload = {
-      x402Version: 2,
-      resource: required.resource,
-      accepted,
-      payload: { transaction: wire.toString('base64') },
-    };
-    return Buffer.from(JSON.stringify(payload)).toString('base64');
+    return Buffer.concat([list(NO_SIGNATURE, sign(null, message, wallet.privateKey)), message]).toString('base64');
   };
 }
+
+/** What the wallet pays the fee of: complete. The instructions of `docket query`'s own client. Base64. */
+function selfPaid({ asset, payTo, maxAmountRequired }) {
+  const destination = bs58.decode(tokenAccountOf(asset, payTo));
+  const mint = bs58.decode(asset);
+  // Version 0; one signer, who pays; two programs and the mint read only.
+  const head = Buffer.from([0x80, 1, 0, 3, 6]);
+  const transfer = transferChecked(3, [1, 4, 2, 0], BigInt(maxAmountRequired));
+  return (wallet, blockhash) => {
+    const message = Buffer.concat([
+      head,
+      wallet.key,
+      wallet.tokenAccountKey,
+      destination,
+      TOKEN_PROGRAM,
+      mint,
+      MEMO_PROGRAM,
+      bs58.decode(blockhash),
+      list(transfer, newMemo(5)),
+      NO_LOOKUP_TABLES,
+    ]);
+    return Buffer.concat([list(sign(null, message, wallet.privateKey)), message]).toString('base64');
+  };
+}
+
+/**
+ * How each dialect is spoken: what a 402 offers it (`read`, of the response's headers and decoded body), the request
+ * header that pays, and the header that the receipt comes in. `read` gives the price, who is paid, the blockhash if the
+ * terms name one, the network as the receipt must name it, and what signs: `sign(wallet, blockhash)`, the value of the
+ * request header.
+ */
+export const DIALECTS = {
+  'x402 v2': {
+    header: 'payment-signature',
+    receipt: 'payment-response',
+    read(headers) {
+      const required = fromBase64Json(headers.get('payment-required'));
+      const [terms] = required.accepts;
+      const { memo: _memo, ...extra } = terms.extra ?? {};
+      const accepted = { ...terms, extra };
+      const transaction = sponsored({ ...terms, feePayer: extra.feePayer });
+      return {
+        ...offered(terms, terms.amount),
+        sign: (wallet, blockhash) =>
+          base64Json({
+            x402Version: 2,
+            resource: required.resource,
+            accepted,
+            payload: { transaction: transaction(wallet, blockhash) },
+          }),
+      };
+    },
+  },
+  'x402 v1': {
+    header: 'x-payment',
+    receipt: 'x-payment-response',
+    read(_headers, body) {
+      const [terms] = body.accepts;
+      const { scheme, network } = terms;
+      const transaction = sponsored({ ...terms, amount: terms.maxAmountRequired, feePayer: terms.extra.feePayer });
+      return {
+        ...offered(terms, terms.maxAmountRequired),
+        sign: (wallet, blockhash) =>
+          base64Json({ x402Version: 1, scheme, network, payload: { transaction: transaction(wallet, blockhash) } }),
+      };
+    },
+  },
+  'self-paid': {
+    header: 'x402-payment',
+    receipt: 'x-payment-response',
+    read(headers) {
+      const terms = JSON.parse(headers.get('x-payment-requirements'));
+      return { ...offered(terms, terms.maxAmountRequired), sign: selfPaid(terms) };
+    },
+  },
+};
+
+const offered = ({ network, asset, payTo, extra }, amount) => ({
+  network,
+  price: BigInt(amount),
+  receiver: tokenAccountOf(asset, payTo),
+  /** Null where the seller leaves it to the client to ask the chain. */
+  blockhash: extra?.recentBlockhash ?? null,
+});
+
+/** The receipt of an answer in a dialect's header; null where there is none. */
+export const receiptOf = ({ receipt }, headers) => (headers[receipt] ? fromBase64Json(headers[receipt]) : null);
