@@ -97,6 +97,28 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       expect((await collect(log, null, { by: 'streams', prefixes: [stream] })).events).toHaveLength(100);
     });
 
+    it('going live in the middle of others’ writing passes over nothing', async () => {
+      for (let round = 0; round < 5; round++) {
+        const start = await log.head();
+        const abort = new AbortController();
+        const followers = Array.from({ length: 4 }, async () => {
+          const seen: string[] = [];
+          for await (const { events } of log.subscribe(start, { by: 'all' }, abort.signal)) {
+            seen.push(...events.map(({ position }) => position));
+            if (seen.length >= 360) break;
+          }
+          return seen;
+        });
+        for (let append = 0; append < 30; append++) {
+          await Promise.all([1, 2, 3, 4, 5, 6].map(() => log.append(notes(freshStream(), ['first', 'second']))));
+        }
+        const late = setTimeout(() => abort.abort(), 8000);
+        const written = (await collect(log, start)).events.map(({ position }) => position);
+        for (const seen of await Promise.all(followers)) expect(seen).toEqual(written);
+        clearTimeout(late);
+      }
+    });
+
     it('types are whole names, not beginnings of names', async () => {
       const start = await log.head();
       await appendInTurn(log, freshStream(), ['a']);

@@ -1,18 +1,15 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
 import type { BaseLogger } from 'pino';
-import type { EventBatch, EventFilter, Position, RecordedEvent } from '../event-log.ts';
+import type { EventBatch, EventFilter, Position } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, unreachable } from './failures.ts';
 import type { HeadWatch } from './head-watch.ts';
+import { larger, takePortion } from './portions.ts';
 import { START_OF_LOG } from './positions.ts';
-import { recordedEvent } from './recorded-events.ts';
 import { SubscriptionReader } from './subscription-reader.ts';
 import { backOff, pause } from './waiting.ts';
 
-const MOST_EVENTS = 500;
-/** A batch ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
-const MOST_CHARACTERS = 2 * 1024 * 1024;
 /** While a subscription catches up it always has something to say. */
 const SILENCE_MS = 10_000;
 /** How long an event that a look has found may still be on its way to a live subscription. */
@@ -75,7 +72,7 @@ async function* readOnce(
   let heardAt = performance.now();
   try {
     for (;;) {
-      const portion = takePortion(reader, position, head);
+      const portion = await takePortion(reader, position, { head, linger: true });
       assertOpen(closing);
       if (portion.complete) {
         yield { events: portion.events, position: head };
@@ -158,7 +155,7 @@ async function* session(
   let behindSince: number | null = null;
   try {
     while (!ended.aborted) {
-      const portion = takePortion(reader, position, null);
+      const portion = await takePortion(reader, position, { head: null, linger: !caughtUp });
       if (portion.heard) heardAt = performance.now();
       if (owed && portion.heard && portion.newest >= owed.position) owed = null;
       const goesLive = portion.caughtUp && !caughtUp;
@@ -170,9 +167,20 @@ async function* session(
         yield { events: portion.events, position, live: wasLive || caughtUp };
         heardAt = performance.now();
       }
+      if (goesLive) {
+        // What is written while a subscription goes over from reading to listening is looked for once more: an event
+        // that fell in between would be passed over for good by the next one that comes.
+        const head = (await following.head()) ?? START_OF_LOG;
+        for await (const batch of readUpTo(following, position, head, filter)) {
+          if (ended.aborted) return;
+          position = batch.position;
+          yield { ...batch, live: true };
+        }
+      }
       if (portion.dropped) throw portion.dropped;
       if (watch.losses !== lossesBefore) throw new NoAnswer('looking for news');
       if (portion.full) continue;
+      if (ended.aborted) return;
 
       const now = performance.now();
       if (!caughtUp && now - heardAt > SILENCE_MS) throw new NoAnswer('catching up');
@@ -205,66 +213,6 @@ async function* session(
     reader.close();
   }
 }
-
-interface Portion {
-  readonly events: readonly RecordedEvent[];
-  /** As far as the events and checkpoints go. */
-  readonly position: Position;
-  /** Position of the newest event that was delivered, also where it was known already. */
-  readonly newest: Position;
-  /** Whether anything came. */
-  readonly heard: boolean;
-  readonly caughtUp: boolean;
-  /** Everything up to the head asked for was seen. */
-  readonly complete: boolean;
-  /** There may be more at once. */
-  readonly full: boolean;
-  readonly dropped: Error | null;
-}
-
-/** Takes what is there, as much as makes a batch, and leaves out what lies at or before a position. */
-function takePortion(reader: SubscriptionReader, after: Position, head: Position | null): Portion {
-  const events: RecordedEvent[] = [];
-  let position = after;
-  let newest = START_OF_LOG;
-  let characters = 0;
-  let heard = false;
-  const portion = (more: Partial<Portion>): Portion => ({
-    events,
-    position,
-    newest,
-    heard,
-    caughtUp: false,
-    complete: false,
-    full: false,
-    dropped: null,
-    ...more,
-  });
-  for (;;) {
-    const taken = reader.take();
-    if (!taken) return portion({});
-    if (taken.kind === 'dropped') return portion({ dropped: taken.error });
-    heard = true;
-    if (taken.kind === 'caughtUp') return portion({ caughtUp: true, complete: head !== null, full: true });
-    if (taken.kind === 'checkpoint') {
-      position = larger(position, taken.position);
-      if (head !== null && position >= head) return portion({ complete: true });
-      continue;
-    }
-    const recorded = recordedEvent(taken.event);
-    if (!recorded) continue;
-    newest = recorded.position;
-    if (head !== null && recorded.position > head) return portion({ complete: true });
-    if (recorded.position <= position) continue;
-    position = recorded.position;
-    events.push(recorded);
-    if (recorded.position === head) return portion({ complete: true });
-    characters += JSON.stringify(recorded.data).length;
-    if (events.length >= MOST_EVENTS || characters >= MOST_CHARACTERS) return portion({ full: true });
-  }
-}
-
-const larger = (a: Position, b: Position): Position => (a > b ? a : b);
 
 function assertOpen(closing: AbortSignal): void {
   if (closing.aborted) throw new StorageFailure('storage_closed', 'the event log is closed');

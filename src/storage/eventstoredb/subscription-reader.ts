@@ -22,6 +22,9 @@ interface Announcement {
   readonly what: Taken;
 }
 
+/** Events that wait here for their reader; the rest waits at the server. */
+const MOST_BUFFERED = 128;
+
 export class SubscriptionReader {
   readonly #subscription: AllStreamSubscription;
   readonly #announcements: Announcement[] = [];
@@ -31,13 +34,16 @@ export class SubscriptionReader {
   #changed = false;
 
   constructor(client: EventStoreDBClient, from: Position, filter: EventFilter) {
-    this.#subscription = client.subscribeToAll({
-      fromPosition: readFrom(from),
-      requiresLeader: true,
-      filter: serverFilter(filter, (_, position) =>
-        this.#announce({ kind: 'checkpoint', position: positionText(position) }),
-      ),
-    });
+    this.#subscription = client.subscribeToAll(
+      {
+        fromPosition: readFrom(from),
+        requiresLeader: true,
+        filter: serverFilter(filter, (_, position) =>
+          this.#announce({ kind: 'checkpoint', position: positionText(position) }),
+        ),
+      },
+      { highWaterMark: MOST_BUFFERED },
+    );
     this.#subscription
       .on('caughtUp', () => this.#announce({ kind: 'caughtUp' }))
       .on('error', (error) => this.#drop(error))

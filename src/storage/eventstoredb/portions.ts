@@ -1,0 +1,109 @@
+/** Makes batches of what a subscription gives event by event. */
+import type { Position, RecordedEvent } from '../event-log.ts';
+import { START_OF_LOG } from './positions.ts';
+import { recordedEvent } from './recorded-events.ts';
+import type { SubscriptionReader } from './subscription-reader.ts';
+
+const MOST_EVENTS = 500;
+/** A batch ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+/** While it catches up, a batch waits so long for the next event, and so long in all: a commit of one costs as much. */
+const LINGER_MS = 3;
+const LONGEST_LINGER_MS = 25;
+
+export interface Portion {
+  readonly events: readonly RecordedEvent[];
+  /** As far as the events and checkpoints go. */
+  readonly position: Position;
+  /** Position of the newest event that was delivered, also where it was known already. */
+  readonly newest: Position;
+  /** Whether anything came. */
+  readonly heard: boolean;
+  readonly caughtUp: boolean;
+  /** Everything up to the head asked for was seen. */
+  readonly complete: boolean;
+  /** There may be more at once. */
+  readonly full: boolean;
+  readonly dropped: Error | null;
+}
+
+interface Asked {
+  /** Nothing behind this is taken; null: everything is. */
+  readonly head: Position | null;
+  readonly linger: boolean;
+}
+
+/** Takes what is there, as much as makes a batch, and leaves out what lies at or before a position. */
+export async function takePortion(reader: SubscriptionReader, after: Position, asked: Asked): Promise<Portion> {
+  const filling = new Filling(after, asked.head);
+  let portion = filling.takeFrom(reader);
+  const until = performance.now() + LONGEST_LINGER_MS;
+  while (asked.linger && portion && portion.events.length > 0 && !isEnd(portion) && performance.now() < until) {
+    const before = portion.events.length;
+    await reader.changed(LINGER_MS);
+    portion = filling.takeFrom(reader);
+    if (portion.events.length === before) break;
+  }
+  return portion;
+}
+
+const isEnd = ({ caughtUp, complete, full, dropped }: Portion): boolean =>
+  caughtUp || complete || full || dropped !== null;
+
+class Filling {
+  readonly #head: Position | null;
+  readonly #events: RecordedEvent[] = [];
+  #position: Position;
+  #newest: Position = START_OF_LOG;
+  #characters = 0;
+  #heard = false;
+
+  constructor(after: Position, head: Position | null) {
+    this.#position = after;
+    this.#head = head;
+  }
+
+  takeFrom(reader: SubscriptionReader): Portion {
+    for (;;) {
+      const taken = reader.take();
+      if (!taken) return this.#portion({});
+      if (taken.kind === 'dropped') return this.#portion({ dropped: taken.error });
+      this.#heard = true;
+      if (taken.kind === 'caughtUp') {
+        return this.#portion({ caughtUp: true, complete: this.#head !== null, full: true });
+      }
+      if (taken.kind === 'checkpoint') {
+        this.#position = larger(this.#position, taken.position);
+        if (this.#head !== null && this.#position >= this.#head) return this.#portion({ complete: true });
+        continue;
+      }
+      const recorded = recordedEvent(taken.event);
+      if (!recorded) continue;
+      this.#newest = recorded.position;
+      if (this.#head !== null && recorded.position > this.#head) return this.#portion({ complete: true });
+      if (recorded.position <= this.#position) continue;
+      this.#position = recorded.position;
+      this.#events.push(recorded);
+      if (recorded.position === this.#head) return this.#portion({ complete: true });
+      this.#characters += JSON.stringify(recorded.data).length;
+      if (this.#events.length >= MOST_EVENTS || this.#characters >= MOST_CHARACTERS)
+        return this.#portion({ full: true });
+    }
+  }
+
+  #portion(more: Partial<Portion>): Portion {
+    return {
+      events: this.#events,
+      position: this.#position,
+      newest: this.#newest,
+      heard: this.#heard,
+      caughtUp: false,
+      complete: false,
+      full: false,
+      dropped: null,
+      ...more,
+    };
+  }
+}
+
+export const larger = (a: Position, b: Position): Position => (a > b ? a : b);
