@@ -11,6 +11,7 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { isRejection } from './decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from './handle.ts';
 import { type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
+import { BLOCKHASH_LIFE_BLOCKS } from './payment-chain-checks.ts';
 import { countSettlementFailure } from './payment-limits.ts';
 import { giveBack } from './payment-reservation.ts';
 
@@ -28,7 +29,9 @@ export type Sighting =
   /** Unknown so far, or known but not yet confirmed. */
   | { readonly seen: 'not_yet' }
   /** It can no longer land, and nobody has seen it. */
-  | { readonly seen: 'never' };
+  | { readonly seen: 'never' }
+  /** It can no longer land, but an endpoint's history does not reach back to when it could: nobody can say. */
+  | { readonly seen: 'forgotten' };
 
 const NOT_YET: Sighting = { seen: 'not_yet' };
 
@@ -52,7 +55,8 @@ export async function lookAt(chain: Chain, transaction: string): Promise<Sightin
 
 /**
  * Whether a transaction can never land any more: the *finalized* height is past its last valid one, and every
- * endpoint, asked after that, knows no such signature. Anything less is not yet known.
+ * endpoint, asked after that, knows no such signature though its history reaches back to when the transaction could
+ * land. Anything less is not yet known.
  */
 export async function lookForExpiry(
   chain: Chain,
@@ -61,7 +65,10 @@ export async function lookForExpiry(
   try {
     if ((await chain.blockHeight('finalized')) <= lastValidBlockHeight) return NOT_YET;
     const status = await chain.signatureStatus(transaction, { unanimous: true });
-    return status ? sightingOf(status) : { seen: 'never' };
+    if (status) return sightingOf(status);
+    // Asked last: what an endpoint has by now, it had when it was asked for the signature.
+    const landsAfter = lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS;
+    return { seen: (await chain.historyFrom()) <= Math.max(0, landsAfter) ? 'never' : 'forgotten' };
   } catch (error) {
     if (error instanceof ChainUnavailable) return NOT_YET;
     throw error;
@@ -87,6 +94,7 @@ export function commandFor(sighting: Sighting): PaymentCommand | null {
     case 'never':
       return { type: 'Fail', reason: 'expired', detail: null };
     case 'not_yet':
+    case 'forgotten':
       return null;
   }
 }

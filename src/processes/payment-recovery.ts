@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import type { Loaded } from '../commands/handle.ts';
-import { type Payment, type PaymentCommand, payment } from '../commands/payment.ts';
+import { type Payment, type PaymentCommand, type Purchase, payment } from '../commands/payment.ts';
 import {
   broadcast,
   commandFor,
@@ -73,6 +73,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   let lease: Lease | null = null;
   let leasedAt: Micros = 0;
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
+
+  /** Payments that operators were told of: once by each process, not by each round. */
+  const toldOf = new Set<string>();
 
   return { round, run };
 
@@ -167,6 +170,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     let sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = commandFor(sighting);
+    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
     if (!command) {
       waiting.push(hash);
       await broadcast(chain, Buffer.from(state.submission.wire, 'base64'), { everywhere: true });
@@ -183,6 +187,19 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     }
   }
 
+  /** The money may have moved or not, and nobody here can say: an operator must, with an endpoint that can. */
+  function tellOfForgotten(hash: string, { authorization, submission }: Purchase): void {
+    if (toldOf.has(hash)) return;
+    toldOf.add(hash);
+    const { requestId, wallet } = authorization;
+    const { transaction } = submission;
+    logger.error(
+      { payment: hash, requestId, wallet, transaction, alarm: 'payment_history_pruned' },
+      'no outcome can be recorded: a chain endpoint no longer has the blocks in which this payment could land; ' +
+        'configure endpoints with longer history',
+    );
+  }
+
   async function seekFinality(hash: string, done: RecoveryRound): Promise<void> {
     const found = await loadRecorded(hash);
     const { state } = found.loaded;
@@ -190,6 +207,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     let sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = finalityCommandFor(sighting);
+    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
     if (!command) {
       // A block that held it may have been dropped: while its blockhash lives, it can land in another.
       if (sighting.seen === 'not_yet')
@@ -272,6 +290,7 @@ function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
     case 'never':
       return { type: 'RollBack', reason: 'not_on_the_finalized_chain' };
     case 'not_yet':
+    case 'forgotten':
       return null;
   }
 }

@@ -54,6 +54,11 @@ export interface Chain {
    * @param unanimous ask every configured endpoint; throws unless all of them answer
    */
   signatureStatus(signature: string, options?: { readonly unanimous?: boolean }): Promise<SignatureStatus | null>;
+  /**
+   * A block height from which on every configured endpoint knows its history: only of what cannot have landed before
+   * it does "unknown" mean that it never landed. 0 for all of it, infinite where an endpoint cannot tell.
+   */
+  historyFrom(): Promise<number>;
   /** Balance of a token account; null where there is no such account. */
   tokenBalance(account: string): Promise<TokenBalance | null>;
   /** Lamports. */

@@ -32,6 +32,13 @@ const SIGNATURE_BYTES = 64;
 const PREFLIGHT_FAILURE = -32002;
 const SIGNATURE_FAILURE = -32003;
 const INVALID_PARAMETERS = -32602;
+const UNKNOWN_METHOD = -32601;
+
+/**
+ * Slots for each block, at most, over any stretch of history: a slot can stay without a block, but a cluster that makes
+ * none in half of them is down. Only an estimate of where in heights a slot lies, on the safe side.
+ */
+const SLOTS_PER_BLOCK = 2;
 
 const count = z.int().nonnegative();
 const context = z.object({ slot: count });
@@ -158,6 +165,23 @@ export function createRpcChain({
         throw new ChainUnavailable('a chain endpoint is behind what is finalized and cannot know the signature');
       }
       return null;
+    },
+
+    async historyFrom(): Promise<number> {
+      const firsts = await endpoints.askAll({
+        method: 'getFirstAvailableBlock',
+        params: [],
+        read: (result) => count.parse(result),
+        readRefusal: ({ code }) => (code === UNKNOWN_METHOD ? Number.POSITIVE_INFINITY : null),
+      });
+      const first = Math.max(...firsts);
+      if (first === 0 || first === Number.POSITIVE_INFINITY) return first;
+      const { absoluteSlot, blockHeight } = await endpoints.ask({
+        method: 'getEpochInfo',
+        params: [{ commitment: 'finalized' }],
+        read: (result) => EpochInfo.parse(result),
+      });
+      return blockHeight - Math.floor(Math.max(0, absoluteSlot - first) / SLOTS_PER_BLOCK);
     },
 
     async tokenBalance(account: string): Promise<TokenBalance | null> {

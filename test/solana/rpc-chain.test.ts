@@ -254,6 +254,24 @@ describe('the chain over several endpoints', () => {
     await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
   });
 
+  it('knows from which height on every endpoint has its history, and never guesses too early', async () => {
+    const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
+    expect(await chain.historyFrom()).toBe(0);
+    const second = endpoints[1] as FaultyRpc;
+    const epoch = { absoluteSlot: 400_000_000, blockHeight: 380_000_000 };
+    const first: FaultyRpc['fault'] = ({ method }) =>
+      method === 'getFirstAvailableBlock' ? { type: 'result', result: 399_999_000 } : pass;
+    second.fault = first;
+    (endpoints[0] as FaultyRpc).fault = ({ method }) =>
+      method === 'getEpochInfo' ? { type: 'result', result: epoch } : pass;
+    // A thousand slots are at least five hundred blocks.
+    expect(await chain.historyFrom()).toBe(380_000_000 - 500);
+    second.fault = () => ({ type: 'error', code: -32601 });
+    expect(await chain.historyFrom()).toBe(Number.POSITIVE_INFINITY);
+    second.fault = hang;
+    await expect(chain.historyFrom()).rejects.toThrow(ChainUnavailable);
+  });
+
   it('never logs or throws what a URL keeps secret', async () => {
     const endpoint = keep(await openFaultyRpc(null, status(500)));
     const url = endpoint.url.replace('http://', 'http://user:hush@').concat('/key-hush?api-key=hush');

@@ -45,6 +45,9 @@ export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
 
   getBlockHeight: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
 
+  /** Nothing is ever forgotten here. */
+  getFirstAvailableBlock: () => 0,
+
   getEpochInfo(ledger, parameters) {
     const slot = contextSlot(ledger, parameters.settings(0));
     return {
