@@ -39,7 +39,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
     read_store: whileItAnswers(parts.readStore),
-    chain: () => (parts.blockhashes.latest() ? NOMINAL : down('no endpoint has given a recent blockhash')),
+    chain: () => chainAnswers(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
   };
@@ -59,6 +59,12 @@ export const alarmsTo =
         'a part of the service is not well',
       );
   };
+
+/** Asked now: a blockhash stays good for a while after the chain has gone. */
+async function chainAnswers({ chain, blockhashes }: CheckedParts): Promise<Finding> {
+  await chain.blockHeight('processed');
+  return blockhashes.latest() ? NOMINAL : down('no endpoint has given a recent blockhash');
+}
 
 /** A low balance of the fee payer is an alarm before it is a failure. */
 async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Finding> {

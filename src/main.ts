@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createPurchasing } from './commands/purchase.ts';
 import type { Config } from './config.ts';
+import { freePorts } from './free-ports.ts';
 import { alarmsTo, healthChecks } from './health-checks.ts';
 import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
@@ -164,7 +165,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
   undo.add(() => health.stop());
 
-  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  // Links must name the port before anything listens on it, so a port that the system is to choose is chosen here.
+  const port = config.port || ((await freePorts(1))[0] ?? 0);
+  const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${port}`;
   const answering = { publicUrl, clock };
   const app = buildApp({
     service: answering,
@@ -179,7 +182,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     localRpcUrl: rpcUrl,
   });
   const admin = buildAdminApp({ service: answering, logger, health: health.health });
-  const url = await listen(app, config.host, config.port, undo);
+  const url = await listen(app, config.host, port, undo);
   const adminUrl = await listen(admin, config.host, config.adminPort, undo);
   await health.refresh();
   logger.info({ url, adminUrl, network: config.solana.network, dataDirectory: config.dataDirectory }, 'ready');
@@ -264,7 +267,13 @@ async function listen(app: FastifyInstance, host: string, port: number, undo: Un
   await app.listen({ host, port });
   const address = app.server.address();
   const actual = typeof address === 'object' && address ? address.port : port;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+  return `http://${reachableHost(host)}:${actual}`;
+}
+
+/** How a host that is listened on is written in an address: a wildcard stands for this machine. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function bannerOf(facts: {

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { PaymentAuthorized } from '../events/payment.ts';
+import { freePorts } from '../free-ports.ts';
 import { openStorage, startService } from '../main.ts';
 import { NETWORKS } from '../solana/addresses.ts';
 import { localChainDirectory } from '../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
-import { freePorts } from './free-ports.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const COURT = 'cand';
@@ -258,13 +258,12 @@ async function tell(context: CliContext, place: Place, say: (line: string) => vo
     for (const filing of delta.new_filings) say(filingLine('new', filing));
     for (const filing of delta.updated_filings) say(filingLine('changed', filing));
     say(`Paid ${second.charged_usd} USDC; transaction ${second.transaction}`);
-    say(`The same answer again, free for 30 days: ${second.result_url}`);
 
-    const events = [
-      ...(await replayed(shell, 'payments', '--wallet', address)),
-      ...(await replayed(shell, 'dockets', '--stream', `docket-${COURT}-${number}`)),
-    ];
-    sayStreams(events, say);
+    const paidEvents = await replayed(shell, 'payments', '--wallet', address);
+    sayStreams(paidEvents, say);
+    const docketEvents = await replayed(shell, 'dockets', '--stream', `docket-${COURT}-${number}`);
+    sayStreams(docketEvents, say);
+    const events = [...paidEvents, ...docketEvents];
 
     const { usdc } = await shell.json<{ usdc: string }>('wallet', 'balance', address);
     say(`\nThe wallet has ${usdc} USDC left: two answers, 0.99 each, nothing else.`);

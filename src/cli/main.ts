@@ -11,7 +11,7 @@ Examples:
   $ docket demo                                    see a paid query and a delta, end to end
   $ docket wallet new --out wallet.json            make a test wallet
   $ docket wallet fund ADDRESS --usdc 10           give it test USDC on the local chain
-  $ docket query --court-code cand --case-id 3:24-cv-01234 --keypair wallet.json
+  $ docket query --court-code cand --case-id 3:24-cv-00042 --keypair wallet.json
 
 Exit codes: 0 done; 1 it ran and found something wrong; 2 the call or the configuration is wrong; 3 something it needs cannot be reached.
 Settings come from environment variables; see \`docket config --help\`.`;
@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 export async function main(argv: readonly string[], context: CliContext = processContext()): Promise<number> {
   const [name = ''] = argv;
   const asked = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!asked && name !== '' && name !== 'help' && !name.startsWith('-')) return unknownCommand(name, argv, context);
   const wanted = asked ? [asked] : Object.values(COMMANDS);
   const program = new Command('docket')
     .description('Court dockets for agents: pay per query, get the case and what is new.')
@@ -59,6 +60,12 @@ export async function main(argv: readonly string[], context: CliContext = proces
 
 /** Release number (specification 9.1). */
 export const VERSION = '2.0.1';
+
+/** Said before any option is read: `docket nonsense --help` must not pass for help. */
+function unknownCommand(name: string, argv: readonly string[], context: CliContext): number {
+  const hint = `Its commands are ${Object.keys(COMMANDS).join(', ')}; docket --help tells of each.`;
+  return explain(new CliError(`docket has no command ${name}.`, hint), context, argv.includes('--json'));
+}
 
 function explain(error: unknown, context: CliContext, json: boolean): number {
   if (error instanceof CommanderError) {

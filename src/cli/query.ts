@@ -80,9 +80,9 @@ export const addQueryCommand: AddCommand = (program: Command, context) => {
       'after',
       `
 Examples:
-  $ docket query --court-code cand --case-id 3:24-cv-01234
-  $ docket query --court-code cand --case-id 3:24-cv-01234 --last-checked 2026-03-01T12:00:00Z --keypair wallet.json
-  $ docket query --court-code cand --case-id 3:24-cv-01234 --context full --json`,
+  $ docket query --court-code cand --case-id 3:24-cv-00042
+  $ docket query --court-code cand --case-id 3:24-cv-00042 --last-checked 2026-03-01T12:00:00Z --keypair wallet.json
+  $ docket query --court-code cand --case-id 3:24-cv-00042 --context full --json`,
     )
     .action((options: QueryOptions) => query(options, context));
 };

@@ -23,6 +23,8 @@ Examples:
     )
     .action(async (options: { json?: boolean }) => {
       const stopped = untilStopped();
+      // From the signal on, whatever is under way: a start may be waiting for an endpoint that never answers.
+      void stopped.then(() => setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref());
       const config = readConfig(context.environment);
       const service = await startService(config);
       const { url, adminUrl, rpcUrl } = service;
@@ -30,9 +32,6 @@ Examples:
       for (const line of service.banner) note(context, line);
       const signal = await stopped;
       note(context, `${signal}: finishing what is under way`);
-      const late = setTimeout(() => process.exit(1), STOP_WITHIN_MS);
-      late.unref();
       await service.stop();
-      clearTimeout(late);
     });
 };

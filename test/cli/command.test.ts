@@ -21,7 +21,7 @@ describe('a word that every object knows', () => {
       for (const argv of [[word], ['audit', 'replay', word]]) {
         const { context, written } = collecting();
         expect(await main(argv, context)).toBe(EXIT.usage);
-        expect(written()).toMatch(/unknown command|There are no streams called/);
+        expect(written()).toMatch(/has no command|There are no streams called/);
       }
     },
   );

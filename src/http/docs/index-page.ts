@@ -38,7 +38,7 @@ const secret = Uint8Array.from(JSON.parse(readFileSync('wallet.json', 'utf8')));
 const signer = await createKeyPairSignerFromBytes(secret);
 const client = new x402Client().register('solana:*', new ExactSvmScheme(signer${localRpcUrl === null ? '' : `, { rpcUrl: '${localRpcUrl}' }`}));
 const pay = wrapFetchWithPayment(fetch, client);
-const answer = await pay('${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-01234');
+const answer = await pay('${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-00042');
 console.log(await answer.json());</code></pre>
 <p>The wallet needs USDC and no SOL: the network fee is ours. <code>court_code</code> and the form of each court’s case
 numbers are in <a href="/v2/status">the status</a>, which is free.</p>
@@ -51,7 +51,7 @@ query fits; for anything dearer raise the cap:</p>
 const monitoring = (publicUrl: string): Html => html`
 <h2 id="monitoring">Watching a case</h2>
 <p>Every answer has <code>meta.queried_at</code>. Send it back, unchanged, as <code>last_checked</code> the next time:</p>
-<pre><code>${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-01234&amp;last_checked=2026-03-01T12:00:00.000000Z</code></pre>
+<pre><code>${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-00042&amp;last_checked=2026-03-01T12:00:00.000000Z</code></pre>
 <p>Then <code>delta.changed</code> says whether anything is new and <code>delta.new_filings</code> holds it, oldest first. The loop
 never loses a filing and never repeats one: what a court dockets late, with an old date, is new when it appears.
 <code>delta.updated_filings</code> holds known entries that changed.</p>
@@ -69,7 +69,7 @@ const sandbox = (publicUrl: string): Html => html`
 <h2 id="sandbox">Sandbox</h2>
 <p>With <code>test=1</code>, or the header <code>X-Service-Test: 1</code>, a call costs nothing, needs no payment and counts
 against no limit. Parameters are checked as ever; the answer has the shape of a real one and comes from invented dockets:</p>
-<pre><code>${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-01234&amp;context=full&amp;test=1</code></pre>
+<pre><code>${publicUrl}/v2/case?court_code=cand&amp;case_id=3:24-cv-00042&amp;context=full&amp;test=1</code></pre>
 <p><code>meta.sandbox</code> is <code>true</code>, nothing ever changes, and a payment that is sent along is ignored. Your
 <code>case_id</code> and <code>court_code</code> come back; which docket you see follows from them:</p>
 <dl>
