@@ -1,5 +1,12 @@
 /** What the driver's errors mean. */
-import { MongoError, MongoServerError } from 'mongodb';
+import {
+  MongoAPIError,
+  MongoClientClosedError,
+  MongoError,
+  MongoNotConnectedError,
+  MongoServerError,
+  MongoTopologyClosedError,
+} from 'mongodb';
 import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
 
 const DUPLICATE_KEY = 11_000;
@@ -12,6 +19,8 @@ const CODES: Readonly<Record<number, StorageFailureCode>> = {
 };
 /** What the server found wrong with a command or a document: repeating it would change nothing. */
 const FAULTS_OF_THE_CALLER: ReadonlySet<number> = new Set([2, 9, 14, 17, 40, 52, 56, 66, 72, 10334, 17280]);
+
+const CLOSED = [MongoClientClosedError, MongoNotConnectedError, MongoTopologyClosedError];
 
 /** Somebody else has made the document that this write would have made. */
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoError && error.code === DUPLICATE_KEY;
@@ -26,7 +35,11 @@ export async function guarded<Result>(operation: () => Promise<Result>): Promise
 }
 
 function asStorageFailure(error: unknown): unknown {
-  if (!(error instanceof MongoError) || isDuplicate(error)) return error;
+  if (CLOSED.some((closed) => error instanceof closed)) {
+    return new StorageFailure('storage_closed', 'the connection to MongoDB is closed', { cause: error });
+  }
+  // What the driver finds wrong with a call, before it asks anybody, would be as wrong the next time.
+  if (!(error instanceof MongoError) || error instanceof MongoAPIError || isDuplicate(error)) return error;
   const code = error instanceof MongoServerError && typeof error.code === 'number' ? error.code : null;
   if (code !== null && FAULTS_OF_THE_CALLER.has(code)) return error;
   const known = code === null ? undefined : CODES[code];
