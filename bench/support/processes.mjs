@@ -98,3 +98,13 @@ export function processorTime(pid) {
     return null;
   }
 }
+
+/** The most memory that a running process has held at once, in bytes; null once it ended, or where /proc does not tell. */
+export function peakMemory(pid) {
+  try {
+    const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
+  } catch {
+    return null;
+  }
+}
