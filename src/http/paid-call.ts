@@ -36,6 +36,8 @@ export interface PaidRoute<Parameters> {
   readonly description: string;
   /** Order of checks, steps 2 and 3: every fault at once. Runs before any payment is asked for. */
   parse(request: SentRequest): Parameters | Problem;
+  /** A second look at a request that `parse` refuses, where the clock and the request alone do not decide. */
+  reconsider?(request: SentRequest, refusal: Problem): Promise<Parameters | Problem>;
   /**
    * The answer to a call in the sandbox, from fixtures (specification 4); null for a call that is real. At once where
    * the fixture lies ready.

@@ -60,7 +60,8 @@ export function registerPaidRoute<Parameters>(
     url: route.path,
     handler: async (request, reply) => {
       const startedAt = performance.now();
-      const parameters = route.parse(request);
+      let parameters = route.parse(request);
+      if (isRefusal(parameters) && route.reconsider) parameters = await route.reconsider(request, parameters);
       if (!isRefusal(parameters)) {
         // Before any payment is looked at: one that is sent along is not even read.
         const rehearsal = route.sandbox(parameters);

@@ -85,6 +85,7 @@ export async function openWorld() {
 
   return {
     port,
+    storage,
     url: `http://127.0.0.1:${port}`,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),

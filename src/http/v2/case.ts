@@ -7,6 +7,7 @@ import type { ReadStore } from '../../storage/read-store.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import type { CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
+import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { caseMeta } from './answer-meta.ts';
 
@@ -23,6 +24,13 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
     path: '/v2/case',
     description: 'A US or Canadian court case and the filings that are new since you last looked',
     parse: (request) => readCaseRequest(request, clock.now()),
+    reconsider: (request, refusal) =>
+      acceptServed(
+        readStore,
+        refusal,
+        (now) => readCaseRequest(request, now),
+        ({ lastChecked }) => lastChecked?.at ?? null,
+      ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
     price: () => PRICE_BASE_UNITS,
     fingerprint,

@@ -6,6 +6,7 @@ import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
+import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { monitorBody } from './monitor-body.ts';
 
@@ -22,6 +23,13 @@ export function monitorRoute({ readStore, clock, sandbox }: MonitorRouteDependen
     path: '/v2/monitor',
     description: 'Whether a US or Canadian court case has new filings since you last looked, and how many',
     parse: (request) => readMonitorRequest(request, clock.now()),
+    reconsider: (request, refusal) =>
+      acceptServed(
+        readStore,
+        refusal,
+        (now) => readMonitorRequest(request, now),
+        ({ lastChecked }) => lastChecked,
+      ),
     sandbox: (request) => (request.sandbox ? sandbox.answerMonitor(request) : null),
     price: () => PRICE_BASE_UNITS,
     fingerprint: ({ courtCode, caseId, lastChecked }) =>

@@ -1,0 +1,29 @@
+import type { Court } from '../../courts/court.ts';
+import type { Problem } from '../../errors.ts';
+import type { Instant, Micros } from '../../instant.ts';
+import { servedUntil } from '../../queries/case-served.ts';
+import type { QueryStore } from '../../storage/read-store.ts';
+
+interface TimedRequest {
+  readonly court: Court;
+  readonly caseId: string;
+}
+
+/**
+ * Reads a request anew that was refused for a `last_checked` ahead of the clock: a `queried_at` that this service gave
+ * itself is taken, whatever clock it was given by. Costs a look into the read store, and only such a request.
+ * @param read the request, by a clock
+ */
+export async function acceptServed<Request extends TimedRequest>(
+  readStore: QueryStore,
+  refusal: Problem,
+  read: (now: Micros) => Request | Problem,
+  lastCheckedOf: (request: Request) => Instant | null,
+): Promise<Request | Problem> {
+  if (refusal.problem !== 'last_checked_in_future') return refusal;
+  const request = read(Number.POSITIVE_INFINITY);
+  if ('problem' in request) return refusal;
+  const lastChecked = lastCheckedOf(request);
+  const served = await servedUntil(readStore, request.court, request.caseId);
+  return lastChecked !== null && served !== null && lastChecked <= served ? request : refusal;
+}
