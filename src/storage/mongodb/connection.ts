@@ -7,7 +7,7 @@ export interface MongoConnection {
   readonly database: Db;
 }
 
-/** Connects lazily: the first operation finds out whether anybody answers. */
+/** Makes the client; nobody is asked anything before it connects. */
 export function connect(url: string): MongoConnection {
   const client = new MongoClient(url, {
     appName: 'docket-monitor',

@@ -31,6 +31,8 @@ export async function openMongo(url: string, clock: Clock = systemClock): Promis
   };
   try {
     await guarded(async () => {
+      // Alone: of several operations that find nobody, all but the first would only hear that the connection is closed.
+      await connection.client.connect();
       await Promise.all([payloads.prepare(), readStore.prepareOwn()]);
     });
   } catch (error) {
