@@ -29,6 +29,12 @@ export type Claim =
   /** It may be recorded or not: the log did not say, however often it was asked. */
   | { readonly unknown: unknown };
 
+export interface ClaimPorts {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly patience?: { readonly appendRepeatsMs?: readonly number[] };
+}
+
 /**
  * Records a purchase, if the payment is still free.
  * @param found the payment as it was last read
@@ -36,7 +42,7 @@ export type Claim =
  * @throws what reading the log throws; then nothing was claimed
  */
 export async function claimPayment(
-  ports: { readonly log: EventLog; readonly clock: Clock },
+  ports: ClaimPorts,
   stream: string,
   found: Loaded<Payment>,
   purchase: Purchase,
@@ -57,7 +63,7 @@ export async function claimPayment(
     const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
     const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
     try {
-      await appendUntilKnown(ports.log, append);
+      await appendUntilKnown(ports, append);
       return claimed;
     } catch (error) {
       if (!(error instanceof RevisionConflict)) return { unknown: error };
@@ -78,13 +84,14 @@ const usedBy = (state: Payment): Earlier => ({ refused: usedProblem(state) });
 
 const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { used: earlier.refused });
 
-async function appendUntilKnown(log: EventLog, append: Append): Promise<void> {
+async function appendUntilKnown({ log, patience }: ClaimPorts, append: Append): Promise<void> {
+  const pauses = patience?.appendRepeatsMs ?? APPEND_REPEATS_MS;
   for (let attempt = 0; ; attempt++) {
     try {
       await log.append(append);
       return;
     } catch (error) {
-      const pause = APPEND_REPEATS_MS[attempt];
+      const pause = pauses[attempt];
       if (error instanceof RevisionConflict || pause === undefined) throw error;
       await sleep(pause);
     }

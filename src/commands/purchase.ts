@@ -60,8 +60,13 @@ export interface PurchasePorts extends SettlementPorts {
    */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
-  /** Milliseconds; `QUERY_DEADLINE_MS`, `SETTLEMENT_PATIENCE_MS`, `REBROADCAST_MS` where left out. */
-  readonly patience?: { readonly queryMs?: number; readonly settlementMs?: number; readonly rebroadcastMs?: number };
+  /** Milliseconds; what is left out is as it is in production. */
+  readonly patience?: {
+    readonly queryMs?: number;
+    readonly settlementMs?: number;
+    readonly rebroadcastMs?: number;
+    readonly appendRepeatsMs?: readonly number[];
+  };
 }
 
 export interface PurchaseRequest {

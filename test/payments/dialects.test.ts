@@ -6,6 +6,7 @@ import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { breachesBy } from '../solana/breaches.ts';
 import { guard, limit, memo, price, transfer } from '../solana/payment-transactions.ts';
 import { DIALECTS, encoded, type Headers } from './envelopes.ts';
+import { describeMutations } from './mutations.ts';
 import { openWorld, USDC, type World } from './world.ts';
 
 let world: World;
@@ -57,6 +58,8 @@ function signedAgain(wire: Buffer, signer: Keypair): Buffer {
     .copy(copy, start - 32);
   return copy;
 }
+
+describeMutations(60);
 
 describe.each(DIALECTS)('$name', (dialect) => {
   const headersOf = (wire: Buffer) => dialect.headers(world, wire);

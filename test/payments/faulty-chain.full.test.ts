@@ -1,3 +1,3 @@
-import { describeFaultyChain, EVERY_MOOD } from './faulty-chain.ts';
+import { describeFaultyChain, EVERY_MOOD, USELESS_MOODS } from './faulty-chain.ts';
 
-describeFaultyChain(EVERY_MOOD);
+describeFaultyChain(USELESS_MOODS, EVERY_MOOD);

@@ -1,3 +1,3 @@
 import { describeFaultyChain } from './faulty-chain.ts';
 
-describeFaultyChain(['busy', 'denying']);
+describeFaultyChain(['busy', 'silent', 'lagging'], ['busy', 'denying']);

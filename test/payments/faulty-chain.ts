@@ -9,15 +9,19 @@ import { answerFor, openWorld, USDC, type World } from './world.ts';
 export const EVERY_MOOD = Object.keys(MOODS) as MoodName[];
 
 /** In these an endpoint is good for nothing before a payment is submitted. */
-const USELESS = EVERY_MOOD.filter(
+export const USELESS_MOODS = EVERY_MOOD.filter(
   (name) => !['slow', 'careless', 'denying', 'dropping', 'unconfirming'].includes(name),
 );
 
 /** Any signature: asked of all endpoints, it tells when each of them answers again. */
 const NOBODYS = bs58.encode(Buffer.alloc(64, 7));
 
-/** The suite, with the slow part of it for these moods. */
-export function describeFaultyChain(moodsAfterSubmission: readonly MoodName[]): void {
+/**
+ * The suite, with its slow parts for these moods.
+ * @param before while a payment is checked
+ * @param after once it is submitted
+ */
+export function describeFaultyChain(before: readonly MoodName[], after: readonly MoodName[]): void {
   let world: World;
   let wallet: Keypair;
   /** What the endpoints become while a query is answered: after the checks, before the claim and the broadcast. */
@@ -67,7 +71,7 @@ export function describeFaultyChain(moodsAfterSubmission: readonly MoodName[]): 
   });
 
   describe('all endpoints before the payment is submitted', () => {
-    it.each(USELESS)('%s: 503, no query, uncharged', async (name) => {
+    it.each(before)('%s: 503, no query, uncharged', async (name) => {
       become(MOODS[name], MOODS[name]);
       const asked = world.asked.length;
       const { result, spent } = await buy();
@@ -82,7 +86,7 @@ export function describeFaultyChain(moodsAfterSubmission: readonly MoodName[]): 
   });
 
   describe('all endpoints once the payment is submitted', () => {
-    it.each(moodsAfterSubmission)(
+    it.each(after)(
       '%s: never a refusal; the answer is there once they are well again, for one charge',
       async (name) => {
         turnTo = MOODS[name];

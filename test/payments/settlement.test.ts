@@ -10,7 +10,10 @@ import { altered, openWorld, USDC, type World } from './world.ts';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 40, patience: { settlementMs: 900, rebroadcastMs: 100 } });
+  world = await openWorld({
+    slotMs: 40,
+    patience: { settlementMs: 900, rebroadcastMs: 100, appendRepeatsMs: [20, 60, 120] },
+  });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);

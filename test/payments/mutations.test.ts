@@ -1,3 +1,0 @@
-import { describeMutations } from './mutations.ts';
-
-describeMutations(60);
