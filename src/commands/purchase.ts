@@ -4,14 +4,12 @@
  * recovery brings the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
-import type { BaseLogger } from 'pino';
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
-import { type PaymentDialect, paymentStream } from '../events/payment.ts';
+import { paymentStream } from '../events/payment.ts';
 import { MICROS_PER_SECOND, toInstant } from '../instant.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
-import { transactionId, type VerifiedTransaction, withFeePayerSignature } from '../solana/verify-transaction.ts';
+import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
-import type { PayloadStore } from '../storage/payload-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { handle, type Loaded, load } from './handle.ts';
 import {
@@ -23,13 +21,14 @@ import {
   payment,
 } from './payment.ts';
 import { keptAnswer } from './payment-answer.ts';
-import { type BlockhashKnowledge, checkOnChain } from './payment-chain-checks.ts';
+import { checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
 import { giveBack, reserve } from './payment-reservation.ts';
-import { type SettlementPorts, settle } from './payment-settlement.ts';
+import { settle } from './payment-settlement.ts';
+import type { PurchaseOutcome, PurchasePorts, PurchaseRequest, Purchasing, Timings } from './purchase-contract.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
@@ -38,81 +37,6 @@ export const REBROADCAST_MS = 2_000;
 /** How long a paid answer is kept. */
 export const ANSWER_RETENTION_DAYS = 30;
 const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
-
-/** Who is paid, in what; addresses in base58. */
-export interface Payee {
-  /** CAIP-2. */
-  readonly network: string;
-  readonly mint: string;
-  readonly payTo: string;
-  /** Our token account. */
-  readonly destination: string;
-}
-
-export interface PurchasePorts extends SettlementPorts {
-  readonly payloads: PayloadStore;
-  readonly blockhashes: BlockhashKnowledge;
-  /** Signs as the fee payer of sponsored payments. */
-  readonly feePayer: { sign(message: Uint8Array): Uint8Array };
-  readonly payee: Payee;
-  /**
-   * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.
-   */
-  readonly draining: AbortSignal;
-  readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
-  /** Milliseconds; what is left out is as it is in production. */
-  readonly patience?: {
-    readonly queryMs?: number;
-    readonly settlementMs?: number;
-    readonly rebroadcastMs?: number;
-    readonly appendRepeatsMs?: readonly number[];
-  };
-}
-
-export interface PurchaseRequest {
-  readonly requestId: string;
-  /** Method and path. */
-  readonly endpoint: string;
-  /** SHA-256, hex, of the canonical request. */
-  readonly requestHash: string;
-  /** Base units. */
-  readonly amount: bigint;
-  readonly dialect: PaymentDialect;
-  /** Checked against our terms for exactly this amount. */
-  readonly transaction: VerifiedTransaction;
-  /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
-  readonly identifierHash: string | null;
-  /** `performance.now()` when the request came. */
-  readonly startedAt: number;
-  answer(call: { readonly wallet: string; readonly signal: AbortSignal }): Promise<QueryAnswer | Problem>;
-}
-
-/** How long each part took, milliseconds; null for a part that was not reached. */
-export interface Timings {
-  readonly verify: number;
-  readonly query: number | null;
-  readonly settle: number | null;
-}
-
-/** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
-export type PurchaseOutcome = (
-  | { readonly outcome: 'refused'; readonly problem: Problem }
-  | { readonly outcome: 'settled'; readonly transaction: string; readonly boughtBy: string; readonly body: Buffer }
-  /** Not yet known: recovery decides. */
-  | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string }
-  /** It certainly did not move any money. */
-  | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string }
-) & {
-  readonly timings: Timings;
-  /** Null where the request was not counted. */
-  readonly limits: RateLimitState | null;
-};
-
-export interface Purchasing {
-  buy(request: PurchaseRequest): Promise<PurchaseOutcome>;
-  /** Message hashes of the payments that this process is tending right now. */
-  readonly underway: ReadonlySet<string>;
-}
 
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(ports: PurchasePorts): Purchasing {
@@ -328,7 +252,7 @@ class PurchaseRun {
         return { outcome: 'pending', transaction, boughtBy, ...this.#facts() };
       case 'settled': {
         const body = await keptAnswer(this.#ports, state);
-        if (!body) return this.refuse(problem('result_gone'));
+        if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
         return { outcome: 'settled', transaction, boughtBy, body, ...this.#facts() };
       }
       case 'failed':

@@ -1,7 +1,7 @@
 /** The public port: every endpoint of the API and its documentation. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Purchasing } from '../commands/purchase.ts';
+import type { Purchasing } from '../commands/purchase-contract.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';

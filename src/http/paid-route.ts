@@ -1,7 +1,7 @@
 /** What every paid endpoint has in common: the order of checks, payment, settlement, receipts (`http-api.md`). */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { PurchaseOutcome, Purchasing } from '../commands/purchase.ts';
+import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
 import type { PaymentDialect } from '../events/payment.ts';
 import { type Clock, toInstant } from '../instant.ts';

@@ -1,6 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPurchasing, type PurchasePorts } from '../../src/commands/purchase.ts';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';

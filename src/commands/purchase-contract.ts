@@ -1,0 +1,85 @@
+/** What a purchase needs, is asked and answers: between the transports and `purchase.ts`. */
+import type { BaseLogger } from 'pino';
+import type { Problem } from '../errors.ts';
+import type { PaymentDialect } from '../events/payment.ts';
+import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { BlockhashKnowledge } from './payment-chain-checks.ts';
+import type { RateLimitState } from './payment-limits.ts';
+import type { QueryAnswer } from './payment-query.ts';
+import type { SettlementPorts } from './payment-settlement.ts';
+
+/** Who is paid, in what; addresses in base58. */
+export interface Payee {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly mint: string;
+  readonly payTo: string;
+  /** Our token account. */
+  readonly destination: string;
+}
+
+export interface PurchasePorts extends SettlementPorts {
+  readonly payloads: PayloadStore;
+  readonly blockhashes: BlockhashKnowledge;
+  /** Signs as the fee payer of sponsored payments. */
+  readonly feePayer: { sign(message: Uint8Array): Uint8Array };
+  readonly payee: Payee;
+  /**
+   * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.
+   */
+  readonly draining: AbortSignal;
+  readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
+  /** Milliseconds; what is left out is as it is in production. */
+  readonly patience?: {
+    readonly queryMs?: number;
+    readonly settlementMs?: number;
+    readonly rebroadcastMs?: number;
+    readonly appendRepeatsMs?: readonly number[];
+  };
+}
+
+export interface PurchaseRequest {
+  readonly requestId: string;
+  /** Method and path. */
+  readonly endpoint: string;
+  /** SHA-256, hex, of the canonical request. */
+  readonly requestHash: string;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly dialect: PaymentDialect;
+  /** Checked against our terms for exactly this amount. */
+  readonly transaction: VerifiedTransaction;
+  /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
+  readonly identifierHash: string | null;
+  /** `performance.now()` when the request came. */
+  readonly startedAt: number;
+  answer(call: { readonly wallet: string; readonly signal: AbortSignal }): Promise<QueryAnswer | Problem>;
+}
+
+/** How long each part took, milliseconds; null for a part that was not reached. */
+export interface Timings {
+  readonly verify: number;
+  readonly query: number | null;
+  readonly settle: number | null;
+}
+
+/** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
+export type PurchaseOutcome = (
+  | { readonly outcome: 'refused'; readonly problem: Problem }
+  | { readonly outcome: 'settled'; readonly transaction: string; readonly boughtBy: string; readonly body: Buffer }
+  /** Not yet known: recovery decides. */
+  | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string }
+  /** It certainly did not move any money. */
+  | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string }
+) & {
+  readonly timings: Timings;
+  /** Null where the request was not counted. */
+  readonly limits: RateLimitState | null;
+};
+
+export interface Purchasing {
+  buy(request: PurchaseRequest): Promise<PurchaseOutcome>;
+  /** Message hashes of the payments that this process is tending right now. */
+  readonly underway: ReadonlySet<string>;
+}
