@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts', 'test/**/*.integration.test.ts'],
+    // Most tests wait more than they compute; by default two cores get one worker.
+    maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
