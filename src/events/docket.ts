@@ -110,20 +110,8 @@ export const FilingWithdrawn = event(
   z.strictObject({ filingId: z.string(), reason: z.enum(['removed', 'sealed']), revisedAt: Instant }),
 );
 
-export type DocketEvent =
-  | EventOf<typeof DocketOpened>
-  | EventOf<typeof DocketChecked>
-  | EventOf<typeof DocketDetailsChanged>
-  | EventOf<typeof FilingsRecorded>
-  | EventOf<typeof BaselineCompleted>
-  | EventOf<typeof FilingRevised>
-  | EventOf<typeof FilingsMerged>
-  | EventOf<typeof FilingWithdrawn>;
-
-export type DocketAliasEvent = EventOf<typeof AliasClaimed>;
-
-export const DOCKET_EVENTS = [
-  AliasClaimed,
+/** What a docket's own stream holds. */
+const DOCKET_STREAM_EVENTS = [
   DocketOpened,
   DocketChecked,
   DocketDetailsChanged,
@@ -133,6 +121,11 @@ export const DOCKET_EVENTS = [
   FilingsMerged,
   FilingWithdrawn,
 ] as const;
+
+export type DocketEvent = EventOf<(typeof DOCKET_STREAM_EVENTS)[number]>;
+export type DocketAliasEvent = EventOf<typeof AliasClaimed>;
+
+export const DOCKET_EVENTS = [AliasClaimed, ...DOCKET_STREAM_EVENTS] as const;
 
 export const docketStream = (court: string, caseNumber: string): string => `docket-${court}-${caseNumber}`;
 export const docketAliasStream = (court: string, number: string): string => `docket-alias-${court}-${number}`;

@@ -143,22 +143,8 @@ export const PaymentIdClaimed = event(
   }),
 );
 
-export type PaymentEvent =
-  | EventOf<typeof PaymentAuthorized>
-  | EventOf<typeof QueryAnswered>
-  | EventOf<typeof QueryFailed>
-  | EventOf<typeof PaymentSubmitted>
-  | EventOf<typeof PaymentSettled>
-  | EventOf<typeof PaymentSettledLate>
-  | EventOf<typeof PaymentFailed>
-  | EventOf<typeof PaymentRolledBack>
-  | EventOf<typeof PaymentFinalized>
-  | EventOf<typeof PaymentReleased>
-  | EventOf<typeof ResultHandedOut>;
-
-export type PaymentIdentifierEvent = EventOf<typeof PaymentIdClaimed>;
-
-export const PAYMENT_EVENTS = [
+/** What a payment's own stream holds. */
+export const PAYMENT_STREAM_EVENTS = [
   PaymentAuthorized,
   QueryAnswered,
   QueryFailed,
@@ -170,8 +156,12 @@ export const PAYMENT_EVENTS = [
   PaymentFinalized,
   PaymentReleased,
   ResultHandedOut,
-  PaymentIdClaimed,
 ] as const;
+
+export type PaymentEvent = EventOf<(typeof PAYMENT_STREAM_EVENTS)[number]>;
+export type PaymentIdentifierEvent = EventOf<typeof PaymentIdClaimed>;
+
+export const PAYMENT_EVENTS = [...PAYMENT_STREAM_EVENTS, PaymentIdClaimed] as const;
 
 const PAYMENT_STREAM = /^payment-([0-9a-f]{64})$/;
 

@@ -17,18 +17,7 @@ import {
 import { decodeDetails } from '../dockets/filing-content.ts';
 import type { Party } from '../dockets/snapshot.ts';
 import { ContentRedacted } from '../events/content.ts';
-import {
-  AliasClaimed,
-  BaselineCompleted,
-  type DocketAliasEvent,
-  DocketChecked,
-  DocketDetailsChanged,
-  DocketOpened,
-  FilingRevised,
-  FilingsMerged,
-  FilingsRecorded,
-  FilingWithdrawn,
-} from '../events/docket.ts';
+import { DOCKET_EVENTS, type DocketAliasEvent } from '../events/docket.ts';
 import type { DomainEvent, JsonObject } from '../events/event.ts';
 import type { Instant } from '../instant.ts';
 import type { CaseEvent } from './case-events.ts';
@@ -41,18 +30,7 @@ const OF_ONE_ROLE = 3;
 
 export const cases: Projection<DomainEvent> = {
   name: 'cases',
-  events: [
-    AliasClaimed,
-    DocketOpened,
-    DocketChecked,
-    DocketDetailsChanged,
-    FilingsRecorded,
-    BaselineCompleted,
-    FilingRevised,
-    FilingsMerged,
-    FilingWithdrawn,
-    ContentRedacted,
-  ],
+  events: [...DOCKET_EVENTS, ContentRedacted],
   collections: [
     {
       name: FILINGS,

@@ -1,21 +1,7 @@
 /** Read model of payments: one document for each, found by its request too, and by what recovery has yet to do for it. */
 import { unreachable } from '../commands/decider.ts';
 import type { JsonObject } from '../events/event.ts';
-import {
-  PaymentAuthorized,
-  type PaymentEvent,
-  PaymentFailed,
-  PaymentFinalized,
-  PaymentReleased,
-  PaymentRolledBack,
-  PaymentSettled,
-  PaymentSettledLate,
-  PaymentSubmitted,
-  paymentOf,
-  QueryAnswered,
-  QueryFailed,
-  ResultHandedOut,
-} from '../events/payment.ts';
+import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../events/payment.ts';
 import type { Instant } from '../instant.ts';
 import type { Projection } from './projection.ts';
 
@@ -64,23 +50,9 @@ export type PaymentRecord = {
   readonly outcomeAt: Instant | null;
 };
 
-const EVENTS = [
-  PaymentAuthorized,
-  QueryAnswered,
-  QueryFailed,
-  PaymentSubmitted,
-  PaymentSettled,
-  PaymentSettledLate,
-  PaymentFailed,
-  PaymentRolledBack,
-  PaymentFinalized,
-  PaymentReleased,
-  ResultHandedOut,
-] as const;
-
 export const payments: Projection<PaymentEvent> = {
   name: PAYMENTS,
-  events: EVENTS,
+  events: PAYMENT_STREAM_EVENTS,
   collections: [
     {
       name: PAYMENTS,

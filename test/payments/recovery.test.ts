@@ -18,11 +18,7 @@ beforeEach(async () => {
 afterAll(() => world.close());
 afterEach(() => world.disturb());
 
-const typesOf = async (requestId: string) => {
-  const events = await world.events();
-  const { stream } = events.find(({ data }) => data.requestId === requestId)!;
-  return events.filter((event) => event.stream === stream).map(({ type }) => type);
-};
+const typesOf = (requestId: string) => world.eventTypesOf(requestId);
 
 const requestOf = (answer: { json: { meta: { request_id: string } } }) => answer.json.meta.request_id;
 const result = (requestId: string) => world.get(`/v2/results/${requestId}`);

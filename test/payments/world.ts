@@ -254,6 +254,13 @@ export async function openWorld({
     ).toString('base64'),
   });
 
+  /** Types of the events of the payment that a request presented, oldest first. */
+  async function eventTypesOf(requestId: string): Promise<readonly string[]> {
+    const all = await events();
+    const stream = all.find(({ data }) => data.requestId === requestId)?.stream;
+    return all.filter((event) => event.stream === stream).map(({ type }) => type);
+  }
+
   async function events(): Promise<readonly RecordedEvent[]> {
     const all: RecordedEvent[] = [];
     for await (const batch of storage.log.readAll(null, { by: 'all' })) all.push(...batch.events);
@@ -302,6 +309,7 @@ export async function openWorld({
     tokens,
     moved,
     events,
+    eventTypesOf,
     /** From now on these methods of the chain answer otherwise. */
     disturb(methods: Partial<Chain> = {}) {
       fault = methods;
