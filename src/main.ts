@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createPurchasing } from './commands/purchase.ts';
+import type { KeyCalls } from './commands/purchase-contract.ts';
 import type { Config } from './config.ts';
 import { freePorts } from './free-ports.ts';
 import { alarmsTo, healthChecks } from './health-checks.ts';
@@ -145,6 +146,8 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
+    keyCalls: unavailableKeyCalls,
+    newDeliveryId: randomUUID,
     blockhashes,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
@@ -303,3 +306,10 @@ function storageLine({ engines, dataDirectory }: Config): string {
 
 /** A unique id for a run of the command line. */
 export const newId = (): string => randomUUID();
+
+/** No route makes key calls yet. */
+const unavailableKeyCalls: KeyCalls = {
+  newKeyId: randomUUID,
+  show: () => Promise.reject(new Error('there are no key calls yet')),
+  rotate: () => Promise.reject(new Error('there are no key calls yet')),
+};

@@ -1,12 +1,72 @@
-import { type Clock, toInstant } from '../instant.ts';
-import type { PayloadStore } from '../storage/payload-store.ts';
-import type { Purchase } from './payment.ts';
+/** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
+import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../instant.ts';
+import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
+import type { Purchase, RecordedAnswer } from './payment.ts';
+import type { QueryAnswer } from './payment-query.ts';
+
+/** How long a paid answer is kept. */
+export const ANSWER_RETENTION_DAYS = 30;
+const RETENTION = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
+
+interface AnswerPorts {
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+  /** A new UUIDv4: the delivery's id is also its Idempotency-Key. */
+  newDeliveryId(): string;
+  /** Id of a key that does not exist yet. */
+  newKeyId(): string;
+}
+
+export interface StoredAnswer {
+  readonly recorded: RecordedAnswer;
+  /** What was stored for it. */
+  readonly blobs: readonly BlobName[];
+}
+
+/** Stores what the event of an answer names, and gives the event's content. */
+export async function storeAnswer(
+  { payloads, clock, newDeliveryId, newKeyId }: AnswerPorts,
+  requestId: string,
+  answer: QueryAnswer,
+): Promise<StoredAnswer> {
+  const common = { requestId, answeredCases: answer.answeredCases };
+  if ('keyCall' in answer) {
+    const keyCall = { does: answer.keyCall, keyId: newKeyId() };
+    return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, blobs: [] };
+  }
+  const asked = answer.callbacks ?? [];
+  const [name, ...targets] = await Promise.all([
+    payloads.put('answer', answer.body),
+    ...asked.map(({ url }) => payloads.put('target', Buffer.from(url))),
+  ]);
+  const callbacks = asked.flatMap(({ url, result }, i) => {
+    const target = targets[i];
+    return target === undefined ? [] : [{ deliveryId: newDeliveryId(), target, origin: originOf(url), result }];
+  });
+  return {
+    recorded: { ...common, answer: name, keepUntil: keepUntil(clock), keyCall: null, callbacks },
+    blobs: [name, ...targets],
+  };
+}
+
+const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + RETENTION);
+
+/** When an answer was recorded. */
+export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
+  toInstant(toMicros(until) - RETENTION);
+
+/** Of a callback's URL, all that an event may hold: paths and queries carry secrets. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'unusable';
+  const { protocol, origin } = new URL(url);
+  return protocol === 'https:' || protocol === 'http:' ? origin : 'unusable';
+}
 
 /** The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once). */
 export async function keptAnswer(
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
-  { answer: { answer, keepUntil } }: Pick<Purchase, 'answer'>,
+  { answer: { answer, keepUntil: until } }: Pick<Purchase, 'answer'>,
 ): Promise<Buffer | null> {
-  const isKept = answer !== null && toInstant(clock.now()) < keepUntil;
+  const isKept = answer !== null && toInstant(clock.now()) < until;
   return isKept ? payloads.get(answer) : null;
 }

@@ -1,17 +1,35 @@
 /** Runs the query that a payment is for, within its deadline and never beyond the process that runs it. */
 import type { BaseLogger } from 'pino';
 import { type Problem, problem } from '../errors.ts';
+import type { KeyCall } from '../events/payment.ts';
 
 /** How long a query may take. */
 export const QUERY_DEADLINE_MS = 20_000;
 
 /** A query's answer. */
-export interface QueryAnswer {
-  /** The whole body, serialised once: stored and served byte for byte. */
+export interface ComposedAnswer {
+  /** The whole body, `meta` included, serialised once: stored, served and pushed byte for byte. */
   readonly body: Buffer;
-  /** How many cases were answered. */
+  /** How many cases were answered, for the wallet's day limit. */
+  readonly answeredCases: number;
+  /** What is pushed too, once the payment is settled. */
+  readonly callbacks?: readonly RequestedCallback[];
+}
+
+export interface RequestedCallback {
+  /** As the caller sent it: nobody has looked at it yet. */
+  readonly url: string;
+  /** Which result of a batch is pushed, from 0; null: the whole answer. */
+  readonly result: number | null;
+}
+
+/** A call on the wallet's signing keys: it has no effect and no answer before its payment is settled. */
+export interface KeyCallAnswer {
+  readonly keyCall: KeyCall['does'];
   readonly answeredCases: number;
 }
+
+export type QueryAnswer = ComposedAnswer | KeyCallAnswer;
 
 export interface QueryRun {
   readonly requestId: string;

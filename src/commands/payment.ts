@@ -96,7 +96,12 @@ export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentReje
       case 'Settle':
         if (!isSubmitted(state)) return rejected('not_submitted');
         if (state.status === 'settled') return [];
-        return [(state.status === 'submitted' ? PaymentSettled : PaymentSettledLate).of(charge(state, command.slot))];
+        return [
+          (state.status === 'submitted' ? PaymentSettled : PaymentSettledLate).of({
+            ...charge(state, command.slot),
+            owes: debtOf(state.answer),
+          }),
+        ];
       case 'Fail':
         if (!isSubmitted(state)) return rejected('not_submitted');
         if (state.status === 'failed' || state.status === 'rolled_back') return [];
@@ -197,3 +202,9 @@ const charge = ({ authorization, answer, submission }: Purchase, slot: number) =
   amount: authorization.amount,
   answeredCases: answer.answeredCases,
 });
+
+/** What settlement sets going beside the answer. */
+function debtOf({ callbacks, keyCall }: RecordedAnswer): EventOf<typeof PaymentSettled>['data']['owes'] {
+  if (keyCall === null && callbacks.length === 0) return null;
+  return { deliveries: callbacks.map(({ deliveryId }) => deliveryId), keyCall };
+}

@@ -2,8 +2,11 @@
 import type { BaseLogger } from 'pino';
 import type { Problem } from '../errors.ts';
 import type { PaymentDialect } from '../events/payment.ts';
+import type { Instant } from '../instant.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
+import type { CommandContext } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
+import type { Purchase } from './payment.ts';
 import type { BlockhashKnowledge } from './payment-chain-checks.ts';
 import type { RateLimitState } from './payment-limits.ts';
 import type { QueryAnswer } from './payment-query.ts';
@@ -22,6 +25,9 @@ export interface Payee {
 export interface PurchasePorts extends SettlementPorts {
   readonly payloads: PayloadStore;
   readonly blockhashes: BlockhashKnowledge;
+  readonly keyCalls: KeyCalls;
+  /** A new UUIDv4. */
+  newDeliveryId(): string;
   /** Signs as the fee payer of sponsored payments. */
   readonly feePayer: { sign(message: Uint8Array): Uint8Array };
   readonly payee: Payee;
@@ -39,6 +45,24 @@ export interface PurchasePorts extends SettlementPorts {
   };
 }
 
+/** Calls on a wallet's signing keys: done and answered once their payment is settled, not before. */
+export interface KeyCalls {
+  /** Id of a key that does not exist yet. */
+  newKeyId(): string;
+  /** The wallet's keys as they stand; makes its first key where it has none. */
+  show(purchase: Purchase, call: KeyCallContext): Promise<Buffer>;
+  /**
+   * The new key with its secret: given once, and recorded on the payment's stream before it is; after that
+   * `result_gone`. The key itself is made once, however often this is asked.
+   */
+  rotate(stream: string, purchase: Purchase, call: KeyCallContext): Promise<Buffer | Problem>;
+}
+
+export interface KeyCallContext {
+  readonly tag: string | null;
+  readonly context: CommandContext;
+}
+
 export interface PurchaseRequest {
   readonly requestId: string;
   /** Method and path. */
@@ -52,6 +76,8 @@ export interface PurchaseRequest {
   readonly transaction: VerifiedTransaction;
   /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
   readonly identifierHash: string | null;
+  /** `X-Service-Tag`, for answers that are composed after settlement. */
+  readonly tag: string | null;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
   answer(call: { readonly wallet: string; readonly signal: AbortSignal }): Promise<QueryAnswer | Problem>;
@@ -64,10 +90,23 @@ export interface Timings {
   readonly settle: number | null;
 }
 
+/** What is pushed beside the answer. */
+export interface Promised {
+  readonly deliveries: readonly string[];
+  /** When it was promised. */
+  readonly at: Instant;
+}
+
 /** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
 export type PurchaseOutcome = (
   | { readonly outcome: 'refused'; readonly problem: Problem }
-  | { readonly outcome: 'settled'; readonly transaction: string; readonly boughtBy: string; readonly body: Buffer }
+  | {
+      readonly outcome: 'settled';
+      readonly transaction: string;
+      readonly boughtBy: string;
+      readonly body: Buffer;
+      readonly promised: Promised;
+    }
   /** Not yet known: recovery decides. */
   | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string }
   /** It certainly did not move any money. */

@@ -6,7 +6,6 @@
 import { setMaxListeners } from 'node:events';
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { paymentStream } from '../events/payment.ts';
-import { MICROS_PER_SECOND, toInstant } from '../instant.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
@@ -20,7 +19,7 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
-import { keptAnswer } from './payment-answer.ts';
+import { answeredAt, keptAnswer, storeAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
@@ -28,15 +27,20 @@ import { admit, countCases, type RateLimitState, uncount } from './payment-limit
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
 import { giveBack, reserve } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
-import type { PurchaseOutcome, PurchasePorts, PurchaseRequest, Purchasing, Timings } from './purchase-contract.ts';
+import type {
+  KeyCallContext,
+  Promised,
+  PurchaseOutcome,
+  PurchasePorts,
+  PurchaseRequest,
+  Purchasing,
+  Timings,
+} from './purchase-contract.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
 /** How often a transaction is broadcast again until the chain confirms it. */
 export const REBROADCAST_MS = 2_000;
-/** How long a paid answer is kept. */
-export const ANSWER_RETENTION_DAYS = 30;
-const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
 
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(ports: PurchasePorts): Purchasing {
@@ -204,28 +208,19 @@ class PurchaseRun {
 
   async #claimAndSettle(
     found: Loaded<Payment>,
-    { body, answeredCases }: QueryAnswer,
+    answer: QueryAnswer,
     submission: Purchase['submission'],
   ): Promise<PurchaseOutcome> {
-    const { payloads, clock, draining, logger } = this.#ports;
-    const name = await payloads.put('answer', body);
+    const { payloads, keyCalls, draining, logger } = this.#ports;
+    const newKeyId = () => keyCalls.newKeyId();
+    const stored = await storeAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
+    const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
-    const purchase: Purchase = {
-      authorization: this.#authorization,
-      answer: {
-        requestId: this.#request.requestId,
-        answer: name,
-        keepUntil: toInstant(clock.now() + ANSWER_RETENTION_DAYS * DAY_MICROS),
-        answeredCases,
-        reservedKeyId: null,
-        callbacks: [],
-      },
-      submission,
-    };
+    const purchase: Purchase = { authorization: this.#authorization, answer: stored.recorded, submission };
     const claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context, this.#identified);
     if ('used' in claim || 'bought' in claim) {
       // The claim is somebody else's, so no event will ever name these bytes.
-      await payloads.remove(name).catch(() => undefined);
+      await Promise.all(stored.blobs.map((name) => payloads.remove(name).catch(() => undefined)));
       return 'used' in claim ? this.refuse(claim.used) : this.#lost(claim.bought);
     }
     if ('unknown' in claim) {
@@ -233,7 +228,7 @@ class PurchaseRun {
       logger.error({ err: claim.unknown, ...this.#who() }, 'a claim has no known outcome');
       return this.#pending(submission.transaction, answeredCases);
     }
-    return this.#settle(claim.claimed, body, answeredCases);
+    return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
   }
 
   /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
@@ -251,9 +246,12 @@ class PurchaseRun {
       case 'submitted':
         return { outcome: 'pending', transaction, boughtBy, ...this.#facts() };
       case 'settled': {
-        const body = await keptAnswer(this.#ports, state);
+        const body =
+          state.answer.keyCall?.does === 'show'
+            ? await this.#ports.keyCalls.show(state, this.#keyCallContext())
+            : await keptAnswer(this.#ports, state);
         if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
-        return { outcome: 'settled', transaction, boughtBy, body, ...this.#facts() };
+        return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
       }
       case 'failed':
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
@@ -262,29 +260,43 @@ class PurchaseRun {
     }
   }
 
-  async #settle(claimed: SubmittedPayment, body: Buffer, answeredCases: number): Promise<PurchaseOutcome> {
+  /** @param composed null where the answer is composed after settlement */
+  async #settle(claimed: SubmittedPayment, composed: Buffer | null): Promise<PurchaseOutcome> {
     const { draining, patience, logger } = this.#ports;
     const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = patience ?? {};
     const watch = { until: performance.now() + settlementMs, signal: draining, rebroadcastMs };
+    const { answeredCases } = claimed.state.answer;
     const { transaction } = claimed.state.submission;
-    let settled: Loaded<Payment>;
     try {
-      settled = await settle(this.#ports, this.#stream, claimed, this.#context, watch);
+      const { state } = await settle(this.#ports, this.#stream, claimed, this.#context, watch);
+      if (state.status === 'settled') {
+        const body = composed ?? (await this.#keyAnswer(state));
+        if (isProblem(body)) return this.#pending(transaction, answeredCases);
+        await this.#count(answeredCases);
+        const boughtBy = this.#request.requestId;
+        return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
+      }
+      if (state.status === 'failed') {
+        await this.#count(0);
+        return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
+      }
     } catch (error) {
-      // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says.
+      // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says, and the
+      // result URL gives what is owed.
       logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
-      return this.#pending(transaction, answeredCases);
-    }
-    const { state } = settled;
-    if (state.status === 'settled') {
-      await this.#count(answeredCases);
-      return { outcome: 'settled', transaction, boughtBy: this.#request.requestId, body, ...this.#facts() };
-    }
-    if (state.status === 'failed') {
-      await this.#count(0);
-      return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
     }
     return this.#pending(transaction, answeredCases);
+  }
+
+  #keyAnswer(settled: Purchase): Promise<Buffer | Problem> {
+    const { keyCalls } = this.#ports;
+    return settled.answer.keyCall?.does === 'rotate'
+      ? keyCalls.rotate(this.#stream, settled, this.#keyCallContext())
+      : keyCalls.show(settled, this.#keyCallContext());
+  }
+
+  #keyCallContext(): KeyCallContext {
+    return { tag: this.#request.tag, context: this.#context };
   }
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
@@ -340,6 +352,11 @@ class PurchaseRun {
     };
   }
 }
+
+const promisedBy = ({ answer }: Purchase): Promised => ({
+  deliveries: answer.callbacks.map(({ deliveryId }) => deliveryId),
+  at: answeredAt(answer),
+});
 
 /** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
 const provesNobody = ({ details }: Problem): boolean =>

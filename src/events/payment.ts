@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { Instant } from '../instant.ts';
-import { type EventOf, event } from './event.ts';
+import { type EventOf, event, type JsonObject } from './event.ts';
 
 /** Base units of the token, as a decimal string: no floating point touches money. */
 export const BaseUnits = z.string().regex(/^(0|[1-9]\d*)$/);
@@ -36,10 +36,14 @@ export const PaymentAuthorized = event(
   }),
 );
 
+/** What a paid call on a wallet's signing keys does once it is settled, and the id of the key that it makes, if it makes one. */
+const KeyCall = z.strictObject({ does: z.enum(['show', 'rotate']), keyId: z.string() });
+export type KeyCall = z.infer<typeof KeyCall>;
+
 /** The query has its answer, and with it everything that must happen once the payment is settled. */
 export const QueryAnswered = event(
   'QueryAnswered',
-  1,
+  2,
   z.strictObject({
     requestId: RequestId,
     /** The answer's bytes in the payload store; null for calls that are composed after settlement. */
@@ -48,10 +52,22 @@ export const QueryAnswered = event(
     keepUntil: Instant,
     /** How many cases were answered: what the call counts against the wallet's day. */
     answeredCases: z.int().nonnegative(),
-    /** Signing key reserved for a call that makes one. */
-    reservedKeyId: z.string().nullable(),
-    callbacks: z.array(z.strictObject({ deliveryId: z.uuid(), target: Sha256, origin: z.string() })),
+    keyCall: KeyCall.nullable(),
+    callbacks: z.array(
+      z.strictObject({
+        /** Names the delivery's stream, and is its Idempotency-Key. */
+        deliveryId: z.uuid(),
+        /** The URL's bytes in the payload store. */
+        target: Sha256,
+        /** Scheme, host and port of the URL; `unusable` where it has none. */
+        origin: z.string(),
+        /** Which result of a batch is pushed, from 0; null: the whole answer. */
+        result: z.int().nonnegative().nullable(),
+      }),
+    ),
   }),
+  // Version 1 was written before there were key calls and callbacks: it never names one.
+  { 1: ({ reservedKeyId: _, ...data }) => ({ ...data, keyCall: null }) },
 );
 
 /** The query could not be answered, so its payment is never broadcast. */
@@ -86,11 +102,18 @@ const Charge = z.strictObject({
   answeredCases: z.int().nonnegative(),
 });
 
+const Settlement = z.strictObject({
+  ...Charge.shape,
+  /** What must follow beside the answer, so that nobody has to look up each payment for it; null for most. */
+  owes: z.strictObject({ deliveries: z.array(z.uuid()), keyCall: KeyCall.nullable() }).nullable(),
+});
+const owesNothing = { 1: (data: JsonObject) => ({ ...data, owes: null }) };
+
 /** The transfer is confirmed: the money moved, the answer is owed. */
-export const PaymentSettled = event('PaymentSettled', 1, Charge);
+export const PaymentSettled = event('PaymentSettled', 2, Settlement, owesNothing);
 
 /** A transfer landed after it had been given up for dead. Money taken is always answered. */
-export const PaymentSettledLate = event('PaymentSettledLate', 1, Charge);
+export const PaymentSettledLate = event('PaymentSettledLate', 2, Settlement, owesNothing);
 
 /** The transfer certainly did not happen: it failed on chain, or expired unseen. */
 export const PaymentFailed = event(

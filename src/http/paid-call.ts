@@ -1,4 +1,5 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
+import type { QueryAnswer } from '../commands/payment-query.ts';
 import type { Problem } from '../errors.ts';
 import type { SentRequest } from './parameters/request-parameters.ts';
 
@@ -21,13 +22,6 @@ export type SandboxCallContext = Pick<PaidCallContext, 'requestId' | 'tag'>;
 /** The whole answer to each call with the same parameters, `meta` included. */
 export type SandboxAnswer = (call: SandboxCallContext) => string;
 
-export interface PaidAnswer {
-  /** The whole answer, `meta` included, serialised once: stored, served and pushed byte for byte. */
-  readonly body: Buffer;
-  /** How many cases were answered, for the wallet's day limit. */
-  readonly answeredCases: number;
-}
-
 /** One paid endpoint. Payment, limits, settlement and errors are the same for all and live in `paid-route.ts`. */
 export interface PaidRoute<Parameters> {
   readonly method: 'GET' | 'POST';
@@ -47,7 +41,7 @@ export interface PaidRoute<Parameters> {
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */
   fingerprint(parameters: Parameters): string;
-  answer(parameters: Parameters, call: PaidCallContext): Promise<PaidAnswer | Problem>;
+  answer(parameters: Parameters, call: PaidCallContext): Promise<QueryAnswer | Problem>;
 }
 
 /** The price of one query: 0.99 USDC in base units (specification 1). */

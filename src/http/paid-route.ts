@@ -96,6 +96,7 @@ export function registerPaidRoute<Parameters>(
         dialect,
         transaction,
         identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
+        tag,
         startedAt,
         answer: ({ wallet, signal }) => {
           const call: PaidCallContext = {

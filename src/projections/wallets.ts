@@ -55,7 +55,7 @@ export const wallets: Projection<WalletActivity> = {
 
 function account(
   record: WalletRecord,
-  { amount, answeredCases }: EventOf<typeof PaymentSettled>['data'],
+  { amount, answeredCases }: Pick<EventOf<typeof PaymentSettled>['data'], 'amount' | 'answeredCases'>,
   sign: 1 | -1,
 ): WalletRecord {
   return {

@@ -36,7 +36,7 @@ export const answer: RecordedAnswer = {
   answer: 'b'.repeat(64),
   keepUntil: '2026-07-01T12:00:00.000000Z',
   answeredCases: 1,
-  reservedKeyId: null,
+  keyCall: null,
   callbacks: [],
 };
 
@@ -58,8 +58,8 @@ export const submitted = PaymentSubmitted.of(submission);
 export const queryFailed = QueryFailed.of({ requestId: REQUEST, code: 'case_not_found', status: 404 });
 export const released = PaymentReleased.of({ reason: 'query_failed' });
 export const takenOver = PaymentReleased.of({ reason: 'claim_taken_over' });
-export const settled = PaymentSettled.of(charged);
-export const settledLate = PaymentSettledLate.of(charged);
+export const settled = PaymentSettled.of({ ...charged, owes: null });
+export const settledLate = PaymentSettledLate.of({ ...charged, owes: null });
 export const expired = PaymentFailed.of({
   transaction: TRANSACTION,
   requestId: REQUEST,

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRejection } from '../../src/commands/decider.ts';
 import { isSubmitted, mayBePresented, type PaymentCommand, payment } from '../../src/commands/payment.ts';
-import type { PaymentEvent } from '../../src/events/payment.ts';
+import { type PaymentEvent, PaymentSettled, QueryAnswered } from '../../src/events/payment.ts';
 import { given } from '../given-when-then.ts';
 import {
+  answer,
   answered,
   authorization,
   authorized,
@@ -16,6 +17,7 @@ import {
   handedOut,
   purchase,
   queryFailed,
+  REQUEST,
   rolledBack,
   settled,
   settledLate,
@@ -98,6 +100,17 @@ describe('a payment that was submitted', () => {
       when(...claimed)
         .when(command)
         .thenRejected('already_used');
+  });
+  it('names what it owes beside its answer as it settles', () => {
+    const callback = { deliveryId: REQUEST, target: 'c'.repeat(64), origin: 'https://agent.example', result: null };
+    const pushed = QueryAnswered.of({ ...answer, callbacks: [callback] });
+    when(authorized, pushed, submitted)
+      .when(settle)
+      .then(PaymentSettled.of({ ...settled.data, owes: { deliveries: [REQUEST], keyCall: null } }));
+    const keyCall = { does: 'rotate', keyId: 'key-1' } as const;
+    when(authorized, QueryAnswered.of({ ...answer, answer: null, keyCall }), submitted)
+      .when(settle)
+      .then(PaymentSettled.of({ ...settled.data, owes: { deliveries: [], keyCall } }));
   });
   it('settles once, naming what it paid for', () => {
     when(...claimed)

@@ -22,6 +22,7 @@ import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
+import { noKeyCalls } from '../support/key-calls.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
 import { listen, silent } from './serving.ts';
@@ -65,6 +66,8 @@ export async function openWorld() {
     clock: systemClock,
     chain,
     blockhashes,
+    keyCalls: noKeyCalls,
+    newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
     draining: draining.signal,

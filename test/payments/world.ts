@@ -9,11 +9,12 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
+import type { QueryAnswer } from '../../src/commands/payment-query.ts';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase-contract.ts';
 import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';
-import { type PaidAnswer, type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
+import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
 import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
@@ -32,6 +33,7 @@ import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
+import { noKeyCalls } from '../support/key-calls.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -70,7 +72,7 @@ export interface WorldOptions {
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
-  readonly answer?: (question: string, call: PaidCallContext) => Promise<PaidAnswer | Problem>;
+  readonly answer?: (question: string, call: PaidCallContext) => Promise<QueryAnswer | Problem>;
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
@@ -127,6 +129,8 @@ export async function openWorld({
     clock: systemClock,
     chain,
     blockhashes,
+    keyCalls: noKeyCalls,
+    newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
     draining: draining.signal,
@@ -331,7 +335,7 @@ export async function openWorld({
 }
 
 /** What the test endpoints do: the question says it. */
-export async function answerFor(q: string, call: PaidCallContext): Promise<PaidAnswer | Problem> {
+export async function answerFor(q: string, call: PaidCallContext): Promise<QueryAnswer | Problem> {
   if (q.startsWith('unknown')) return problem('case_not_found', { enqueued: false });
   if (q.startsWith('throws')) throw new Error('the query broke');
   if (q.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 300));

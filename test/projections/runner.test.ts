@@ -182,7 +182,7 @@ describe('projection runner', () => {
         answer,
         keepUntil,
         answeredCases: 1,
-        reservedKeyId: null,
+        keyCall: null,
         callbacks: [],
       });
     const KEPT = '2999-01-01T00:00:00.000000Z';
