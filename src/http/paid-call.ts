@@ -46,3 +46,6 @@ export interface PaidRoute<Parameters> {
 
 /** The price of one query: 0.99 USDC in base units (specification 1). */
 export const PRICE_BASE_UNITS = 990_000n;
+
+/** Price in US dollars of an amount in base units: exact, since prices are whole cents. */
+export const costInUsd = (amount: bigint): number => Number(amount / 10_000n) / 100;

@@ -1,45 +1,23 @@
 /** What every paid endpoint has in common: the order of checks, payment, settlement, receipts (`http-api.md`). */
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.ts';
+import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
-import type { PaymentDialect } from '../events/payment.ts';
-import { type Clock, toInstant } from '../instant.ts';
-import {
-  REJECTION,
-  type TransferTerms,
-  type VerifiedTransaction,
-  verifyTransaction,
-} from '../solana/verify-transaction.ts';
-import type { AddressLimit } from './address-limit.ts';
-import { metaOf } from './meta.ts';
-import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
+import type { Clock } from '../instant.ts';
+import { type BuyingDependencies, createBuying } from './buy.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
+import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
 import { SANDBOX_HEADERS } from './sandbox/answer-early.ts';
 import { sendProblem } from './send-problem.ts';
-import { type PresentedPayment, readPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
-import { identifierHashOf } from './x402/payment-identifier.ts';
+import { readPayment } from './x402/payment-header.ts';
 import { type Receipt, receiptHeaders } from './x402/receipt.ts';
 import { checkTerms, type NewestBlockhash, sendPaymentRequired } from './x402/send-payment-required.ts';
-import { type Merchant, type Offer, transferTermsOf } from './x402/terms.ts';
+import type { Offer } from './x402/terms.ts';
 
-export interface PaidRouteDependencies {
-  readonly merchant: Merchant;
-  readonly purchasing: Purchasing;
+export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly clock: Clock;
-  /** Bounds requests with an invalid payment; left out, they are not bounded. */
-  readonly addressLimit?: AddressLimit | undefined;
 }
-
-/** Where a paid answer can be fetched again. */
-export const resultPath = (requestId: string): string => `/v2/results/${requestId}`;
-
-/** When a caller whose payment is not yet settled should look again, seconds. */
-export const PENDING_RETRY_SECONDS = 2;
-
-/** Price in US dollars of an amount in base units: exact, since prices are whole cents. */
-export const costInUsd = (amount: bigint): number => Number(amount / 10_000n) / 100;
 
 /**
  * Opens one paid endpoint.
@@ -51,7 +29,7 @@ export function registerPaidRoute<Parameters>(
   route: PaidRoute<Parameters>,
 ): void {
   const { merchant } = dependencies;
-  const termsOf = transferTermsOf(merchant);
+  const buying = createBuying(dependencies);
   const offerOf = (amount: bigint): Offer => ({ path: route.path, description: route.description, amount });
   checkTerms(merchant, offerOf(PRICE_BASE_UNITS));
 
@@ -79,41 +57,25 @@ export function registerPaidRoute<Parameters>(
       const amount = route.price(parameters);
       if (!payment) return askForPayment(amount);
 
-      const verified = isProblem(payment) ? payment : verify(payment, termsOf(amount));
+      const verified = buying.verify(payment, amount, request.ip);
       if (isProblem(verified)) {
-        const excess = dependencies.addressLimit?.count(request.ip);
-        if (excess) return sendProblem(reply, excess);
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }
-      const { transaction, dialect, identifier } = verified;
+      const { requestId } = request;
       const tag = readTag(request);
-      const endpoint = `${route.method} ${route.path}`;
-      const outcome = await dependencies.purchasing.buy({
-        requestId: request.requestId,
-        endpoint,
-        requestHash: sha256(`${endpoint}\n${route.fingerprint(parameters)}`),
-        amount,
-        dialect,
-        transaction,
-        identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
+      const { outcome, receipt } = await buying.buy({
+        route,
+        parameters,
+        payment: verified,
+        requestId,
         tag,
         startedAt,
-        answer: ({ wallet, signal }) => {
-          const call: PaidCallContext = {
-            requestId: request.requestId,
-            wallet,
-            costUsd: costInUsd(amount),
-            tag,
-            signal,
-          };
-          return route.answer(parameters, call);
-        },
       });
       setPaymentHeaders(reply, outcome);
       return answerWith(reply, outcome, {
-        requestId: request.requestId,
+        requestId,
         tag,
-        receipt: { dialect, network: merchant.network, payer: transaction.wallet, amount: String(amount) },
+        receipt,
         clock: dependencies.clock,
         askForPayment: (refusal) => askForPayment(amount, refusal),
       });
@@ -122,29 +84,6 @@ export function registerPaidRoute<Parameters>(
 }
 
 const isRefusal = (value: unknown): value is Problem => typeof value === 'object' && value !== null && isProblem(value);
-
-interface VerifiedPayment {
-  readonly transaction: VerifiedTransaction;
-  readonly dialect: PaymentDialect;
-  /** The client's `payment-identifier`. */
-  readonly identifier: string | null;
-}
-
-/** Checks 2 to 6 of `payments.md`, and in which dialect the payment was made. */
-function verify(
-  { transaction: wire, memo, x402Version, identifier }: PresentedPayment,
-  terms: TransferTerms,
-): VerifiedPayment | Problem {
-  const verdict = verifyTransaction(wire, terms, memo);
-  if (!verdict.ok) {
-    return verdict.reason === REJECTION.couldNotBeDecoded
-      ? unreadable(verdict.reason)
-      : rejectedPayment(verdict.reason);
-  }
-  const { transaction } = verdict;
-  const dialect = transaction.sponsored ? (x402Version === 2 ? 'x402-v2' : 'x402-v1') : 'self-paid';
-  return { transaction, dialect, identifier };
-}
 
 function setPaymentHeaders(reply: FastifyReply, { limits, timings }: PurchaseOutcome): void {
   if (limits) {
@@ -195,33 +134,12 @@ export function sendPaidAnswer(reply: FastifyReply, requestId: string, body: Buf
     .send(body);
 }
 
-export interface PendingPayment {
-  readonly requestId: string;
-  /** The request that the answer is kept under. */
-  readonly boughtBy: string;
-  readonly transaction: string;
-  readonly tag: string | null;
-  readonly clock: Clock;
-}
-
-/** The outcome of a payment is not yet known: where to look for it, and when. Never a 402, which would be paid again. */
-export function sendPending(
-  reply: FastifyReply,
-  { requestId, boughtBy, transaction, tag, clock }: PendingPayment,
-): FastifyReply {
-  const meta = metaOf({ request_id: requestId, queried_at: toInstant(clock.now()), tag });
-  const payment = {
-    status: 'pending',
-    transaction,
-    result_url: `${reply.server.answering.publicUrl}${resultPath(boughtBy)}`,
-    retry_after: PENDING_RETRY_SECONDS,
-  };
+/** Never a 402, which a client would pay again. */
+export function sendPending(reply: FastifyReply, pending: PendingPayment): FastifyReply {
   return reply
     .code(202)
     .header('retry-after', String(PENDING_RETRY_SECONDS))
     .header('cache-control', 'private, no-store')
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ meta, payment }));
+    .send(JSON.stringify(pendingAnswer(pending, reply.server.answering.publicUrl)));
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

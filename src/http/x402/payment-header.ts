@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
 import { type Problem, problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
+import { nestingOf } from '../nesting.ts';
 import { readPaymentIdentifier } from './payment-identifier.ts';
 
 /** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
@@ -117,31 +118,6 @@ function parseJson(bytes: Buffer): unknown {
     return undefined;
   }
 }
-
-/** How deep a text's brackets are nested, those in strings left out. */
-function nestingOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text.charCodeAt(index);
-    if (inString) {
-      if (character === BACKSLASH) index++;
-      else if (character === QUOTE) inString = false;
-    } else if (character === QUOTE) {
-      inString = true;
-    } else if (character === OPENING_BRACKET || character === OPENING_BRACE) {
-      deepest = Math.max(deepest, ++depth);
-    } else if (character === CLOSING_BRACKET || character === CLOSING_BRACE) {
-      depth--;
-    }
-  }
-  return deepest;
-}
-
-const [QUOTE, BACKSLASH, OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [
-  ...Buffer.from('"\\[]{}'),
-] as [number, number, number, number, number, number];
 
 /** The payment cannot be read at all. */
 export const unreadable = (reason: string): Problem => problem('invalid_payment', { reason });

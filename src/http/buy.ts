@@ -1,0 +1,109 @@
+/**
+ * How anything is paid for, whatever transport the call came by (`http-api.md`, Order of checks, 4 to 8): a payment is
+ * checked against our own terms, then it buys.
+ */
+import { createHash } from 'node:crypto';
+import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.ts';
+import { isProblem, type Problem } from '../errors.ts';
+import type { PaymentDialect } from '../events/payment.ts';
+import { REJECTION, type VerifiedTransaction, verifyTransaction } from '../solana/verify-transaction.ts';
+import type { AddressLimit } from './address-limit.ts';
+import { costInUsd, type PaidRoute } from './paid-call.ts';
+import { type PresentedPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
+import { identifierHashOf } from './x402/payment-identifier.ts';
+import type { Receipt } from './x402/receipt.ts';
+import { type Merchant, transferTermsOf } from './x402/terms.ts';
+
+export interface BuyingDependencies {
+  readonly merchant: Merchant;
+  readonly purchasing: Purchasing;
+  /** Bounds calls with an invalid payment; left out, they are not bounded. */
+  readonly addressLimit?: AddressLimit | undefined;
+}
+
+/** A payment that is sound as far as it can be told without the log and the chain. */
+export interface VerifiedPayment {
+  readonly transaction: VerifiedTransaction;
+  readonly dialect: PaymentDialect;
+  /** The client's `payment-identifier`. */
+  readonly identifier: string | null;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+export interface PayingCall<Parameters> {
+  readonly route: PaidRoute<Parameters>;
+  readonly parameters: Parameters;
+  readonly payment: VerifiedPayment;
+  readonly requestId: string;
+  /** `X-Service-Tag`, checked. */
+  readonly tag: string | null;
+  /** `performance.now()` when the call came. */
+  readonly startedAt: number;
+}
+
+export interface Bought {
+  readonly outcome: PurchaseOutcome;
+  readonly receipt: Omit<Receipt, 'transaction' | 'failure'>;
+}
+
+export interface Buying {
+  /**
+   * Checks 1 to 6 of `payments.md`. An unsound payment counts against the address that it came from.
+   * @param payment as it was read, or why it could not be
+   * @param amount base units
+   */
+  verify(payment: PresentedPayment | Problem, amount: bigint, address: string): VerifiedPayment | Problem;
+  /**
+   * Buys one answer. Equal requests are the same request by whichever transport they come: a payment identifier that
+   * is repeated over another one finds the answer that it bought, and one transaction never buys twice.
+   */
+  buy<Parameters>(call: PayingCall<Parameters>): Promise<Bought>;
+}
+
+/** @throws RangeError if an address of the merchant is none */
+export function createBuying({ merchant, purchasing, addressLimit }: BuyingDependencies): Buying {
+  const termsOf = transferTermsOf(merchant);
+  const check = (payment: PresentedPayment | Problem, amount: bigint): VerifiedPayment | Problem => {
+    if (isProblem(payment)) return payment;
+    const { transaction: wire, memo, x402Version, identifier } = payment;
+    const verdict = verifyTransaction(wire, termsOf(amount), memo);
+    if (!verdict.ok) {
+      return verdict.reason === REJECTION.couldNotBeDecoded
+        ? unreadable(verdict.reason)
+        : rejectedPayment(verdict.reason);
+    }
+    const { transaction } = verdict;
+    const dialect = transaction.sponsored ? (x402Version === 2 ? 'x402-v2' : 'x402-v1') : 'self-paid';
+    return { transaction, dialect, identifier, amount };
+  };
+  return {
+    verify(payment, amount, address) {
+      const verified = check(payment, amount);
+      return isProblem(verified) ? (addressLimit?.count(address) ?? verified) : verified;
+    },
+    async buy({ route, parameters, payment, requestId, tag, startedAt }) {
+      const { transaction, dialect, identifier, amount } = payment;
+      const endpoint = `${route.method} ${route.path}`;
+      const outcome = await purchasing.buy({
+        requestId,
+        endpoint,
+        requestHash: sha256(`${endpoint}\n${route.fingerprint(parameters)}`),
+        amount,
+        dialect,
+        transaction,
+        identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
+        tag,
+        startedAt,
+        answer: ({ wallet, signal }) =>
+          route.answer(parameters, { requestId, wallet, costUsd: costInUsd(amount), tag, signal }),
+      });
+      return {
+        outcome,
+        receipt: { dialect, network: merchant.network, payer: transaction.wallet, amount: String(amount) },
+      };
+    },
+  };
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
