@@ -16,6 +16,8 @@ import { answerSandboxEarly, readyAnswerOf } from './sandbox/answer-early.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
+import { v1CaseRoute, v1MonitorRoute } from './v1/routes.ts';
+import { v1StatusEndpoint } from './v1/status.ts';
 import { caseRoute } from './v2/case.ts';
 import { monitorRoute } from './v2/monitor.ts';
 import { registerResults } from './v2/results.ts';
@@ -43,7 +45,9 @@ const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'file' : 'none'
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, logger, health, merchant, purchasing, newestBlockhash, storage, localRpcUrl } = dependencies;
   const { clock } = service;
-  const status = statusEndpoint({ service, courts, sourceOf, health });
+  const statusOf = { service, courts, sourceOf, health };
+  const status = statusEndpoint(statusOf);
+  const v1Status = v1StatusEndpoint(statusOf);
   const sandbox = createSandbox(clock);
   const readCase = caseRoute({ ...storage, clock, sandbox });
   const monitor = monitorRoute({ ...storage, clock, sandbox });
@@ -55,12 +59,18 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     ]),
   );
   const app = makeServer(service, logger, {
-    answerEarly: (request, response) => status.answerEarly(request, response) || answerSandbox(request, response),
+    answerEarly: (request, response) =>
+      status.answerEarly(request, response) ||
+      answerSandbox(request, response) ||
+      v1Status.answerEarly(request, response),
   });
   status.register(app);
+  v1Status.register(app);
   const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit: dependencies.addressLimit };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
+  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, clock }));
+  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, clock }));
   registerResults(app, { ...storage, clock });
   registerDocs(app, localRpcUrl);
   return app;

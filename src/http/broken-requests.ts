@@ -1,10 +1,12 @@
 /** Requests that Node's parser refuses never reach a route; they still get JSON (specification 7). */
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type Problem, problem, statusOf } from '../errors.ts';
-import { toInstant } from '../instant.ts';
 import { type Audience, commonHeaders } from './common-headers.ts';
 import type { Connections } from './connections.ts';
-import { type AnsweringService, errorEnvelope, newRequestId } from './send-problem.ts';
+import { type AnsweringService, errorBody, newRequestId } from './send-problem.ts';
+import { isV1, v1Headers } from './v1/sunset.ts';
 
 /** Most bytes of request line and headers; a payment fits in half of it. */
 export const MAX_HEADER_BYTES = 32 * 1024;
@@ -15,7 +17,11 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a refused connection is kept half open, so that the refusal is read before the reset arrives. */
 const LINGER_MS = 2_000;
 
-const STATUS_TEXT: Readonly<Record<number, string>> = { 400: 'Bad Request', 431: 'Request Header Fields Too Large' };
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  431: 'Request Header Fields Too Large',
+};
 
 /** An issue of a request as a whole, in the shape of a parameter's. */
 export const malformedRequest = (rule: string, message: string): Problem =>
@@ -41,8 +47,20 @@ function refusalFor(code: string | undefined): Problem {
   return malformedRequest('Send a well-formed HTTP/1.1 request.', 'This is not an HTTP request.');
 }
 
+/** What Node tells of a request that its parser refused. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** The bytes that arrived last. */
+  readonly rawPacket?: unknown;
+}
+
 /** The handler of `clientError`. */
-export type RefuseBroken = (error: NodeJS.ErrnoException, socket: Socket) => void;
+export type RefuseBroken = (error: ParserError, socket: Socket) => void;
+
+/** The target of a request that was not understood; empty where it cannot be told. */
+function targetOf({ rawPacket }: ParserError): string {
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, MAX_HEADER_BYTES).toString('latin1') : '';
+  return /^[A-Z]+ (\S+)/.exec(start)?.[1] ?? '';
+}
 
 /**
  * Answers what the parser refuses. On a connection whose earlier request is still being answered nothing is written:
@@ -53,27 +71,42 @@ export function refuseBroken(service: AnsweringService, audience: Audience, conn
   return (error, socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    if (error.code === 'ECONNRESET' || !socket.writable || connections.isOwed(socket)) {
-      socket.destroy();
-      return;
-    }
-    socket.on('error', () => socket.destroy());
-    socket.end(rawAnswer(refusalFor(error.code), service, audience));
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(timer));
+    if (error.code === 'ECONNRESET' || !socket.writable || connections.isOwed(socket)) socket.destroy();
+    else endWith(socket, rawAnswer(targetOf(error), refusalFor(error.code), service, audience));
   };
 }
 
-function rawAnswer(refusal: Problem, { publicUrl, clock }: AnsweringService, audience: Audience): string {
+/** The methods that some address of the service takes. */
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+
+/** Answers `CONNECT`, which asks for a tunnel and never reaches a route: the service is no proxy. */
+export function refuseTunnel(service: AnsweringService, audience: Audience, connections: Connections) {
+  const refusal = problem('method_not_allowed', { allow: METHODS }, 'This is no proxy: it opens no tunnels.');
+  return (_request: IncomingMessage, socket: Duplex): void => {
+    if (!(socket instanceof Socket) || !socket.writable || connections.isOwed(socket)) socket.destroy();
+    else endWith(socket, rawAnswer('', refusal, service, audience));
+  };
+}
+
+function endWith(socket: Socket, answer: string): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(answer);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function rawAnswer(target: string, refusal: Problem, service: AnsweringService, audience: Audience): string {
   const requestId = newRequestId();
   const status = statusOf(refusal.problem);
-  const body = JSON.stringify(errorEnvelope(refusal, requestId, toInstant(clock.now()), publicUrl));
+  const body = JSON.stringify(errorBody(target, refusal, requestId, service));
   const headers = {
-    ...commonHeaders(audience, publicUrl),
+    ...commonHeaders(audience, service.publicUrl),
+    ...(audience === 'everybody' && isV1(target) ? v1Headers(target, service.publicUrl) : {}),
     'x-request-id': requestId,
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
+    ...(Array.isArray(refusal.details.allow) ? { allow: refusal.details.allow.join(', ') } : {}),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

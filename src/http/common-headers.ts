@@ -1,5 +1,6 @@
 /** Headers that every answer carries. */
 import type { FastifyReply } from 'fastify';
+import { isV1, v1Headers } from './v1/sunset.ts';
 
 /** What a script in a browser may read of an answer (`http-api.md`, Beyond the specification). */
 const EXPOSED = [
@@ -16,6 +17,9 @@ const EXPOSED = [
   'X-Request-Id',
   'ETag',
   'Server-Timing',
+  'Deprecation',
+  'Sunset',
+  'Link',
 ].join(', ');
 
 /** An answer is data and never a document: a browser shown one runs nothing from it. */
@@ -54,8 +58,10 @@ export function commonHeaders(audience: Audience, publicUrl: string): Readonly<R
 
 /** Completes an answer with them; what the answer says itself stays. */
 export function setCommonHeaders(reply: FastifyReply, audience: Audience): void {
-  const common = commonHeaders(audience, reply.server.answering.publicUrl);
+  const { publicUrl } = reply.server.answering;
+  const common = commonHeaders(audience, publicUrl);
   for (const name in common) if (!reply.hasHeader(name)) reply.header(name, common[name]);
+  if (audience === 'everybody' && isV1(reply.request.url)) reply.headers(v1Headers(reply.request.url, publicUrl));
   reply.header('x-request-id', reply.request.id);
 }
 

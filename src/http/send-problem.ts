@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem, statusOf } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import { type Clock, type Instant, toInstant } from '../instant.ts';
+import { isV1 } from './v1/sunset.ts';
 
 /** What an answer needs to know of the service that gives it. */
 export interface AnsweringService {
@@ -69,6 +70,20 @@ export function errorEnvelope(refusal: Problem, requestId: string, at: Instant, 
 }
 
 /**
+ * The body of an error answer in the version of the API that was asked: version 1 has no `meta` (specification 9.3).
+ * @param target of the request
+ */
+export function errorBody(
+  target: string,
+  refusal: Problem,
+  requestId: string,
+  { publicUrl, clock }: AnsweringService,
+): ErrorEnvelope | Pick<ErrorEnvelope, 'error'> {
+  if (isV1(target)) return { error: errorObject(refusal, publicUrl) };
+  return errorEnvelope(refusal, requestId, toInstant(clock.now()), publicUrl);
+}
+
+/**
  * Refuses a request. Sets the status, `Retry-After` and `Allow` where the details have them, and `no-store`: a refusal
  * is about this moment. Headers that were set on the reply before are kept.
  * @param alongside more members of the body beside `meta` and `error`: the terms of x402 v1 in a 402
@@ -80,7 +95,7 @@ export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: Js
   const { retry_after: retryAfter, allow } = refusal.details;
   if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.max(0, Math.ceil(retryAfter))));
   if (Array.isArray(allow)) reply.header('allow', allow.join(', '));
-  const envelope = errorEnvelope(refusal, requestId, toInstant(answering.clock.now()), answering.publicUrl);
+  const envelope = errorBody(reply.request.url, refusal, requestId, answering);
   return reply
     .code(statusOf(refusal.problem))
     .header('x-request-id', requestId)

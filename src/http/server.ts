@@ -10,17 +10,19 @@ import {
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { problem } from '../errors.ts';
+import { type Problem, problem } from '../errors.ts';
 import {
   HEADERS_TIMEOUT_MS,
   MAX_HEADER_BYTES,
   malformedRequest,
   REQUEST_TIMEOUT_MS,
   refuseBroken,
+  refuseTunnel,
 } from './broken-requests.ts';
 import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
 import { type Connections, trackConnections } from './connections.ts';
@@ -32,6 +34,7 @@ import {
   sendInternalError,
   sendProblem,
 } from './send-problem.ts';
+import { v1Retired } from './v1/sunset.ts';
 
 /** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
 export const MAX_BODY_BYTES = 256 * 1024;
@@ -97,14 +100,17 @@ export function makeServer(
       });
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
+      server.on('connect', refuseTunnel(service, audience, connections));
       // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     clientErrorHandler: refuseBroken(service, audience, connections),
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
       setCommonHeaders(reply as FastifyReply, audience);
-      refuseFrameworkError(error, reply as FastifyReply);
+      const refusal = refusalBeforeRouting(request as FastifyRequest, audience);
+      if (refusal) sendProblem(reply as FastifyReply, refusal);
+      else refuseFrameworkError(error, reply as FastifyReply);
     },
   });
   decorateRequests(app, service);
@@ -116,19 +122,11 @@ export function makeServer(
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
-    if (draining.begun) {
-      sendProblem(
-        reply,
-        problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.'),
-      );
-    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      sendProblem(reply, malformedRequest('Send a Host header.', 'The request has no Host header.'));
-    } else if (request.is404) {
-      // Here and not in the handler of 404: the body of a request that leads nowhere is not even read.
-      answerNowhere(reply, routes, audience);
-    } else {
-      done();
-    }
+    const refusal = draining.begun ? STOPPING : refusalBeforeRouting(request, audience);
+    if (refusal) sendProblem(reply, refusal);
+    // Here and not in the handler of 404: the body of a request that leads nowhere is not even read.
+    else if (request.is404) answerNowhere(reply, routes, audience);
+    else done();
   });
   app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes, audience));
   app.setErrorHandler((error: FastifyError, _request, reply) => refuseFrameworkError(error, reply));
@@ -136,17 +134,42 @@ export function makeServer(
   return app;
 }
 
+const STOPPING = problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.');
+
+/** Why a request is refused wherever it leads; of one that is, neither a body nor a payment is read. */
+function refusalBeforeRouting(request: FastifyRequest, audience: Audience): Problem | null {
+  const hosts = hostHeaders(request.raw);
+  // RFC 9112, 3.2: exactly one, but before HTTP/1.1 none is needed.
+  if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
+    const number = hosts === 0 ? 'no Host header' : 'several Host headers';
+    return malformedRequest('Send one Host header.', `The request has ${number}.`);
+  }
+  if (audience === 'operators' || isPreflight(request)) return null;
+  return v1Retired(request.url, request.server.answering.clock.now());
+}
+
+/** How many of them there are: of several, Node keeps the first and says nothing. */
+function hostHeaders({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+/** A browser's question whether a script may send a request. */
+const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
 /** No route takes the request: a preflight, a wrong method, or an address where nothing stands. */
 function answerNowhere(reply: FastifyReply, routes: RouteTable, audience: Audience): void {
-  const { method, headers, url } = reply.request;
+  const { method, url } = reply.request;
   const path = pathOf(url);
   const methods = routes.methodsAt(path);
   if (method === 'OPTIONS') {
     // A preflight is granted wherever it asks, so that a script can read the refusal of the request itself.
-    const preflight =
-      audience === 'everybody' &&
-      headers.origin !== undefined &&
-      headers['access-control-request-method'] !== undefined;
+    const preflight = audience === 'everybody' && isPreflight(reply.request);
     if (preflight) setPreflightHeaders(reply, methods.length ? methods : ['GET', 'POST']);
     if (methods.length) reply.header('allow', methods.join(', '));
     if (preflight || methods.length || url === '*') {

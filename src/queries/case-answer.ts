@@ -8,7 +8,7 @@ import type { JsonObject } from '../events/event.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 import { countNew, type Delta, readDelta } from './case-delta.ts';
-import { type FullContext, readFullContext } from './case-history.ts';
+import { type FullContext, readCrossReferences, readFullContext } from './case-history.ts';
 import { findCase } from './case-lookup.ts';
 import { type QueryPorts, readMoment } from './case-moment.ts';
 
@@ -25,7 +25,14 @@ export interface CaseQuery {
   readonly language: 'en' | 'fr' | null;
   /** Null: all. Filters the delta alone. */
   readonly filingTypes: readonly FilingType[] | null;
+  /** With no `lastChecked`, every filing is new: the delta begins with the docket (version 1 of the API). */
+  readonly fromTheBeginning?: boolean;
+  /** Cross-references, in the basic context too (version 1 of the API). */
+  readonly crossReferences?: boolean;
 }
+
+/** Before every filing. */
+const BEGINNING: Instant = '0001-01-01T00:00:00.000000Z';
 
 export interface TruncationDetails {
   readonly omitted_fields: readonly string[];
@@ -63,9 +70,12 @@ export interface MonitorAnswer extends CaseAnswerMeta {
 export interface CaseQueries {
   /** Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`, `court_unavailable`. */
   answerCase(query: CaseQuery): Promise<CaseAnswer | Problem>;
-  /** Whether anything is new, by the same rule as the delta of `answerCase`. */
+  /**
+   * Whether anything is new, by the same rule as the delta of `answerCase`; with no `lastChecked`, whether there is any
+   * filing at all.
+   */
   answerMonitor(
-    query: Pick<CaseQuery, 'court' | 'caseId' | 'filingTypes'> & { readonly lastChecked: Instant },
+    query: Pick<CaseQuery, 'court' | 'caseId' | 'filingTypes' | 'lastChecked'>,
   ): Promise<MonitorAnswer | Problem>;
 }
 
@@ -98,7 +108,7 @@ export function createCaseQueries({
       const { changeCount, latestNewAt } = await countNew(readStore, {
         stream: found.stream,
         timeZone: court.timeZone,
-        after: lastChecked,
+        after: lastChecked ?? BEGINNING,
         upTo: document.newestTime,
         filingTypes,
       });
@@ -121,14 +131,20 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
   const { document, queriedAt } = moment;
 
   const { fields, languageDelivered } = caseFields(document, court, query.language);
-  const budget = MAX_RESULT_BYTES - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
+  const room = MAX_RESULT_BYTES - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
+  const references =
+    query.crossReferences && query.context === 'basic'
+      ? { cross_references: await readCrossReferences(ports.readStore, found.stream, room) }
+      : null;
+  const budget = room - (references === null ? 0 : Buffer.byteLength(JSON.stringify(references)));
+  const after = query.lastChecked ?? (query.fromTheBeginning ? BEGINNING : null);
   const delta =
-    query.lastChecked === null
+    after === null
       ? null
       : await readDelta(ports.readStore, {
           stream: found.stream,
           timeZone: court.timeZone,
-          after: query.lastChecked,
+          after,
           upTo: document.newestTime,
           filingTypes: query.filingTypes,
           budget,
@@ -153,7 +169,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
     body: {
       case_id: query.caseId,
       court_code: query.courtCode,
-      case: { ...fields, ...full?.fields },
+      case: { ...fields, ...full?.fields, ...references },
       ...(delta === null
         ? {}
         : {

@@ -27,16 +27,9 @@ export async function readFullContext(
   upTo: Instant | null,
   budget: number,
 ): Promise<FullContext> {
-  const held = (await readStore.load<CasePartiesDocument>(CASE_PARTIES, [stream])).get(stream)?.document;
+  const held = await readParties(readStore, stream);
   let left = budget;
-  const references = takeWhileFits(
-    (held?.crossReferences ?? []).map(({ caseId, courtCode, relationship }) => ({
-      case_id: caseId,
-      court_code: courtCode,
-      relationship,
-    })),
-    left,
-  );
+  const references = fitReferences(held, left);
   left -= references.bytes;
   const parties = fitParties(held?.parties ?? [], left);
   left -= parties.bytes;
@@ -51,6 +44,28 @@ export async function readFullContext(
     ],
   };
 }
+
+/** The cross-references of a case without the rest of its full context. @param budget bytes of JSON */
+export async function readCrossReferences(
+  readStore: QueryStore,
+  stream: string,
+  budget: number,
+): Promise<readonly JsonObject[]> {
+  return fitReferences(await readParties(readStore, stream), budget).items;
+}
+
+const readParties = async (readStore: QueryStore, stream: string): Promise<CasePartiesDocument | undefined> =>
+  (await readStore.load<CasePartiesDocument>(CASE_PARTIES, [stream])).get(stream)?.document;
+
+const fitReferences = (held: CasePartiesDocument | undefined, budget: number): Fitted =>
+  takeWhileFits(
+    (held?.crossReferences ?? []).map(({ caseId, courtCode, relationship }) => ({
+      case_id: caseId,
+      court_code: courtCode,
+      relationship,
+    })),
+    budget,
+  );
 
 interface Fitted {
   readonly items: readonly JsonObject[];

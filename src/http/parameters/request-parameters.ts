@@ -25,19 +25,35 @@ export interface RequestParameters {
   readonly issues: readonly Issue[];
 }
 
-/** Reads the query and the headers that every paid endpoint shares. `known` does not name `test`: all know it. */
-export function readRequestParameters(request: SentRequest, known: readonly string[]): RequestParameters {
+/** What version 1 does otherwise. */
+export interface ReadingOptions {
+  /** Names that may be sent several times. They are checked and not among `values`: the endpoint reads them itself. */
+  readonly repeatable?: readonly string[];
+  /** Whether `test` is known. */
+  readonly sandbox?: boolean;
+}
+
+/** Reads the query and the headers that every paid endpoint shares. `known` does not name `test`. */
+export function readRequestParameters(
+  request: SentRequest,
+  known: readonly string[],
+  { repeatable = [], sandbox: hasSandbox = true }: ReadingOptions = {},
+): RequestParameters {
   const query = readQuery(request.url);
-  const names = [...known, 'test'];
+  const once = hasSandbox ? [...known, 'test'] : known;
   const values = new Map<string, string>();
   const issues: Issue[] = [];
-  for (const name of names) {
+  for (const name of once) {
     const fault = faultOf(name, query.get(name) ?? []);
     const [value] = query.get(name) ?? [];
     if (fault) issues.push(fault);
     else if (value) values.set(name, value.text);
   }
-  issues.push(...unknownNames(query, names));
+  for (const name of repeatable) {
+    const faults = (query.get(name) ?? []).flatMap((value) => faultOf(name, [value]) ?? []);
+    issues.push(...faults.slice(0, 1));
+  }
+  issues.push(...unknownNames(query, [...once, ...repeatable]));
   const tag = readTag(request);
   if (tag !== null && [...tag].length > MAX_TAG_LENGTH) {
     issues.push({
@@ -51,6 +67,13 @@ export function readRequestParameters(request: SentRequest, known: readonly stri
   return { values, tag, sandbox: asksForSandbox(request, values), issues };
 }
 
+/** Whether `X-Service-Test: 1` was sent. A header that was sent twice arrives as a list. */
+export const hasSandboxHeader = ({ headers }: SentRequest): boolean =>
+  headers['x-service-test']
+    ?.toString()
+    .split(',')
+    .some((value) => value.trim() === '1') ?? false;
+
 /** A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). */
 export const isBareRequest = (request: SentRequest): boolean =>
   readQuery(request.url).size === 0 &&
@@ -63,13 +86,6 @@ const hasBody = ({ headers }: SentRequest): boolean =>
 /** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (specification 4). */
 const asksForSandbox = (request: SentRequest, values: ReadonlyMap<string, string>): boolean =>
   values.get('test') === '1' || hasSandboxHeader(request);
-
-/** A header that was sent twice arrives as a list. */
-const hasSandboxHeader = ({ headers }: SentRequest): boolean =>
-  headers['x-service-test']
-    ?.toString()
-    .split(',')
-    .some((value) => value.trim() === '1') ?? false;
 
 function faultOf(name: string, values: readonly QueryValue[]): Issue | null {
   const [value] = values;

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Court } from '../../courts/court.ts';
-import { type CourtSource, statusCourts } from '../../courts/status-courts.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../instant.ts';
+import { type CourtSource, type StatusCourt, statusCourts } from '../../courts/status-courts.ts';
+import { type Instant, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { chooseCoding, compressed, matchingTag, type Variants } from '../content-coding.ts';
 import { type Health, operationalStatus } from '../health.ts';
@@ -22,7 +22,24 @@ export interface StatusDependencies {
   readonly health: () => Health;
 }
 
-const PATH = '/v2/status';
+/** What one version of the API says of its status, and how. */
+export interface StatusVersion {
+  readonly path: string;
+  readonly apiVersion: string;
+  /** The members that stand before all others. */
+  opening(queriedAt: Instant): object;
+  court(court: StatusCourt): object;
+  /** Beside the headers that every answer carries; `publicUrl` has no slash at the end. */
+  headers(publicUrl: string): Readonly<Record<string, string>>;
+}
+
+const V2: StatusVersion = {
+  path: '/v2/status',
+  apiVersion: API_VERSION,
+  opening: (queriedAt) => ({ meta: metaOf({ request_id: newRequestId(), queried_at: queriedAt }) }),
+  court: (court) => court,
+  headers: () => ({}),
+};
 
 /** The body is made anew at most this often, and only when something in it changed. */
 const REBUILD_EVERY = MICROS_PER_SECOND;
@@ -35,25 +52,27 @@ export interface StatusEndpoint {
 }
 
 /** The first body is made for the first request, so that it delays no start. */
-export function statusEndpoint(dependencies: StatusDependencies): StatusEndpoint {
-  const { service } = dependencies;
-  const answers = statusAnswers(dependencies);
+export function statusEndpoint(dependencies: StatusDependencies, version: StatusVersion = V2): StatusEndpoint {
+  const { publicUrl } = dependencies.service;
+  const { path } = version;
+  const answers = statusAnswers(dependencies, version);
+  const headers = answerHeaders(publicUrl, version.headers(publicUrl));
   return {
     answerEarly(request, response) {
-      if (request.url !== PATH || request.method !== 'GET' || request.headers.host === undefined) return false;
+      if (request.url !== path || request.method !== 'GET' || request.headers.host === undefined) return false;
       const variants = answers.current();
       if (variants instanceof Promise) return false;
-      send(request, response, newRequestId(), variants, service.publicUrl);
+      send(request, response, newRequestId(), variants, headers);
       return true;
     },
     register(app) {
       app.route({
         method: ['GET', 'HEAD'],
-        url: PATH,
+        url: path,
         handler: async (request, reply) => {
           const variants = await answers.current();
           reply.hijack();
-          send(request.raw, reply.raw, request.requestId, variants, service.publicUrl);
+          send(request.raw, reply.raw, request.requestId, variants, headers);
         },
       });
     },
@@ -65,9 +84,13 @@ interface StatusAnswers {
   current(): Variants | Promise<Variants>;
 }
 
-function statusAnswers({ service, courts, sourceOf, health }: StatusDependencies): StatusAnswers {
+function statusAnswers(
+  { service, courts, sourceOf, health }: StatusDependencies,
+  { apiVersion, opening, court }: StatusVersion,
+): StatusAnswers {
   // Courts do not change while the service runs, and they are nearly all of the body.
-  const courtsText = JSON.stringify(statusCourts(courts, sourceOf)).slice(1);
+  const listed = statusCourts(courts, sourceOf);
+  const courtsText = JSON.stringify({ ...listed, courts: listed.courts.map(court) }).slice(1);
   let variants: Variants | null = null;
   let building: Promise<Variants> | null = null;
   let builtFrom = '';
@@ -79,15 +102,15 @@ function statusAnswers({ service, courts, sourceOf, health }: StatusDependencies
       Object.entries(parts).map(([name, { status, since }]) => [name, { status, since }]),
     );
     return {
-      api_version: API_VERSION,
+      api_version: apiVersion,
       changelog_url: `${service.publicUrl}/docs#changelog`,
       operational_status: operationalStatus(parts),
       components,
     };
   };
   const build = (head: object): Promise<Variants> => {
-    const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
-    const text = `${JSON.stringify({ meta, ...head }).slice(0, -1)},${courtsText}`;
+    const opened = opening(toInstant(service.clock.now()));
+    const text = `${JSON.stringify({ ...opened, ...head }).slice(0, -1)},${courtsText}`;
     return compressed(Buffer.from(text)).then((made) => {
       variants = made;
       return made;
@@ -117,39 +140,42 @@ function statusAnswers({ service, courts, sourceOf, health }: StatusDependencies
   };
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-  variants: Variants,
-  publicUrl: string,
-): void {
-  const coding = chooseCoding(request.headers['accept-encoding']?.toString());
-  const known = matchingTag(request.headers['if-none-match'], variants, coding);
-  if (known !== null) {
-    response.writeHead(304, [...UNCHANGED_HEADERS, 'x-request-id', requestId, 'etag', known]);
-    response.end();
-    return;
-  }
-  const { body, etag } = variants[coding];
-  const headers = [...sharedHeaders(publicUrl), 'x-request-id', requestId, 'etag', etag];
-  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
-  if (coding !== 'identity') headers.push('content-encoding', coding);
-  response.writeHead(200, headers);
-  response.end(request.method === 'HEAD' ? undefined : body);
+interface AnswerHeaders {
+  /** Of the whole answer, and of one that says only that nothing changed: names and values in turn. */
+  readonly whole: readonly string[];
+  readonly unchanged: readonly string[];
 }
 
 /** Kept by caches, and asked about each time, which costs a 304. */
 const CACHING = { 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
 
-/** What the cached answer does not say already, and what lets a script of any page read this one. */
-const UNCHANGED_HEADERS = Object.entries({ 'access-control-allow-origin': '*', ...CACHING }).flat();
-
-const flatHeaders = new WeakMap<object, readonly string[]>();
-
-function sharedHeaders(publicUrl: string): readonly string[] {
+function answerHeaders(publicUrl: string, own: Readonly<Record<string, string>>): AnswerHeaders {
   const common = commonHeaders('everybody', publicUrl);
-  const flat = flatHeaders.get(common) ?? Object.entries({ ...common, ...CACHING }).flat();
-  flatHeaders.set(common, flat);
-  return flat;
+  return {
+    whole: Object.entries({ ...common, ...CACHING, ...own }).flat(),
+    // What the cached answer does not say already, and what lets a script of any page read this one.
+    unchanged: Object.entries({ 'access-control-allow-origin': '*', ...CACHING, ...own }).flat(),
+  };
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  variants: Variants,
+  { whole, unchanged }: AnswerHeaders,
+): void {
+  const coding = chooseCoding(request.headers['accept-encoding']?.toString());
+  const known = matchingTag(request.headers['if-none-match'], variants, coding);
+  if (known !== null) {
+    response.writeHead(304, [...unchanged, 'x-request-id', requestId, 'etag', known]);
+    response.end();
+    return;
+  }
+  const { body, etag } = variants[coding];
+  const headers = [...whole, 'x-request-id', requestId, 'etag', etag];
+  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
+  if (coding !== 'identity') headers.push('content-encoding', coding);
+  response.writeHead(200, headers);
+  response.end(request.method === 'HEAD' ? undefined : body);
 }

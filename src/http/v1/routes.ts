@@ -1,0 +1,106 @@
+/** `GET /v1/case` and `GET /v1/monitor`: the queries of version 2 in version 1's shapes (`http-api.md`, v1). */
+import { isProblem, type Problem } from '../../errors.ts';
+import { canonicalJson } from '../../events/canonical-json.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { Clock } from '../../instant.ts';
+import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { acceptServed } from '../parameters/served-last-checked.ts';
+import { readV1CaseRequest, readV1MonitorRequest, type V1CaseRequest } from './parameters.ts';
+import { v1Case, v1Monitor } from './shapes.ts';
+
+export interface V1RouteDependencies {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+}
+
+type V1Route = PaidRoute<V1CaseRequest>;
+
+/** Case and filings; without `last_checked` every filing is new, oldest first. */
+export const v1CaseRoute = (dependencies: V1RouteDependencies): V1Route => {
+  const queries = createCaseQueries(dependencies);
+  return v1Route(dependencies, {
+    path: '/v1/case',
+    description: 'A US or Canadian court case and its new filings, as version 1 of this API answers',
+    read: readV1CaseRequest,
+    answer: (request, call) => answerCase(queries, request, call),
+  });
+};
+
+/** Whether there is anything new; without `last_checked`, whether there is any filing. */
+export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
+  const queries = createCaseQueries(dependencies);
+  return v1Route(dependencies, {
+    path: '/v1/monitor',
+    description: 'Whether a US or Canadian court case has new filings, as version 1 of this API answers',
+    read: readV1MonitorRequest,
+    answer: (request, call) => answerMonitor(queries, request, call),
+  });
+};
+
+interface V1Endpoint extends Pick<V1Route, 'path' | 'description'> {
+  readonly read: typeof readV1CaseRequest;
+  answer(request: V1CaseRequest, call: PaidCallContext): Promise<JsonObject | Problem>;
+}
+
+function v1Route({ readStore, clock }: V1RouteDependencies, { path, description, read, answer }: V1Endpoint): V1Route {
+  return {
+    method: 'GET',
+    path,
+    description,
+    parse: (request) => read(request, clock.now()),
+    reconsider: (request, refusal) =>
+      acceptServed(
+        readStore,
+        refusal,
+        (now) => read(request, now),
+        ({ lastChecked }) => lastChecked,
+      ),
+    sandbox: () => null,
+    price: () => PRICE_BASE_UNITS,
+    fingerprint,
+    async answer(request, call) {
+      const body = await answer(request, call);
+      return isProblem(body) ? body : { body: Buffer.from(JSON.stringify(body)), answeredCases: 1 };
+    },
+  };
+}
+
+/** Ids as they were sent, since the answer echoes them; everything else by what it means. */
+const fingerprint = ({ courtCode, caseId, lastChecked, filingTypes }: V1CaseRequest): string =>
+  canonicalJson({
+    court_code: courtCode,
+    case_id: caseId,
+    last_checked: lastChecked,
+    filing_types: filingTypes?.toSorted() ?? null,
+  });
+
+async function answerCase(
+  queries: CaseQueries,
+  { court, courtCode, caseId, lastChecked, filingTypes }: V1CaseRequest,
+  { costUsd }: PaidCallContext,
+): Promise<JsonObject | Problem> {
+  const answer = await queries.answerCase({
+    court,
+    courtCode,
+    caseId,
+    lastChecked,
+    since: lastChecked,
+    context: 'basic',
+    language: null,
+    filingTypes,
+    fromTheBeginning: true,
+    crossReferences: true,
+  });
+  return isProblem(answer) ? answer : v1Case(answer, { caseId, courtCode, costUsd });
+}
+
+async function answerMonitor(
+  queries: CaseQueries,
+  { court, courtCode, caseId, lastChecked }: V1CaseRequest,
+  { costUsd }: PaidCallContext,
+): Promise<JsonObject | Problem> {
+  const answer = await queries.answerMonitor({ court, caseId, lastChecked, filingTypes: null });
+  return isProblem(answer) ? answer : v1Monitor(answer, { caseId, courtCode, costUsd });
+}

@@ -1,0 +1,81 @@
+/** The answers of version 1, flat and by its old names, from what the queries of version 2 found (`http-api.md`, v1). */
+import type { StatusCourt } from '../../courts/status-courts.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { CaseAnswer, CaseAnswerMeta, MonitorAnswer } from '../../queries/case-answer.ts';
+
+/** What the caller sent, echoed, and what the call cost. */
+export interface V1Call {
+  readonly caseId: string;
+  readonly courtCode: string;
+  /** US dollars in exact cents. */
+  readonly costUsd: number;
+}
+
+/** A member of an answer of version 2; it is not there only if that version changed and this file did not. */
+function member(answer: JsonObject, name: string): JsonObject[string] {
+  const value = answer[name];
+  if (value === undefined) throw new Error(`an answer of version 2 has no ${name}`);
+  return value;
+}
+
+const picked = (answer: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, member(answer, name)]));
+
+const envelope = ({ queriedAt, coverageStatus }: CaseAnswerMeta, { caseId, courtCode, costUsd }: V1Call) => ({
+  case_id: caseId,
+  court_code: courtCode,
+  queried_at: queriedAt,
+  query_cost: costUsd,
+  coverage_status: coverageStatus,
+});
+
+const BEFORE_NATURE = ['case_number', 'case_name', 'case_type', 'case_status', 'court_name'] as const;
+const AFTER_NATURE = [
+  'cause',
+  'assigned_judge',
+  'referred_judge',
+  'filed_at',
+  'closed_at',
+  'filing_count',
+  'latest_activity_at',
+  'primary_parties',
+] as const;
+
+/** @param answer to a query that asked for cross-references and for a delta */
+export function v1Case(answer: CaseAnswer, call: V1Call): JsonObject {
+  const found = member(answer.body, 'case') as JsonObject;
+  const delta = member(answer.body, 'delta') as JsonObject;
+  return {
+    ...envelope(answer, call),
+    changed: member(delta, 'changed'),
+    case: {
+      ...picked(found, BEFORE_NATURE),
+      nature_of_suit: member(found, 'nature_of_proceeding'),
+      ...picked(found, AFTER_NATURE),
+      related_cases: member(found, 'cross_references'),
+    },
+    new_filings: (member(delta, 'new_filings') as readonly JsonObject[]).map(v1Filing),
+  };
+}
+
+export function v1Filing(filing: JsonObject): JsonObject {
+  const link = member(filing, 'external_url');
+  return {
+    ...picked(filing, ['filing_id', 'filing_type', 'filed_at', 'filed_by', 'description']),
+    pacer_doc_id: member(filing, 'document_identifier'),
+    pacer_link: link,
+    // The service holds no documents of its own.
+    document_url: null,
+    document_access: member(filing, 'sealed') === true ? 'sealed' : link === null ? 'none' : 'court',
+  };
+}
+
+export const v1Monitor = (answer: MonitorAnswer, call: V1Call): JsonObject => ({
+  ...envelope(answer, call),
+  changed: answer.changed,
+});
+
+/** A court as version 1 lists it: `jurisdiction_country` came with version 2. */
+export function v1Court({ jurisdiction_country: _, ...court }: StatusCourt): Omit<StatusCourt, 'jurisdiction_country'> {
+  return court;
+}
