@@ -1,9 +1,9 @@
 /** The double-spend guard: a payment is claimed by one append at exactly the revision that was read. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, toInstant } from '../instant.ts';
-import { type Append, type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
+import { appendUntilKnown } from './append-until-known.ts';
 import { isRejection } from './decider.ts';
 import { type Loaded, load } from './handle.ts';
 import { isSubmitted, mayBePresented, type Payment, type Purchase, payment } from './payment.ts';
@@ -14,9 +14,6 @@ import {
   type IdentifiedRequest,
   type SubmittedState,
 } from './payment-identifier-claim.ts';
-
-/** Pauses before an append whose outcome is not known is repeated unchanged, milliseconds. */
-const APPEND_REPEATS_MS = [50, 250, 1_000] as const;
 
 export type SubmittedPayment = Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> };
 
@@ -63,7 +60,7 @@ export async function claimPayment(
     const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
     const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
     try {
-      await appendUntilKnown(ports, append);
+      await appendUntilKnown(ports.log, append, ports.patience?.appendRepeatsMs);
       return claimed;
     } catch (error) {
       if (!(error instanceof RevisionConflict)) return { unknown: error };
@@ -83,20 +80,6 @@ export async function claimPayment(
 const usedBy = (state: Payment): Earlier => ({ refused: usedProblem(state) });
 
 const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { used: earlier.refused });
-
-async function appendUntilKnown({ log, patience }: ClaimPorts, append: Append): Promise<void> {
-  const pauses = patience?.appendRepeatsMs ?? APPEND_REPEATS_MS;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await log.append(append);
-      return;
-    } catch (error) {
-      const pause = pauses[attempt];
-      if (error instanceof RevisionConflict || pause === undefined) throw error;
-      await sleep(pause);
-    }
-  }
-}
 
 const RESULT_HINT =
   'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';

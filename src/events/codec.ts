@@ -1,15 +1,21 @@
 /** Between events as the code knows them and events as a log keeps them: validated on write and on read. */
 import { CONTENT_EVENTS } from './content.ts';
+import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
 import type { DomainEvent, EventDefinition, Json, JsonObject } from './event.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
+import { SIGNING_KEY_EVENTS } from './signing-key.ts';
 
 const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
-  [...PAYMENT_EVENTS, ...DOCKET_EVENTS, ...CONTENT_EVENTS, ...OPERATOR_EVENTS].map((definition) => [
-    definition.type,
-    definition as EventDefinition,
-  ]),
+  [
+    ...PAYMENT_EVENTS,
+    ...DELIVERY_EVENTS,
+    ...SIGNING_KEY_EVENTS,
+    ...DOCKET_EVENTS,
+    ...CONTENT_EVENTS,
+    ...OPERATOR_EVENTS,
+  ].map((definition) => [definition.type, definition as EventDefinition]),
 );
 
 /** The log holds an event of a type that this version of the service does not know. */

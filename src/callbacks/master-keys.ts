@@ -1,0 +1,93 @@
+/**
+ * The master key, from which the secret of every signing key is derived, so that none is stored anywhere
+ * (`callbacks.md`, Keys).
+ */
+import { hkdfSync } from 'node:crypto';
+
+/** What a secret depends on, beside the master key. */
+export interface DerivedKey {
+  /** Base58 address. */
+  readonly wallet: string;
+  readonly keyId: string;
+  readonly masterVersion: number;
+}
+
+/** The versions of the master key that this process has. */
+export interface MasterKeys {
+  /** The version that new signing keys are derived from: the first that is listed. */
+  readonly newest: number;
+  readonly versions: readonly number[];
+  /**
+   * The secret of a signing key: 64 hex characters. Their UTF-8 bytes are the HMAC key, as a receiver would use them.
+   * @throws MasterKeyMissing if the key was made with a version that is not here
+   */
+  secretOf(key: DerivedKey): string;
+  /**
+   * Tells two master keys of one version apart, and tells nothing else of them: 32 hex characters.
+   * @throws MasterKeyMissing
+   */
+  fingerprintOf(version: number): string;
+}
+
+/** A signing key was made with a version of the master key that is not configured here. */
+export class MasterKeyMissing extends Error {
+  readonly code = 'master_key_missing';
+  constructor(
+    readonly version: number,
+    readonly known: readonly number[],
+  ) {
+    super(
+      `version ${version} of the master key is needed and not here (known: ${known.join(', ')}); ` +
+        'add it to MASTER_KEY behind the newest',
+    );
+    this.name = 'MasterKeyMissing';
+  }
+}
+
+/** MASTER_KEY could not be read. The message holds no part of it. */
+export class MasterKeyUnreadable extends Error {
+  readonly code = 'master_key_unreadable';
+  constructor(message: string) {
+    super(message);
+    this.name = 'MasterKeyUnreadable';
+  }
+}
+
+const SECRET_BYTES = 32;
+const FINGERPRINT_BYTES = 16;
+const PART = /^([1-9]\d{0,5}):((?:[0-9a-f]{2}){32,64})$/i;
+const EXPECTED =
+  'version:hex[,older version:hex…] is expected, a version being a whole number from 1 and hex at least 64 characters';
+
+/**
+ * Reads `version:hex[,older version:hex…]`. The first is the one that new keys are made with.
+ * @throws MasterKeyUnreadable, never with a part of a key in its message
+ */
+export function readMasterKeys(text: string): MasterKeys {
+  const masters = new Map<number, Buffer>();
+  for (const part of text.split(',')) {
+    const [, version, hex] = PART.exec(part.trim()) ?? [];
+    if (version === undefined || hex === undefined) throw new MasterKeyUnreadable(EXPECTED);
+    if (masters.has(Number(version))) throw new MasterKeyUnreadable(`version ${version} is there twice`);
+    masters.set(Number(version), Buffer.from(hex, 'hex'));
+  }
+  const versions = [...masters.keys()];
+  const masterOf = (version: number): Buffer => {
+    const master = masters.get(version);
+    if (!master) throw new MasterKeyMissing(version, versions);
+    return master;
+  };
+  const [newest] = versions;
+  if (newest === undefined) throw new MasterKeyUnreadable(EXPECTED);
+  return {
+    newest,
+    versions,
+    secretOf: ({ wallet, keyId, masterVersion }) => derive(masterOf(masterVersion), keyId, wallet, SECRET_BYTES),
+    // No wallet is called so, hence no secret of a signing key is ever derived with these words.
+    fingerprintOf: (version) => derive(masterOf(version), 'fingerprint', 'master key', FINGERPRINT_BYTES),
+  };
+}
+
+/** HKDF-SHA-256 (RFC 5869); salt and info as UTF-8. */
+const derive = (master: Buffer, salt: string, info: string, bytes: number): string =>
+  Buffer.from(hkdfSync('sha256', master, salt, info, bytes)).toString('hex');

@@ -1,0 +1,61 @@
+/**
+ * The keys that sign a wallet's callbacks (specification 3.2). No secret is ever in an event: it is derived from the
+ * key's id, the wallet and the master key of the version named.
+ */
+import { z } from 'zod';
+import { Instant } from '../instant.ts';
+import { type EventOf, event } from './event.ts';
+
+const KeyId = z.string().regex(/^[0-9A-Za-z_-]{1,64}$/);
+const MasterVersion = z.int().positive();
+
+const NewKey = z.strictObject({
+  keyId: KeyId,
+  /** Which master key its secret is derived from. */
+  masterVersion: MasterVersion,
+  createdAt: Instant,
+});
+
+/** The wallet's first key came into being. */
+export const SigningKeyCreated = event('SigningKeyCreated', 1, NewKey);
+
+/** The current key was replaced; the one that it replaced stays valid for a while. */
+export const SigningKeyRotated = event(
+  'SigningKeyRotated',
+  1,
+  z.strictObject({
+    ...NewKey.shape,
+    previousKeyId: KeyId,
+    /** The first instant at which the replaced key is no longer valid. */
+    previousValidUntil: Instant,
+  }),
+);
+
+export const WALLET_STREAM_EVENTS = [SigningKeyCreated, SigningKeyRotated] as const;
+
+export type SigningKeyEvent = EventOf<(typeof WALLET_STREAM_EVENTS)[number]>;
+
+/**
+ * A version of the master key came into use. Its fingerprint tells whether another node, or a later start, has the same
+ * one; nothing can be derived from it.
+ */
+export const MasterKeyIntroduced = event(
+  'MasterKeyIntroduced',
+  1,
+  z.strictObject({ masterVersion: MasterVersion, fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
+);
+
+export type MasterKeyEvent = EventOf<typeof MasterKeyIntroduced>;
+
+export const SIGNING_KEY_EVENTS = [...WALLET_STREAM_EVENTS, MasterKeyIntroduced] as const;
+
+const WALLET_STREAM = /^wallet-([1-9A-HJ-NP-Za-km-z]{32,44})$/;
+
+/** Stream of a wallet's signing keys; the address is base58. */
+export const walletStream = (wallet: string): string => `wallet-${wallet}`;
+
+/** The wallet whose keys a stream holds; null for any other stream. */
+export const walletOf = (stream: string): string | null => WALLET_STREAM.exec(stream)?.[1] ?? null;
+
+/** Stream of the versions of the master key. */
+export const MASTER_KEY_STREAM = 'operator-master-key';
