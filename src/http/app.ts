@@ -9,8 +9,11 @@ import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { AddressLimit } from './address-limit.ts';
+import { createBuying } from './buy.ts';
 import { registerDocs } from './docs/register-docs.ts';
 import type { Health } from './health.ts';
+import { createMcp } from './mcp/mcp.ts';
+import type { OriginRules } from './mcp/origins.ts';
 import { registerPaidRoute } from './paid-route.ts';
 import { answerSandboxEarly, readyAnswerOf } from './sandbox/answer-early.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -36,7 +39,11 @@ export interface AppDependencies {
   readonly addressLimit?: AddressLimit | undefined;
   /** Where callers reach a local chain; null on a public network. */
   readonly localRpcUrl: string | null;
+  /** Which web pages may call the MCP endpoint; left out, none. */
+  readonly mcpOrigins?: OriginRules;
 }
+
+const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
 /** Dockets come from files that an operator imports; no court is asked by itself in this release. */
 const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'file' : 'none');
@@ -58,14 +65,20 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       [monitor.path, readyAnswerOf(monitor)],
     ]),
   );
+  const buying = createBuying(dependencies);
+  const origins = dependencies.mcpOrigins ?? NO_PAGES;
+  const routes = { case: readCase, monitor };
+  const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, newestBlockhash, routes });
   const app = makeServer(service, logger, {
     answerEarly: (request, response) =>
       status.answerEarly(request, response) ||
       answerSandbox(request, response) ||
+      mcp.answerEarly(request, response) ||
       v1Status.answerEarly(request, response),
   });
   status.register(app);
   v1Status.register(app);
+  mcp.register(app);
   const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit: dependencies.addressLimit };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);

@@ -1,4 +1,5 @@
 /** The receipt of a settled payment, in the dialect that it was paid in. */
+import type { JsonObject } from '../../events/event.ts';
 import type { PaymentDialect } from '../../events/payment.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 
@@ -27,7 +28,11 @@ export function receiptHeaders(receipt: Receipt): Readonly<Record<string, string
   }
 }
 
-function encode({ transaction, payer, amount, failure }: Receipt, network: string): string {
+const encode = (receipt: Receipt, network: string): string =>
+  Buffer.from(JSON.stringify(settlementResponse(receipt, network))).toString('base64');
+
+/** x402's `SettlementResponse`. */
+export function settlementResponse({ transaction, payer, amount, failure }: Receipt, network: string): JsonObject {
   const outcome = failure === null ? { success: true } : { success: false, errorReason: failure };
-  return Buffer.from(JSON.stringify({ ...outcome, transaction, network, payer, amount })).toString('base64');
+  return { ...outcome, transaction, network, payer, amount };
 }

@@ -15,7 +15,8 @@ export const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
 /** Gives the newest blockhash that is known here, without asking anybody. */
 export type NewestBlockhash = () => LatestBlockhash | null;
 
-const newMemo = (): string => randomBytes(16).toString('hex');
+/** What makes one 402 different from the next. */
+export const newMemo = (): string => randomBytes(16).toString('hex');
 
 /**
  * Answers 402 with terms (`http-api.md`, Order of checks, 4).
@@ -39,7 +40,8 @@ export function sendPaymentRequired(
   return sendProblem(reply, { ...refusal, details }, v1Members(terms));
 }
 
-function reasonOf(refusal: Problem): string {
+/** Why payment is asked for, in one word where x402 has one. */
+export function reasonOf(refusal: Problem): string {
   const { reason } = refusal.details;
   return typeof reason === 'string' ? reason : (refusal.message ?? ERROR_CATALOGUE[refusal.problem].message);
 }

@@ -1,0 +1,149 @@
+/** The methods of MCP over one table of tools (`mcp.md`). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { CallToolRequestParamsSchema, InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
+import type { Logger } from 'pino';
+import { problem } from '../../errors.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { nearestName } from '../nearest-name.ts';
+import type { AnsweringService } from '../send-problem.ts';
+import { failure, RPC, type RpcFailure, type RpcRequest } from './json-rpc.ts';
+import { inputSchemaOf } from './parameters.ts';
+import { refusal } from './refusal.ts';
+import { type Era, eraOf, LEGACY_REVISIONS, metaOf, NEWEST_LEGACY_REVISION, REVISIONS } from './revisions.ts';
+import { INSTRUCTIONS, SERVER_INFO } from './server-info.ts';
+import type { Tool, ToolCall } from './tool.ts';
+import { protocolResult } from './tool-result.ts';
+
+/** What a request carries beside its message. */
+export interface Surroundings extends Pick<ToolCall, 'requestId' | 'speaksX402' | 'sandbox' | 'address' | 'startedAt'> {
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** A member `result`, or why there is none. */
+export type Outcome = Buffer | RpcFailure;
+
+export type Dispatch = (request: RpcRequest, surroundings: Surroundings) => Outcome | Promise<Outcome>;
+
+/** The list of tools changes with a release of the service alone. */
+const LIST_TTL_MS = 3_600_000;
+const CACHING = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const;
+
+export function createDispatch(
+  service: AnsweringService,
+  logger: Pick<Logger, 'error'>,
+  tools: readonly Tool[],
+): Dispatch {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const listed = { tools: tools.map(definitionOf) };
+  const list = {
+    legacy: protocolResult(listed, 'legacy'),
+    modern: protocolResult({ ...listed, ...CACHING }, 'modern'),
+  };
+  const nothing = protocolResult({}, 'legacy');
+  const discovered = protocolResult(
+    { supportedVersions: [...REVISIONS], capabilities: { tools: {} }, instructions: INSTRUCTIONS, ...CACHING },
+    'modern',
+  );
+
+  const call = (params: RpcRequest['params'], around: Surroundings, era: Era): Outcome | Promise<Outcome> => {
+    // Some clients send null for no arguments.
+    const { arguments: sent, ...others } = params;
+    const { success } = CallToolRequestParamsSchema.safeParse(sent === null ? others : params);
+    const { name } = params;
+    if (!success || typeof name !== 'string') {
+      return invalid('Send params {"name": "service_case_query", "arguments": {…}}: arguments is a JSON object.');
+    }
+    const tool = byName.get(name);
+    if (!tool) return invalid(unknownTool(name, [...byName.keys()]));
+    const { headers, ...facts } = around;
+    const toolCall: ToolCall = {
+      ...facts,
+      headers,
+      sentArguments: (sent ?? {}) as ToolCall['sentArguments'],
+      x402Payment: metaOf(params)['x402/payment'],
+    };
+    const failed = (cause: unknown): Buffer => {
+      logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');
+      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).bytes(era);
+    };
+    try {
+      const result = tool.run(toolCall);
+      return result instanceof Promise ? result.then((each) => each.bytes(era), failed) : result.bytes(era);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+
+  return ({ method, params }, around) => {
+    const era = eraOf({ method, params }, around.headers);
+    if (typeof era !== 'string') return era;
+    switch (method) {
+      case 'tools/list':
+        return isFirstPage(params) ? list[era] : invalid('There is one page of tools: leave cursor out.');
+      case 'tools/call':
+        return call(params, around, era);
+      case 'initialize':
+        return era === 'legacy' ? initialize(params) : unknownMethod(method, era);
+      case 'ping':
+        return era === 'legacy' ? nothing : unknownMethod(method, era);
+      case 'server/discover':
+        return era === 'modern' ? discovered : unknownMethod(method, era);
+      default:
+        return unknownMethod(method, era);
+    }
+  };
+}
+
+function definitionOf({ name, title, description, parameters, queryParameters, outputSchema, paid }: Tool): JsonObject {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: inputSchemaOf(parameters, queryParameters),
+    outputSchema,
+    annotations: paid
+      ? { title, readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true }
+      : { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  };
+}
+
+function initialize(params: RpcRequest['params']): Outcome {
+  if (!InitializeRequestParamsSchema.safeParse(params).success) {
+    return invalid('initialize takes protocolVersion, capabilities and clientInfo {name, version}.');
+  }
+  const asked = String(params.protocolVersion);
+  return protocolResult(
+    {
+      protocolVersion: LEGACY_REVISIONS.includes(asked) ? asked : NEWEST_LEGACY_REVISION,
+      capabilities: { tools: {} },
+      serverInfo: SERVER_INFO,
+      instructions: INSTRUCTIONS,
+    },
+    'legacy',
+  );
+}
+
+const isFirstPage = ({ cursor }: RpcRequest['params']): boolean =>
+  cursor === undefined || cursor === null || cursor === '';
+
+/** In the newer revision a method that is not there is a 404, so that gateways see it. */
+const unknownMethod = (method: string, era: Era): RpcFailure =>
+  failure(
+    RPC.methodNotFound,
+    `There is no method ${method.slice(0, 100)} here.`,
+    era === 'modern' ? 404 : 200,
+    METHODS[era],
+  );
+
+const METHODS: Readonly<Record<Era, Json>> = {
+  legacy: { methods: ['initialize', 'ping', 'tools/list', 'tools/call'] },
+  modern: { methods: ['server/discover', 'tools/list', 'tools/call'] },
+};
+
+const invalid = (message: string): RpcFailure => failure(RPC.invalidParams, message, 200);
+
+function unknownTool(name: string, names: readonly string[]): string {
+  const suggestion = nearestName(name, names);
+  const meant = suggestion === null ? `There are ${names.join(', ')}.` : `Did you mean ${suggestion}?`;
+  return `Unknown tool: ${name.slice(0, 100)}. ${meant}`;
+}

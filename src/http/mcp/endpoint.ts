@@ -1,0 +1,182 @@
+/**
+ * `POST /v2/mcp` over HTTP (specification 4.8; `mcp.md`, Transport): stateless, one message a request, JSON answers.
+ * It reads and writes the connection itself: what a framework would do for it costs more than the free tools do.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { type Problem, problem, statusOf } from '../../errors.ts';
+import type { Json } from '../../events/event.ts';
+import { toInstant } from '../../instant.ts';
+import { commonHeaders } from '../common-headers.ts';
+import { readQuery } from '../parameters/query-string.ts';
+import { hasSandboxHeader } from '../parameters/request-parameters.ts';
+import { pathOf } from '../route-table.ts';
+import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId } from '../send-problem.ts';
+import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
+import { readBody } from './body.ts';
+import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
+import { failure, failureBytes, RPC, type RpcFailure, type RpcId, readMessage, resultBytes } from './json-rpc.ts';
+import { isAllowedOrigin, type OriginRules } from './origins.ts';
+import { refuseNotification } from './revisions.ts';
+
+export const MCP_PATH = '/v2/mcp';
+const PATHS: ReadonlySet<string> = new Set([MCP_PATH, `${MCP_PATH}/`]);
+
+export interface EndpointDependencies {
+  readonly service: AnsweringService;
+  readonly logger: Pick<Logger, 'error'>;
+  readonly origins: OriginRules;
+  readonly dispatch: Dispatch;
+}
+
+export interface McpEndpoint {
+  /** Takes what is this endpoint's before any route is looked up, but for preflights, which are answered as everywhere. */
+  readonly answerEarly: EarlyAnswer;
+  /** Adds the routes, for whatever is not taken early. */
+  register(app: FastifyInstance): void;
+}
+
+interface Answer {
+  readonly status: number;
+  /** JSON; null for none. */
+  readonly body: Buffer | null;
+  readonly allow?: string;
+}
+
+export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDependencies): McpEndpoint {
+  const common = { ...commonHeaders('everybody', service.publicUrl), 'cache-control': 'no-store' };
+  const headers = Object.entries(common).flat();
+  let draining = false;
+
+  const envelope = (refused: Problem, requestId: string): ErrorEnvelope =>
+    errorEnvelope(refused, requestId, toInstant(service.clock.now()), service.publicUrl);
+
+  /** Why a request is refused before its body is read. */
+  const refusedUnread = ({ method, headers }: IncomingMessage, requestId: string): Answer | null => {
+    if (method !== 'POST') {
+      const told = envelope(problem('method_not_allowed', { allow: ['POST'] }), requestId);
+      return { status: 405, body: Buffer.from(JSON.stringify(told)), allow: 'POST' };
+    }
+    if (!isAllowedOrigin(headers.origin, origins)) {
+      return refused(null, failure(RPC.invalidRequest, FOREIGN_ORIGIN, 403));
+    }
+    return isJson(headers['content-type']) ? null : refusedTransport(problem('unsupported_media_type'), requestId);
+  };
+
+  /** JSON-RPC's error, and in its data the one that REST gives. */
+  const refusedTransport = (refusal: Problem, requestId: string): Answer => {
+    const told = envelope(refusal, requestId);
+    const status = statusOf(refusal.problem);
+    return refused(null, failure(RPC.invalidRequest, told.error.message, status, told as unknown as Json));
+  };
+
+  const answerTo = (body: Buffer, around: Surroundings): Answer | Promise<Answer> => {
+    const message = readMessage(body);
+    switch (message.kind) {
+      case 'broken':
+        return refused(message.id, message.failure);
+      case 'response':
+        return { status: 202, body: null };
+      case 'notification': {
+        const unknown = refuseNotification(around.headers);
+        if (unknown) return refused(null, unknown);
+        return { status: message.method === 'notifications/initialized' ? 204 : 202, body: null };
+      }
+      case 'request': {
+        const outcome = dispatch(message, around);
+        const { id } = message;
+        return outcome instanceof Promise ? outcome.then((each) => answered(id, each)) : answered(id, outcome);
+      }
+    }
+  };
+
+  const send = (response: ServerResponse, requestId: string, { status, body, allow }: Answer): void => {
+    if (response.destroyed || response.headersSent) return;
+    const own = ['x-request-id', requestId];
+    if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
+    if (status !== 204) own.push('content-length', String(body?.length ?? 0));
+    if (allow !== undefined) own.push('allow', allow);
+    response.writeHead(status, [...headers, ...own]);
+    response.end(body ?? undefined);
+  };
+
+  /** Never throws. */
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const requestId = newRequestId();
+    const startedAt = performance.now();
+    const fail = (cause: unknown): void => {
+      logger.error({ err: cause, requestId }, 'an MCP request failed');
+      const what = `Something went wrong here; nothing was charged. Report ${requestId} if it stays.`;
+      send(response, requestId, refused(null, failure(RPC.internalError, what, 200)));
+    };
+    const unread = refusedUnread(request, requestId);
+    if (unread) {
+      send(response, requestId, unread);
+      return;
+    }
+    readBody(request, MAX_BODY_BYTES, (body) => {
+      try {
+        const answer = body
+          ? answerTo(body, surroundingsOf(request, requestId, startedAt))
+          : refusedTransport(problem('payload_too_large', { limit: MAX_BODY_BYTES }), requestId);
+        if (answer instanceof Promise) answer.then((each) => send(response, requestId, each)).catch(fail);
+        else send(response, requestId, answer);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  };
+
+  return {
+    answerEarly(request, response) {
+      const { method, url = '', headers } = request;
+      // A node that stops, and a request without a host, are refused as everywhere.
+      if (draining || method === 'OPTIONS' || headers.host === undefined || !PATHS.has(pathOf(url))) return false;
+      handle(request, response);
+      return true;
+    },
+    register(app) {
+      app.addHook('preClose', (done) => {
+        draining = true;
+        done();
+      });
+      for (const url of PATHS) {
+        // In this hook and not in the handler: the body is still unread.
+        const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+          reply.hijack();
+          handle(request.raw, reply.raw);
+        };
+        app.post(url, { onRequest }, () => {});
+      }
+    },
+  };
+}
+
+const refused = (id: RpcId, refusal: RpcFailure): Answer => ({
+  status: refusal.status,
+  body: failureBytes(id, refusal),
+});
+
+const answered = (id: RpcId, outcome: Outcome): Answer =>
+  Buffer.isBuffer(outcome) ? { status: 200, body: resultBytes(id, outcome) } : refused(id, outcome);
+
+const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are no web pages send no Origin.';
+
+const JSON_TYPES = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+const isJson = (contentType: string | undefined): boolean => contentType !== undefined && JSON_TYPES.test(contentType);
+
+function surroundingsOf(request: IncomingMessage, requestId: string, startedAt: number): Surroundings {
+  const { url = '', headers, socket } = request;
+  const query = url.includes('?') ? readQuery(url) : null;
+  const asks = (name: string, value: string) => query?.get(name)?.some(({ text }) => text === value) ?? false;
+  return {
+    requestId,
+    startedAt,
+    headers,
+    address: socket.remoteAddress ?? '',
+    sandbox: asks('test', '1') || hasSandboxHeader({ url, headers }),
+    speaksX402: asks('payment', 'x402'),
+  };
+}

@@ -1,0 +1,36 @@
+/** A tool that costs nothing: arguments in, an answer out at once. */
+import type { JsonObject } from '../../events/event.ts';
+import { type Issue, refuseFor } from '../parameters/issues.ts';
+import type { AnsweringService } from '../send-problem.ts';
+import { openSchema } from './output-schema.ts';
+import { type Argument, type Parameters, readArguments } from './parameters.ts';
+import { refusal } from './refusal.ts';
+import type { Tool, ToolCall } from './tool.ts';
+import type { ToolResult } from './tool-result.ts';
+
+export interface FreeTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: Parameters;
+  /** Schemas of the members that an answer has beside `meta`. */
+  readonly returns: Readonly<Record<string, JsonObject>>;
+  /** What is wrong with the values, all of it at once, or the answer. */
+  answer(values: ReadonlyMap<string, Argument>, call: ToolCall): ToolResult | readonly Issue[];
+}
+
+export function freeTool(service: AnsweringService, { returns, answer, ...tool }: FreeTool): Tool {
+  return {
+    ...tool,
+    outputSchema: openSchema(returns),
+    paid: false,
+    run(call) {
+      const { values, issues } = readArguments(tool.parameters, call.sentArguments);
+      const answered = answer(values, call);
+      const [first, ...others] = 'bytes' in answered ? issues : [...issues, ...answered];
+      if (first) return refusal(service, { tool: tool.name, requestId: call.requestId }, refuseFor([first, ...others]));
+      if ('bytes' in answered) return answered;
+      throw new Error(`${tool.name} gave neither an answer nor a fault`);
+    },
+  };
+}

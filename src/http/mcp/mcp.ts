@@ -1,0 +1,50 @@
+/** The MCP endpoint, put together: the table of tools, the methods over it, the transport. */
+import type { Logger } from 'pino';
+import type { Buying } from '../buy.ts';
+import type { PaidRoute } from '../paid-call.ts';
+import type { CaseRequest } from '../parameters/case-request.ts';
+import type { MonitorRequest } from '../parameters/monitor-request.ts';
+import type { StatusDependencies } from '../v2/status.ts';
+import type { NewestBlockhash } from '../x402/send-payment-required.ts';
+import type { Merchant } from '../x402/terms.ts';
+import { createDispatch } from './dispatch.ts';
+import { type McpEndpoint, mcpEndpoint } from './endpoint.ts';
+import type { OriginRules } from './origins.ts';
+import { paymentTerms } from './payment-terms.ts';
+import type { Tool } from './tool.ts';
+import { caseMonitorTool } from './tools/case-monitor.ts';
+import { caseQueryTool } from './tools/case-query.ts';
+import { courtListTool } from './tools/court-list.ts';
+import { pricingTool } from './tools/pricing.ts';
+import { statusTool } from './tools/status.ts';
+
+export interface McpDependencies extends StatusDependencies {
+  readonly logger: Pick<Logger, 'error'>;
+  readonly origins: OriginRules;
+  readonly merchant: Merchant;
+  readonly buying: Buying;
+  readonly newestBlockhash: NewestBlockhash;
+  /** The endpoints that the paid tools stand for. */
+  readonly routes: {
+    readonly case: PaidRoute<CaseRequest>;
+    readonly monitor: PaidRoute<MonitorRequest>;
+  };
+}
+
+export function createMcp(dependencies: McpDependencies): McpEndpoint {
+  const { service, logger, origins } = dependencies;
+  return mcpEndpoint({ service, logger, origins, dispatch: createDispatch(service, logger, toolsOf(dependencies)) });
+}
+
+/** In the order in which a model reads them. */
+function toolsOf(dependencies: McpDependencies): readonly Tool[] {
+  const { service, merchant, buying, newestBlockhash, routes } = dependencies;
+  const selling = { service, merchant, buying, terms: paymentTerms(service, merchant, newestBlockhash) };
+  return [
+    statusTool(dependencies),
+    courtListTool(dependencies),
+    pricingTool(service, merchant),
+    caseQueryTool(selling, routes.case),
+    caseMonitorTool(selling, routes.monitor),
+  ];
+}

@@ -1,0 +1,105 @@
+/** What became of a paid call, as a tool's result. */
+import { type ErrorCode, type Problem, problem } from '../../errors.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { Bought } from '../buy.ts';
+import { costInUsd } from '../paid-call.ts';
+import { pendingAnswer, resultPath } from '../paid-result.ts';
+import type { AnsweringService } from '../send-problem.ts';
+import { settlementResponse } from '../x402/receipt.ts';
+import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
+import { refusal } from './refusal.ts';
+import { type ToolResult, toolResult } from './tool-result.ts';
+
+export const RECEIPT_KEY = 'x402/payment-response';
+/** Where a paid answer can be fetched again, for programs; a model reads it in the note. */
+const RESULT_URL_KEY = 'service/result_url';
+
+/** The call that was paid for, and how its caller wants to be asked for another payment. */
+export interface AnsweredCall {
+  readonly asked: AskedPayment;
+  readonly description: string;
+  readonly requestId: string;
+  readonly tag: string | null;
+  /** Whether the terms of a new payment are given as x402 has them. */
+  readonly inX402Form: boolean;
+}
+
+export interface PaidAnswers {
+  /** Asks for payment, or for another one after this refusal. */
+  askForPayment(call: AnsweredCall, refusal?: Problem, more?: JsonObject): ToolResult;
+  /** A refusal of any kind; one of a payment comes with the terms of another. */
+  refuse(call: AnsweredCall, refusal: Problem): ToolResult;
+  outcome(call: AnsweredCall, bought: Bought): ToolResult;
+}
+
+export function paidAnswers(service: AnsweringService, terms: PaymentTerms): PaidAnswers {
+  const askForPayment: PaidAnswers['askForPayment'] = (call, reason, more = {}) => {
+    const { asked, requestId, description, inX402Form } = call;
+    if (inX402Form) {
+      const required = terms.required(asked, description, requestId, reason);
+      return toolResult({ structured: JSON.stringify({ ...required, ...more }), isError: true });
+    }
+    if (reason === undefined) {
+      return toolResult({ structured: JSON.stringify(terms.instructions(asked, requestId, more)) });
+    }
+    const { meta: _, ...instructions } = terms.instructions(asked, requestId, more);
+    return refusal(service, { tool: asked.tool, requestId }, reason, { payment_instructions: instructions });
+  };
+  const refuse: PaidAnswers['refuse'] = (call, reason) =>
+    TERMS_FOLLOW.has(reason.problem)
+      ? askForPayment(call, reason)
+      : refusal(service, { tool: call.asked.tool, requestId: call.requestId }, reason);
+
+  return {
+    askForPayment,
+    refuse,
+    outcome(call, { outcome, receipt }) {
+      const { requestId, tag } = call;
+      switch (outcome.outcome) {
+        case 'settled': {
+          const { transaction, boughtBy, body } = outcome;
+          const url = `${service.publicUrl}${resultPath(boughtBy)}`;
+          return toolResult({
+            structured: body.toString('utf8'),
+            note: settledNote({ transaction, url, amount: receipt.amount, again: boughtBy !== requestId }),
+            meta: { [RECEIPT_KEY]: receiptOf(receipt, transaction, null), [RESULT_URL_KEY]: url },
+          });
+        }
+        case 'pending': {
+          const pending = { requestId, boughtBy: outcome.boughtBy, transaction: outcome.transaction, tag };
+          const answer = pendingAnswer({ ...pending, clock: service.clock }, service.publicUrl);
+          return toolResult({ structured: JSON.stringify({ ...answer, next_step: pendingStep(answer.payment) }) });
+        }
+        case 'failed': {
+          const { transaction, reason } = outcome;
+          const failed = problem('settlement_failed', { reason, transaction });
+          const receiptHere = { [RECEIPT_KEY]: receiptOf(receipt, transaction, reason) };
+          return askForPayment(call, failed, call.inX402Form ? receiptHere : {});
+        }
+        case 'refused':
+          return refuse(call, outcome.problem);
+      }
+    },
+  };
+}
+
+/** Refusals after which another payment is the next thing to make. */
+const TERMS_FOLLOW: ReadonlySet<ErrorCode> = new Set(['payment_rejected', 'settlement_failed']);
+
+export const receiptOf = (receipt: Bought['receipt'], transaction: string, failure: string | null): JsonObject =>
+  settlementResponse({ ...receipt, transaction, failure }, receipt.network.caip2);
+
+const settledNote = (facts: {
+  readonly transaction: string;
+  readonly url: string;
+  readonly amount: string;
+  readonly again: boolean;
+}): string => {
+  const paid = facts.again
+    ? `This answer was bought before, by transaction ${facts.transaction}; it was not charged again.`
+    : `Paid ${costInUsd(BigInt(facts.amount))} USDC by transaction ${facts.transaction}.`;
+  return `${paid} The same answer again, free for 30 days: ${facts.url}`;
+};
+
+export const pendingStep = (payment: { readonly result_url: string; readonly retry_after: number }): string =>
+  `Do not pay again: the transfer was sent and the chain has not decided yet. GET ${payment.result_url} in ${payment.retry_after} seconds and until it gives the answer, which is free; if the transfer fails it says so, and nothing was charged.`;

@@ -1,0 +1,52 @@
+/** From a tool's arguments to the parameters of the endpoint that it stands for: by the endpoint's own rules. */
+import { type ErrorCode, isProblem, type Problem } from '../../errors.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { PaidRoute } from '../paid-call.ts';
+import { type Issue, refuseFor } from '../parameters/issues.ts';
+import type { SentRequest } from '../parameters/request-parameters.ts';
+import type { ToolCall } from './tool.ts';
+
+/** The request over REST that a call stands for. What has no value is left out. */
+export function requestOf(
+  call: Pick<ToolCall, 'headers' | 'sandbox'>,
+  path: string,
+  values: Readonly<Record<string, string | undefined>>,
+): SentRequest {
+  const pairs = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  if (call.sandbox) pairs.push('test=1');
+  const tag = call.headers['x-service-tag'];
+  return { url: `${path}?${pairs.join('&')}`, headers: tag === undefined ? {} : { 'x-service-tag': tag } };
+}
+
+/**
+ * The endpoint's parameters, or every fault at once: those of the arguments as such, and those that the endpoint finds
+ * in the rest.
+ */
+export async function readParameters<Parameters extends object>(
+  route: PaidRoute<Parameters>,
+  request: SentRequest,
+  issues: readonly Issue[],
+): Promise<Parameters | Problem> {
+  let parameters: Parameters | Problem = route.parse(request);
+  if (isProblem(parameters) && route.reconsider) parameters = await route.reconsider(request, parameters);
+  const [first, ...others] = issues;
+  if (!first) return parameters;
+  const told = new Set(issues.map(({ parameter }) => parameter));
+  const more = isProblem(parameters) ? issuesOf(parameters).filter(({ parameter }) => !told.has(parameter)) : [];
+  return refuseFor([first, ...others, ...more]);
+}
+
+/** The faults that a refusal lists. */
+function issuesOf({ details }: Problem): Issue[] {
+  const listed = Array.isArray(details.issues) ? (details.issues as readonly JsonObject[]) : [];
+  return listed.map(({ parameter, code, rule, ...own }) => ({
+    parameter: String(parameter),
+    code: code as ErrorCode,
+    received: typeof own.received === 'string' ? own.received : null,
+    rule: String(rule),
+    example: typeof own.example === 'string' ? own.example : null,
+    own,
+  }));
+}

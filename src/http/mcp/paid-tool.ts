@@ -1,0 +1,105 @@
+/** A tool that sells one answer: the endpoint behind it does everything but the talking. */
+import { isProblem } from '../../errors.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { Buying } from '../buy.ts';
+import type { PaidRoute } from '../paid-call.ts';
+import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
+import type { AnsweringService } from '../send-problem.ts';
+import type { Merchant } from '../x402/terms.ts';
+import { readCallPayment } from './call-payment.ts';
+import { openSchema } from './output-schema.ts';
+import { type AnsweredCall, paidAnswers } from './paid-answer.ts';
+import { readParameters } from './paid-parameters.ts';
+import { type Argument, type Parameter, type Parameters, readArguments } from './parameters.ts';
+import type { PaymentTerms } from './payment-terms.ts';
+import type { Tool, ToolCall } from './tool.ts';
+import { toolResult } from './tool-result.ts';
+
+export interface PaidToolDependencies {
+  readonly service: AnsweringService;
+  readonly merchant: Merchant;
+  readonly buying: Buying;
+  readonly terms: PaymentTerms;
+}
+
+export interface PaidTool<RouteParameters extends object> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Beside `payment_tx`. */
+  readonly parameters: Parameters;
+  readonly returns: Readonly<Record<string, JsonObject>>;
+  readonly route: PaidRoute<RouteParameters>;
+  /** The request over REST that the arguments stand for. */
+  request(values: ReadonlyMap<string, Argument>, call: ToolCall): SentRequest;
+  /** More members of the payment instructions. */
+  instructions?(amount: bigint): JsonObject;
+}
+
+export const PAYMENT_ARGUMENT = 'payment_tx';
+
+const EXAMPLE_PAYMENT = 'AQAB… (standard base64 of a signed transaction)';
+
+/** @param what it pays, e.g. "0.99 USDC" */
+export const paymentParameter = (what: string): Parameter => ({
+  type: 'string',
+  description: `Standard base64 of a signed Solana transfer of ${what}, not yet sent. Leave out to get payment instructions, free.`,
+  example: EXAMPLE_PAYMENT,
+});
+
+export function paidTool<RouteParameters extends object>(
+  { service, merchant, buying, terms }: PaidToolDependencies,
+  tool: PaidTool<RouteParameters>,
+): Tool {
+  const { route, name, title, description, parameters, returns } = tool;
+  const answers = paidAnswers(service, terms);
+  return {
+    name,
+    title,
+    description,
+    parameters,
+    outputSchema: openSchema({ ...returns, ...PAYMENT_MEMBERS }),
+    paid: true,
+    async run(call) {
+      const { requestId } = call;
+      const { values, issues } = readArguments(parameters, call.sentArguments);
+      const sent = tool.request(values, call);
+      const tag = readTag(sent);
+      const read = await readParameters(route, sent, issues);
+      const answeredCall = (amount: bigint, byX402: boolean): AnsweredCall => ({
+        asked: { tool: name, argument: PAYMENT_ARGUMENT, amount },
+        description: route.description,
+        requestId,
+        tag,
+        inX402Form: byX402 || call.speaksX402,
+      });
+      if (isProblem(read)) return answers.refuse(answeredCall(0n, false), read);
+
+      const rehearsal = route.sandbox(read);
+      // Before any payment is looked at: one that is sent along is not even read.
+      if (rehearsal !== null) return toolResult({ structured: (await rehearsal)({ requestId, tag }) });
+
+      const amount = route.price(read);
+      const transaction = values.get(PAYMENT_ARGUMENT);
+      const sentPayment = readCallPayment(
+        typeof transaction === 'string' ? transaction : null,
+        call.x402Payment,
+        merchant.network,
+      );
+      const answered = answeredCall(amount, sentPayment?.byX402 ?? false);
+      if (sentPayment === null) return answers.askForPayment(answered, undefined, tool.instructions?.(amount));
+
+      const payment = buying.verify(sentPayment.payment, amount, call.address);
+      if (isProblem(payment)) return answers.refuse(answered, payment);
+      const { startedAt } = call;
+      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, startedAt });
+      return answers.outcome(answered, bought);
+    },
+  };
+}
+
+/** Members of results that are no answer. */
+const PAYMENT_MEMBERS: Readonly<Record<string, JsonObject>> = {
+  payment_required: { type: 'boolean', description: 'true: not an error; pay as next_step says' },
+  payment: { type: 'object', description: 'status "pending": read result_url, do not pay again' },
+};

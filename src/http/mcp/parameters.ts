@@ -1,0 +1,158 @@
+/**
+ * The parameters of a tool: one table from which its input schema is written and its arguments are read. Reading is
+ * lenient where what is meant is certain, and otherwise says everything that is wrong at once.
+ */
+import type { Json, JsonObject } from '../../events/event.ts';
+import { nearestName } from '../nearest-name.ts';
+import { missing } from '../parameters/case-query.ts';
+import { echo, type Issue } from '../parameters/issues.ts';
+
+export interface Parameter {
+  readonly type: 'string' | 'boolean' | 'integer' | 'queries';
+  readonly description: string;
+  readonly required?: true;
+  /** The only values that it takes; in a schema and for hints, the tool checks them itself. */
+  readonly values?: readonly string[];
+  readonly default?: string | boolean | number;
+  /** A real value: what a refusal shows. */
+  readonly example: string;
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+export type Query = Readonly<Record<string, unknown>>;
+export type Argument = string | boolean | number | readonly Query[];
+
+export interface ReadArguments {
+  /** What was sent and is of its parameter's type. */
+  readonly values: ReadonlyMap<string, Argument>;
+  readonly issues: readonly Issue[];
+}
+
+/** More unknown names than these are not listed: an answer is not to be larger than its request. */
+const MAX_UNKNOWN_LISTED = 20;
+
+/** The input schema: one flat object. */
+export function inputSchemaOf(parameters: Parameters, queryParameters: Parameters = {}): JsonObject {
+  const properties = Object.entries(parameters).map(([name, parameter]): [string, Json] => [
+    name,
+    parameter.type === 'queries'
+      ? { type: 'array', description: parameter.description, items: objectSchema(queryParameters) }
+      : propertySchema(parameter),
+  ]);
+  return { ...objectSchema(parameters), properties: Object.fromEntries(properties) };
+}
+
+function objectSchema(parameters: Parameters): JsonObject {
+  const required = Object.entries(parameters).flatMap(([name, parameter]) => (parameter.required ? [name] : []));
+  const properties = Object.entries(parameters).map(([name, parameter]) => [name, propertySchema(parameter)]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
+const propertySchema = ({ type, description, values, default: preset }: Parameter): JsonObject => ({
+  type,
+  description,
+  ...(values ? { enum: values } : {}),
+  ...(preset === undefined ? {} : { default: preset }),
+});
+
+/** Reads what a caller sent. A null means that the argument is left out. */
+export function readArguments(parameters: Parameters, sent: Readonly<Record<string, unknown>>): ReadArguments {
+  const values = new Map<string, Argument>();
+  const issues: Issue[] = [];
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const given = Object.hasOwn(sent, name) ? sent[name] : undefined;
+    if (given === undefined || given === null) {
+      if (parameter.required) issues.push(missing(name, null, parameter.example));
+      continue;
+    }
+    const value = readers[parameter.type](given);
+    if (value === null) issues.push(wrongType(name, parameter, given));
+    else values.set(name, value);
+  }
+  issues.push(...unknownNames(parameters, sent));
+  return { values, issues };
+}
+
+const readers: Readonly<Record<Parameter['type'], (given: unknown) => Argument | null>> = {
+  // Half of a surrogate pair is no text: it cannot be written in UTF-8.
+  string: (given) => (typeof given === 'string' && !/\p{Surrogate}/u.test(given) ? given : null),
+  boolean: (given) => (typeof given === 'boolean' ? given : (BOOLEANS[String(given)] ?? null)),
+  integer: (given) => {
+    const number = typeof given === 'string' && /^-?\d{1,9}$/.test(given.trim()) ? Number(given) : given;
+    return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+  },
+  // Some models write nested arguments as text.
+  queries: (given) => {
+    const list = typeof given === 'string' ? parsed(given) : given;
+    return Array.isArray(list) && list.every(isObject) ? list : null;
+  },
+};
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+const isObject = (value: unknown): value is Query =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const TYPE_RULES: Readonly<Record<Parameter['type'], string>> = {
+  string: 'A text (a JSON string of well-formed Unicode).',
+  boolean: 'true or false.',
+  integer: 'A whole number.',
+  queries: 'A JSON array of objects, each one query with case_id and court_code.',
+};
+
+const wrongType = (name: string, { type, example }: Parameter, given: unknown): Issue => ({
+  parameter: name,
+  code: type === 'queries' ? 'invalid_batch_request' : 'invalid_parameter',
+  received: shown(given),
+  rule:
+    name === 'filing_types' && Array.isArray(given)
+      ? 'One text with commas between the types, not a JSON array.'
+      : TYPE_RULES[type],
+  example: name === 'filing_types' && isListOfTexts(given) ? echo(given.join(',')) : example,
+});
+
+const isListOfTexts = (given: unknown): given is string[] =>
+  Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string');
+
+/** A value as it was sent, bounded. */
+const shown = (given: unknown): string => echo(typeof given === 'string' ? given : JSON.stringify(given));
+
+function unknownNames(parameters: Parameters, sent: Readonly<Record<string, unknown>>): Issue[] {
+  const known = Object.keys(parameters);
+  const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(parameters, name) && sent[name] !== null);
+  const issues = unknown.slice(0, MAX_UNKNOWN_LISTED).map((name): Issue => {
+    const suggestion = nearestName(name, known);
+    const listed = known.length ? `This tool has ${known.join(', ')}.` : 'This tool has no parameters.';
+    return {
+      parameter: echo(name),
+      code: 'invalid_parameter',
+      received: shown(sent[name]),
+      rule: `There is no such parameter. ${suggestion === null ? listed : `Did you mean ${suggestion}?`}`,
+      example: suggestion === null ? null : (parameters[suggestion]?.example ?? null),
+    };
+  });
+  if (unknown.length > MAX_UNKNOWN_LISTED) {
+    issues.push({
+      parameter: '…',
+      code: 'invalid_parameter',
+      received: null,
+      rule: `There are ${unknown.length - MAX_UNKNOWN_LISTED} more parameters that do not exist.`,
+      example: null,
+    });
+  }
+  return issues;
+}

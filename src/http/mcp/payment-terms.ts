@@ -1,0 +1,113 @@
+/** What a tool asks for: instructions that a model can follow, or x402's own form of the same terms. */
+import type { PaymentRequired } from '@x402/core/types';
+import { type Problem, problem } from '../../errors.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { toInstant } from '../../instant.ts';
+import { associatedTokenAddress } from '../../solana/addresses.ts';
+import { usdcText } from '../../solana/usdc-text.ts';
+import { type Meta, metaOf } from '../meta.ts';
+import type { AnsweringService } from '../send-problem.ts';
+import { type NewestBlockhash, newMemo, reasonOf } from '../x402/send-payment-required.ts';
+import { MAX_TIMEOUT_SECONDS, type Merchant, termsFor } from '../x402/terms.ts';
+import { toolError } from './refusal.ts';
+
+export interface AskedPayment {
+  readonly tool: string;
+  /** The argument that the transfer is sent in. */
+  readonly argument: string;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** One transfer that is asked for. */
+export interface TransferInstructions {
+  readonly amount_usdc: string;
+  readonly amount_base_units: string;
+  readonly network: string;
+  readonly recipient: string;
+  readonly recipient_token_account: string;
+  readonly asset: string;
+  readonly recent_blockhash: string | null;
+  readonly last_valid_block_height: number | null;
+  readonly expires_in_seconds: number;
+  /** Unlike every other: two transfers of one wallet in one blockhash are otherwise the same. */
+  readonly memo: string;
+}
+
+export interface PaymentTerms {
+  /** What the wallet must sign. */
+  transfer(amount: bigint): TransferInstructions;
+  /** How to sign it, in words, and what to call then. */
+  nextStep(transfer: TransferInstructions, asked: AskedPayment): string;
+  /** The answer to a call without payment. */
+  instructions(asked: AskedPayment, requestId: string, more?: JsonObject): JsonObject;
+  /** The same in x402's form; a payment that was refused says why. */
+  required(asked: AskedPayment, description: string, requestId: string, refusal?: Problem): JsonObject;
+  /** Where a client of x402 connects. */
+  readonly x402Url: string;
+}
+
+export function paymentTerms(service: AnsweringService, merchant: Merchant, newest: NewestBlockhash): PaymentTerms {
+  const { network, payTo } = merchant;
+  const recipientTokenAccount = associatedTokenAddress(payTo, network.usdcMint);
+  const x402Url = `${service.publicUrl}/v2/mcp?payment=x402`;
+  const metaFor = (requestId: string): Meta =>
+    metaOf({ request_id: requestId, queried_at: toInstant(service.clock.now()) });
+
+  const transfer = (amount: bigint): TransferInstructions => {
+    const latest = newest();
+    return {
+      amount_usdc: usdcText(amount),
+      amount_base_units: String(amount),
+      network: network.selfPaid,
+      recipient: payTo,
+      recipient_token_account: recipientTokenAccount,
+      asset: network.usdcMint,
+      recent_blockhash: latest?.blockhash ?? null,
+      last_valid_block_height: latest?.lastValidBlockHeight ?? null,
+      expires_in_seconds: MAX_TIMEOUT_SECONDS,
+      memo: newMemo(),
+    };
+  };
+  const nextStep = (asked: TransferInstructions, { tool, argument }: AskedPayment): string =>
+    `Nothing was charged yet. ${signing(asked)} Then call ${tool} again with the same arguments and ${argument} set to it. The service sends it once the answer is there; you pay only for an answer. A client of x402 connects to ${x402Url} instead and needs no SOL.`;
+
+  return {
+    transfer,
+    nextStep,
+    x402Url,
+    instructions(asked, requestId, more = {}) {
+      const wanted = transfer(asked.amount);
+      return {
+        meta: metaFor(requestId) as unknown as Json,
+        payment_required: true,
+        ...wanted,
+        ...more,
+        next_step: nextStep(wanted, asked),
+      };
+    },
+    required(asked, description, requestId, refusal = problem('payment_required')) {
+      const offer = { path: '', description, amount: asked.amount };
+      const { v2 } = termsFor(merchant, offer, { memo: newMemo(), latest: newest() }, reasonOf(refusal));
+      const resource: PaymentRequired['resource'] = { ...v2.resource, url: `mcp://tool/${asked.tool}` };
+      const { meta, error } = toolError(service, { tool: asked.tool, requestId }, refusal);
+      const step = `Nothing was charged. Pay one entry of accepts and call ${asked.tool} again with the same arguments and the payment in _meta["x402/payment"].`;
+      return {
+        ...(v2 as unknown as JsonObject),
+        resource: resource as unknown as Json,
+        meta,
+        details: { ...error.details, hint: step },
+        next_step: step,
+      };
+    },
+  };
+}
+
+/** How the transfer of some instructions is made. */
+const signing = (asked: TransferInstructions): string => {
+  const blockhash =
+    asked.recent_blockhash === null
+      ? 'a recent blockhash of the chain'
+      : `recent blockhash ${asked.recent_blockhash} (within ${asked.expires_in_seconds} seconds; it ends at block height ${asked.last_valid_block_height})`;
+  return `Sign, and do not send, a Solana transaction with your wallet as fee payer (it needs a little SOL), ${blockhash}, and two instructions: a TransferChecked of exactly ${asked.amount_base_units} base units (${asked.amount_usdc} USDC, mint ${asked.asset}, 6 decimals) from your token account to token account ${asked.recipient_token_account}, and a Memo ${asked.memo}. Encode the signed bytes as standard base64.`;
+};

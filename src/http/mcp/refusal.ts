@@ -1,0 +1,136 @@
+/**
+ * A refusal as a model needs it: the error object that REST gives, in words of this transport, and what to do next.
+ * It is a tool's result, since a protocol error never reaches the model.
+ */
+import { ERROR_CATALOGUE, type ErrorCode, type Problem } from '../../errors.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { toInstant } from '../../instant.ts';
+import { type AnsweringService, type ErrorEnvelope, errorEnvelope } from '../send-problem.ts';
+import { type ToolResult, toolResult } from './tool-result.ts';
+
+/** The call that is refused. */
+export interface RefusedCall {
+  readonly tool: string;
+  readonly requestId: string;
+}
+
+export interface ToolError extends ErrorEnvelope {
+  readonly next_step: string;
+}
+
+/** @param alongside more members of the result, e.g. instructions for a new payment */
+export function refusal(
+  service: AnsweringService,
+  call: RefusedCall,
+  problem: Problem,
+  alongside: JsonObject = {},
+): ToolResult {
+  return toolResult({
+    structured: JSON.stringify({ ...toolError(service, call, problem), ...alongside }),
+    isError: true,
+  });
+}
+
+export function toolError({ publicUrl, clock }: AnsweringService, call: RefusedCall, problem: Problem): ToolError {
+  const nextStep = nextStepOf(problem, call.tool);
+  const envelope = errorEnvelope(problem, call.requestId, toInstant(clock.now()), publicUrl);
+  const { error } = envelope;
+  const details = translated({ ...error.details, hint: nextStep }) as JsonObject;
+  return { ...envelope, error: { ...error, message: inToolWords(error.message), details }, next_step: nextStep };
+}
+
+const NOTHING_CHARGED = 'Nothing was charged.';
+
+/** What the caller can do about it, for each code that can reach a tool. */
+function nextStepOf({ problem: code, details }: Problem, tool: string): string {
+  const again = `call ${tool} again`;
+  const step = NEXT_STEPS[code]?.(details, tool) ?? `${inToolWords(ERROR_CATALOGUE[code].hint)} Then ${again}.`;
+  return `${NOTHING_CHARGED} ${step}`;
+}
+
+type NextStep = (details: JsonObject, tool: string) => string;
+
+const correct: NextStep = (details, tool) =>
+  `Correct ${namesIn(details)} as details.issues says (each entry has the parameter, what was received, the rule and an example), then call ${tool} again with the other arguments unchanged.`;
+
+const later: NextStep = ({ retry_after }, tool) =>
+  `Wait ${wait(retry_after)}, then call ${tool} again. A payment that was sent along was not used: it can be presented again until its blockhash expires.`;
+
+const newPayment: NextStep = (_details, tool) =>
+  `Call ${tool} again with the same arguments and without payment_tx to get instructions for a new payment, sign that transfer and send it as payment_tx.`;
+
+const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
+  missing_required_parameter: correct,
+  invalid_parameter: correct,
+  invalid_case_id: correct,
+  invalid_timestamp: correct,
+  last_checked_in_future: correct,
+  invalid_batch_request: correct,
+  batch_too_large: ({ limit }, tool) =>
+    `Split the queries: at most ${limit} in one call. Call ${tool} once for each part, each with its own payment.`,
+  court_not_covered: ({ suggestions }, tool) =>
+    `Use a court_code that can be queried${listed(suggestions)}; service_court_list with search finds courts by name, free. Then call ${tool} again with the other arguments unchanged.`,
+  case_not_found: ({ enqueued, retry_after }, tool) =>
+    `Check case_id and court_code (service_court_list shows how each court writes its numbers).${
+      enqueued === true ? ` The court is being asked: call ${tool} again in ${wait(retry_after)}.` : ''
+    } A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
+  ambiguous_case_id: (_details, tool) =>
+    `Call ${tool} again with one of details.candidates as case_id. A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
+  invalid_payment: ({ reason }, tool) =>
+    reason === 'several_payments'
+      ? `Pay in one way only: either payment_tx or _meta["x402/payment"]. Then call ${tool} again.`
+      : `payment_tx is the standard base64 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool)}`,
+  payment_rejected: (_details, tool) =>
+    `details.reason names the rule that the transfer breaks. Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and payment_tx.`,
+  settlement_failed: (_details, tool) =>
+    `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and payment_tx.`,
+  payment_already_used: (_details, tool) =>
+    `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool)} The answer that it bought stays, free, at the result_url that came with it.`,
+  idempotency_conflict: (_details, tool) =>
+    `Use a new payment identifier for each request, and repeat one only with exactly the same arguments. Then call ${tool} again.`,
+  result_gone: newPayment,
+  rate_limit_exceeded: ({ retry_after }, tool) =>
+    `Wait ${wait(retry_after)}, then call ${tool} again. The payment was not used: it can be presented again until its blockhash expires, else sign a new one.`,
+  service_unavailable: later,
+  court_unavailable: later,
+  query_timeout: later,
+  internal_error: (_details, tool) =>
+    `Call ${tool} again; if it stays, report meta.request_id. A payment that was sent along can be presented again: it never buys twice.`,
+};
+
+const wait = (seconds: Json | undefined): string =>
+  typeof seconds === 'number' ? `${seconds} second${seconds === 1 ? '' : 's'}` : 'a few seconds';
+
+const listed = (names: Json | undefined): string =>
+  Array.isArray(names) && names.length ? `, e.g. ${names.join(', ')}` : '';
+
+/** The parameters that are at fault, e.g. "case_id and last_checked". */
+function namesIn({ issues }: JsonObject): string {
+  const names = new Set(
+    (Array.isArray(issues) ? (issues as readonly JsonObject[]) : []).map(({ parameter }) => parameter),
+  );
+  return names.size ? [...names].join(' and ') : 'the arguments';
+}
+
+/** REST's addresses and headers, and what stands for them here. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bGET \/v2\/status\b/g, 'service_court_list'],
+  [/\bGET \/v2\/case\b/g, 'service_case_query'],
+  [/\bGET \/v2\/monitor\b/g, 'service_case_monitor'],
+  [/\bPOST \/v2\/cases\/batch\b/g, 'service_case_batch'],
+  [/\bthe header Retry-After says the same\b/g, 'in seconds'],
+  [/\bThis request\b/g, 'This call'],
+  [/\bRepeat the request\b/g, 'Repeat the call'],
+];
+
+export function inToolWords(text: string): string {
+  return WORDS.reduce((words, [pattern, word]) => words.replace(pattern, word), text);
+}
+
+/** Every text of ours in the details; what a caller sent is left as it is. */
+function translated(value: Json, key = ''): Json {
+  if (typeof value === 'string') return key === 'received' ? value : inToolWords(value);
+  if (Array.isArray(value)) return value.map((each) => translated(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, translated(each, name)]));
+}

@@ -1,0 +1,101 @@
+/**
+ * The revisions of MCP that are spoken here, and how a request says which one it means: those up to 2025-11-25 begin
+ * with `initialize`, the one of 2026-07-28 names itself in every request (`mcp.md`, Transport).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { failure, RPC, type RpcFailure } from './json-rpc.ts';
+
+export const MODERN_REVISION = '2026-07-28';
+/** Newest first. */
+export const LEGACY_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
+export const NEWEST_LEGACY_REVISION = '2025-11-25';
+export const REVISIONS: readonly string[] = [MODERN_REVISION, ...LEGACY_REVISIONS];
+
+export const META_KEYS = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+} as const;
+
+/** What the two ways of speaking differ in is the envelope: the tools are the same. */
+export type Era = 'legacy' | 'modern';
+
+export interface AddressedMessage {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The revision that a request is to be answered by, or why it cannot be. */
+export function eraOf(message: AddressedMessage, headers: IncomingHttpHeaders): Era | RpcFailure {
+  const meta = metaOf(message.params);
+  const claimed = meta[META_KEYS.protocolVersion];
+  if (claimed === undefined || (typeof claimed === 'string' && LEGACY_REVISIONS.includes(claimed))) {
+    return legacyOr(message.method, headers['mcp-protocol-version']);
+  }
+  if (typeof claimed !== 'string') return incomplete([META_KEYS.protocolVersion]);
+  if (claimed !== MODERN_REVISION) return unsupported(claimed);
+  const capabilities = meta[META_KEYS.clientCapabilities];
+  if (typeof capabilities !== 'object' || capabilities === null) return incomplete([META_KEYS.clientCapabilities]);
+  return mismatch(message, headers) ?? 'modern';
+}
+
+/** Whether a notification names a revision that is spoken here; nothing else of it is looked at. */
+export function refuseNotification(headers: IncomingHttpHeaders): RpcFailure | null {
+  const named = headers['mcp-protocol-version']?.toString();
+  return named === undefined || REVISIONS.includes(named) ? null : unsupported(named);
+}
+
+export function metaOf(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const meta = params._meta;
+  return typeof meta === 'object' && meta !== null ? (meta as Readonly<Record<string, unknown>>) : {};
+}
+
+/** Without the header the rules are those of 2025-03-26; any other that is known is taken, whatever was negotiated. */
+function legacyOr(method: string, named: string | readonly string[] | undefined): Era | RpcFailure {
+  if (named === undefined || method === 'initialize' || LEGACY_REVISIONS.includes(named.toString())) return 'legacy';
+  if (named === MODERN_REVISION) return incomplete([META_KEYS.protocolVersion, META_KEYS.clientCapabilities]);
+  return unsupported(named.toString());
+}
+
+const incomplete = (keys: readonly string[]): RpcFailure =>
+  failure(
+    RPC.invalidParams,
+    `Each request of revision ${MODERN_REVISION} carries ${keys.join(' and ')} in params._meta.`,
+    400,
+    { missing: [...keys] },
+  );
+
+const unsupported = (requested: string): RpcFailure =>
+  failure(RPC.unsupportedRevision, 'Unsupported protocol version', 400, {
+    supported: [...REVISIONS],
+    requested: requested.slice(0, 100),
+  });
+
+/** Gateways route by these headers, so a request whose body says otherwise is refused. */
+function mismatch({ method, params }: AddressedMessage, headers: IncomingHttpHeaders): RpcFailure | null {
+  const pairs: [header: string, body: string][] = [
+    ['MCP-Protocol-Version', MODERN_REVISION],
+    ['Mcp-Method', method],
+  ];
+  if (method === 'tools/call' && typeof params.name === 'string') pairs.push(['Mcp-Name', params.name]);
+  for (const [header, body] of pairs) {
+    const sent = headers[header.toLowerCase()]?.toString();
+    const value = sent !== undefined && header === 'Mcp-Name' ? decodedName(sent) : sent;
+    if (value === body) continue;
+    const says = sent === undefined ? 'is missing' : `is '${sent.slice(0, 100)}'`;
+    return failure(
+      RPC.headerMismatch,
+      `Header mismatch: ${header} ${says}; the body says '${body.slice(0, 100)}'`,
+      400,
+    );
+  }
+  return null;
+}
+
+const ENCODED_NAME = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+
+/** A name that no header can hold comes as base64 of its UTF-8 bytes. */
+function decodedName(sent: string): string {
+  const encoded = ENCODED_NAME.exec(sent)?.[1];
+  return encoded === undefined ? sent : Buffer.from(encoded, 'base64').toString('utf8');
+}

@@ -1,0 +1,200 @@
+/** `service_court_list`: finds courts. 2,150 of them fill a model's context, so they come in pages and can be searched. */
+import { createHash } from 'node:crypto';
+import type { Court } from '../../../courts/court.ts';
+import { rankCourts } from '../../../courts/nearest-courts.ts';
+import { isLive } from '../../../courts/registry.ts';
+import { type StatusCourt, statusCourts } from '../../../courts/status-courts.ts';
+import { toInstant } from '../../../instant.ts';
+import { metaOf } from '../../meta.ts';
+import { echo, type Issue } from '../../parameters/issues.ts';
+import { readTag } from '../../parameters/request-parameters.ts';
+import type { StatusDependencies } from '../../v2/status.ts';
+import { freeTool } from '../free-tool.ts';
+import type { Argument, Parameters } from '../parameters.ts';
+import type { Tool } from '../tool.ts';
+import { toolResult } from '../tool-result.ts';
+
+const PRESET_LIMIT = 50;
+const MOST = 500;
+/** Longest search that is looked at. */
+const MAX_SEARCH_LENGTH = 200;
+const SUGGESTED = 5;
+
+const PARAMETERS: Parameters = {
+  include_planned: {
+    type: 'boolean',
+    description: 'Also list courts that are planned and cannot be queried yet.',
+    default: true,
+    example: 'false',
+  },
+  country: { type: 'string', description: 'Only courts of this country.', values: ['US', 'CA'], example: 'US' },
+  region: {
+    type: 'string',
+    description: 'Only courts of this state, province or territory: its two letters, e.g. OK or QC.',
+    example: 'OK',
+  },
+  search: {
+    type: 'string',
+    description: 'Words that must all occur in code or name, e.g. "northern california" or "quebec superior".',
+    example: 'northern california',
+  },
+  limit: { type: 'integer', description: `Courts in one page, 1 to ${MOST}.`, default: PRESET_LIMIT, example: '50' },
+  cursor: {
+    type: 'string',
+    description: 'next_cursor of the previous page, unchanged, with the other arguments unchanged too.',
+    example: 'next_cursor of the previous page',
+  },
+};
+
+interface Filters {
+  readonly includePlanned: boolean;
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly search: string;
+}
+
+interface Listed {
+  readonly court: Court;
+  /** What a model needs of it, as JSON. */
+  readonly json: string;
+  /** What is searched, with a space around each word. */
+  readonly words: string;
+}
+
+export function courtListTool({ service, courts, sourceOf }: StatusDependencies): Tool {
+  const shown = statusCourts(courts, sourceOf).courts;
+  const all = courts.flatMap((court, index): Listed[] => {
+    const status = shown[index];
+    return status ? [{ court, json: JSON.stringify(shortly(status)), words: searchable(court) }] : [];
+  });
+  const regions = new Set(courts.flatMap(({ region }) => region ?? []));
+
+  return freeTool(service, {
+    name: 'service_court_list',
+    title: 'Find courts',
+    description:
+      'Finds courts and their court_code, with the pattern and an example of their case numbers: what the other tools need. Free. Give search, region or country; without them you page through all 2,150. Returns courts, total and next_cursor (null on the last page).',
+    parameters: PARAMETERS,
+    returns: {
+      courts: { type: 'array', items: { type: 'object' } },
+      total: { type: 'number', description: 'How many courts match.' },
+      next_cursor: { description: 'For the next page; null on the last.' },
+    },
+    answer(values, call) {
+      const issues: Issue[] = [];
+      const filters = readFilters(values, regions, issues);
+      const limit = readLimit(values.get('limit'), issues);
+      const offset = readCursor(values.get('cursor'), filters, issues);
+      if (issues.length) return issues;
+      const found = all.filter((listed) => matches(listed, filters));
+      const page = found.slice(offset, offset + limit);
+      const meta = metaOf({
+        request_id: call.requestId,
+        queried_at: toInstant(service.clock.now()),
+        tag: readTag({ url: '', headers: call.headers }),
+      });
+      const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
+      const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
+      const list = page.map(({ json }) => json).join(',');
+      return toolResult({
+        structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
+      });
+    },
+  });
+}
+
+/** Fewer members than the status has of a court: where it comes from changes nothing for a caller. */
+const shortly = ({ source: _, refresh_cadence_seconds: __, case_management_system: ___, ...court }: StatusCourt) =>
+  court;
+
+const searchable = ({ code, aliases, name, region, system }: Court): string =>
+  ` ${plain([code, code.replaceAll('_', ' '), ...aliases, name, region ?? '', system].join(' '))} `;
+
+/** Without accents, in lower case, in words. */
+const plain = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_]+/gu, ' ')
+    .trim();
+
+function matches({ court, words }: Listed, { includePlanned, country, region, search }: Filters): boolean {
+  if (!includePlanned && !isLive(court)) return false;
+  if (country !== null && court.country !== country) return false;
+  if (region !== null && court.region !== region) return false;
+  // A word may be the beginning of one: "calif" finds California.
+  return search === '' || search.split(' ').every((word) => words.includes(` ${word}`));
+}
+
+function readFilters(values: ReadonlyMap<string, Argument>, regions: ReadonlySet<string>, issues: Issue[]): Filters {
+  const text = (name: string): string => String(values.get(name) ?? '').trim();
+  const country = text('country').toUpperCase();
+  const region = text('region').toUpperCase();
+  const search = text('search');
+  if (country !== '' && country !== 'US' && country !== 'CA') {
+    issues.push(fault('country', text('country'), 'One of US, CA.', 'US'));
+  }
+  if (region !== '' && !regions.has(region)) {
+    const rule = `The two letters of a state, province or territory: one of ${[...regions].sort().join(', ')}.`;
+    issues.push(fault('region', text('region'), rule, 'OK'));
+  }
+  if (search.length > MAX_SEARCH_LENGTH) {
+    issues.push(fault('search', search, `At most ${MAX_SEARCH_LENGTH} characters.`, 'northern california'));
+  }
+  return {
+    includePlanned: values.get('include_planned') !== false,
+    country: country || null,
+    region: region || null,
+    search: plain(search.slice(0, MAX_SEARCH_LENGTH)),
+  };
+}
+
+function readLimit(value: Argument | undefined, issues: Issue[]): number {
+  const limit = typeof value === 'number' ? value : PRESET_LIMIT;
+  if (limit < 1 || limit > MOST) {
+    issues.push(fault('limit', String(limit), `A whole number from 1 to ${MOST}.`, String(PRESET_LIMIT)));
+  }
+  return limit;
+}
+
+const fault = (parameter: string, received: string, rule: string, example: string | null): Issue => ({
+  parameter,
+  code: 'invalid_parameter',
+  received: echo(received),
+  rule,
+  example,
+});
+
+/** Courts do not change while the service runs, so a place in the list is enough; it is worth something in its own list alone. */
+const cursorOf = (filters: Filters, offset: number): string =>
+  Buffer.from(`${listName(filters)}:${offset}`).toString('base64url');
+
+const listName = (filters: Filters): string =>
+  createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 8);
+
+function readCursor(value: Argument | undefined, filters: Filters, issues: Issue[]): number {
+  const sent = typeof value === 'string' ? value.trim() : '';
+  if (sent === '') return 0;
+  const [list, offset] = Buffer.from(sent, 'base64url').toString('utf8').split(':');
+  if (list === listName(filters) && offset !== undefined && /^\d{1,5}$/.test(offset)) return Number(offset);
+  const rule = 'next_cursor of an answer to the same arguments, unchanged; leave it out to begin anew.';
+  issues.push(fault('cursor', sent, rule, null));
+  return 0;
+}
+
+/** What to try where nothing matches. */
+function advice(
+  { search, includePlanned }: Filters,
+  found: readonly Listed[],
+  courts: readonly Court[],
+): { readonly next_step?: string; readonly suggestions?: readonly string[] } {
+  if (found.length > 0) return {};
+  const suggestions =
+    search === '' ? [] : rankCourts(courts, search.replaceAll(' ', '_'), SUGGESTED).map(({ code }) => code);
+  const planned = includePlanned ? '' : ' include_planned true also lists courts that are planned.';
+  return {
+    next_step: `No court matches. Use fewer words, or only region or country.${planned}`,
+    ...(suggestions.length ? { suggestions } : {}),
+  };
+}

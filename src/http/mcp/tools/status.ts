@@ -1,0 +1,49 @@
+/** `service_status`: what `GET /v2/status` says, but for the list of courts, which would fill a model's context. */
+import { statusCourts } from '../../../courts/status-courts.ts';
+import { toInstant } from '../../../instant.ts';
+import { operationalStatus } from '../../health.ts';
+import { metaOf } from '../../meta.ts';
+import { newRequestId } from '../../send-problem.ts';
+import { API_VERSION, type StatusDependencies } from '../../v2/status.ts';
+import { freeTool } from '../free-tool.ts';
+import { readyResult } from '../ready-result.ts';
+import type { Tool } from '../tool.ts';
+import { toolResult } from '../tool-result.ts';
+
+export function statusTool({ service, courts, sourceOf, health }: StatusDependencies): Tool {
+  const { coverage_summary } = statusCourts(courts, sourceOf);
+  const cut = {
+    omitted_fields: ['courts'],
+    total_entries: courts.length,
+    entries_included: 0,
+    continuation_hint: `Call service_court_list, with search, country or region: all ${courts.length} courts at once would fill your context. GET ${service.publicUrl}/v2/status has all of them.`,
+  };
+  const result = readyResult(service.clock, () => {
+    const parts = health();
+    const components = Object.entries(parts).map(([name, { status, since }]) => [name, { status, since }]);
+    const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()), truncated: true });
+    const structured = JSON.stringify({
+      meta: { ...meta, truncation_details: cut },
+      api_version: API_VERSION,
+      changelog_url: `${service.publicUrl}/docs#changelog`,
+      operational_status: operationalStatus(parts),
+      components: Object.fromEntries(components),
+      courts: [],
+      coverage_summary,
+    });
+    return toolResult({ structured });
+  });
+  return freeTool(service, {
+    name: 'service_status',
+    title: 'Service status',
+    description:
+      'Health of this service, API version and how many courts are covered: GET /v2/status without its list of courts. Free. For a court_code or the form of case numbers use service_court_list instead.',
+    parameters: {},
+    returns: {
+      operational_status: { type: 'string', description: 'nominal, degraded, maintenance or incident' },
+      components: { type: 'object' },
+      coverage_summary: { type: 'object' },
+    },
+    answer: () => result(),
+  });
+}
