@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ingestDocket } from '../../src/commands/docket-ingest.ts';
@@ -28,7 +28,6 @@ import { openTestStorage } from '../support/storage.ts';
 import { listen, silent } from './serving.ts';
 
 const network = NETWORKS.local;
-const CENT = 10_000n;
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
@@ -83,21 +82,33 @@ export async function openWorld() {
     newestBlockhash: () => blockhashes.latest(),
     storage,
     localRpcUrl: local.url,
+    mcpOrigins: { allowed: [], loopback: true },
   });
   const port = await listen(app);
+
+  /** A new wallet with test SOL and so much test USDC. */
+  async function wallet(usdc = 20_000_000n): Promise<Keypair> {
+    const keypair = Keypair.generate();
+    const address = keypair.publicKey.toBase58();
+    await rpc.fund(address, associatedTokenAddress(address, network.usdcMint), usdc);
+    return keypair;
+  }
 
   return {
     port,
     storage,
+    rpcUrl: local.url,
+    parties: { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo) },
+    newestBlockhash: () => rpc.latestBlockhash(),
+    wallet,
+    /** Base units that a wallet has. */
+    balance: (owner: Keypair) => rpc.tokens(associatedTokenAddress(owner.publicKey.toBase58(), network.usdcMint)),
     url: `http://127.0.0.1:${port}`,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
     /** `@x402/fetch` with a new wallet of 20 USDC, unchanged, over the given `fetch`. */
     async agent(send: typeof fetch = fetch): Promise<typeof fetch> {
-      const keypair = Keypair.generate();
-      const address = keypair.publicKey.toBase58();
-      await rpc.fund(address, associatedTokenAddress(address, network.usdcMint), 2_000n * CENT);
-      const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
+      const signer = await createKeyPairSignerFromBytes((await wallet()).secretKey);
       const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
       return wrapFetchWithPayment(send, client);
     },
