@@ -9,6 +9,7 @@ import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath }
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
 import { SANDBOX_HEADERS } from './sandbox/answer-early.ts';
 import { sendProblem } from './send-problem.ts';
+import { isV1 } from './v1/sunset.ts';
 import { readPayment } from './x402/payment-header.ts';
 import { type Receipt, receiptHeaders } from './x402/receipt.ts';
 import { checkTerms, type NewestBlockhash, sendPaymentRequired } from './x402/send-payment-required.ts';
@@ -136,10 +137,13 @@ export function sendPaidAnswer(reply: FastifyReply, requestId: string, body: Buf
 
 /** Never a 402, which a client would pay again. */
 export function sendPending(reply: FastifyReply, pending: PendingPayment): FastifyReply {
+  const { meta, payment } = pendingAnswer(pending, reply.server.answering.publicUrl);
+  // Version 1 has no meta.
+  const body = isV1(reply.request.url) ? { queried_at: meta.queried_at, payment } : { meta, payment };
   return reply
     .code(202)
     .header('retry-after', String(PENDING_RETRY_SECONDS))
     .header('cache-control', 'private, no-store')
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify(pendingAnswer(pending, reply.server.answering.publicUrl)));
+    .send(JSON.stringify(body));
 }

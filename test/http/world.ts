@@ -12,7 +12,7 @@ import { ingestDocket } from '../../src/commands/docket-ingest.ts';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { systemClock, toInstant } from '../../src/instant.ts';
+import { type Clock, systemClock, toInstant } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
@@ -31,7 +31,8 @@ const network = NETWORKS.local;
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-export async function openWorld() {
+/** @param clock of the service; the chain has its own */
+export async function openWorld({ clock = systemClock }: { readonly clock?: Clock } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
   const local = await startLocalChain({
     directory: join(directory, 'chain'),
@@ -54,7 +55,7 @@ export async function openWorld() {
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases, payments, wallets],
-    clock: systemClock,
+    clock,
     logger: silent,
     owner: `test-${randomUUID()}`,
   });
@@ -62,7 +63,7 @@ export async function openWorld() {
   const draining = new AbortController();
   const purchasing = createPurchasing({
     ...storage,
-    clock: systemClock,
+    clock,
     chain,
     blockhashes,
     keyCalls: noKeyCalls,
@@ -72,7 +73,7 @@ export async function openWorld() {
     draining: draining.signal,
     logger: silent,
   });
-  const service = { publicUrl: 'https://dockets.example', clock: systemClock };
+  const service = { publicUrl: 'https://dockets.example', clock };
   const app = buildApp({
     service,
     logger: silent,
@@ -114,14 +115,14 @@ export async function openWorld() {
     },
     async importDocket(docket: object): Promise<void> {
       const read = readJuriscraperDocket(docket, {
-        askedAt: toInstant(systemClock.now()),
+        askedAt: toInstant(clock.now()),
         complete: true,
         source: 'file',
       });
       if (!('snapshot' in read)) throw new Error(read.refused);
       const commandId = randomUUID();
       const context = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
-      const ports = { ...storage, clock: systemClock, newId: randomUUID, sleep: (ms: number) => sleep(ms) };
+      const ports = { ...storage, clock, newId: randomUUID, sleep: (ms: number) => sleep(ms) };
       const outcome = await ingestDocket(ports, read.snapshot, context);
       if ('refused' in outcome) throw new Error(outcome.refused);
     },
