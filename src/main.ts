@@ -14,6 +14,7 @@ import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
 import { watchHealth } from './http/health.ts';
 import { type Clock, systemClock } from './instant.ts';
+import { countPurchases, createMetrics } from './metrics.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
 import { cases } from './projections/cases.ts';
 import { payments } from './projections/payments.ts';
@@ -140,6 +141,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   await runner.start();
   undo.add(() => runner.stop());
 
+  const metrics = createMetrics();
   const draining = new AbortController();
   const destination = associatedTokenAddress(payTo, network.usdcMint);
   const settlement = { log, clock, chain, readStore, logger };
@@ -177,14 +179,14 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     logger,
     health: health.health,
     merchant: { network, payTo, feePayer: feePayer.address, publicUrl },
-    purchasing,
+    purchasing: countPurchases(purchasing, metrics),
     newestBlockhash: () => blockhashes.latest(),
     storage,
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
     localRpcUrl: rpcUrl,
   });
-  const admin = buildAdminApp({ service: answering, logger, health: health.health });
+  const admin = buildAdminApp({ service: answering, logger, health: health.health, metrics });
   const url = await listen(app, config.host, port, undo);
   const adminUrl = await listen(admin, config.host, config.adminPort, undo);
   await health.refresh();

@@ -1,6 +1,7 @@
 /** The admin port, for operators and orchestrators: is the process alive, is it fit for work, and if not, why. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.ts';
 import { type Health, isReady } from './health.ts';
 import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
@@ -9,13 +10,14 @@ export interface AdminAppDependencies {
   readonly service: AnsweringService;
   readonly logger: Logger;
   readonly health: () => Health;
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
 }
 
 /**
  * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 once every part is fit for work, else 503; the body
- * names each part with its reason either way.
+ * names each part with its reason either way. `GET /metrics`: for Prometheus.
  */
-export function buildAdminApp({ service, logger, health }: AdminAppDependencies): FastifyInstance {
+export function buildAdminApp({ service, logger, health, metrics }: AdminAppDependencies): FastifyInstance {
   const app = makeServer(service, logger, { audience: 'operators' });
   app.route({
     method: ['GET', 'HEAD'],
@@ -32,6 +34,14 @@ export function buildAdminApp({ service, logger, health }: AdminAppDependencies)
         .code(ready ? 200 : 503)
         .header('cache-control', 'no-store')
         .send({ ready, parts });
+    },
+  });
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/metrics',
+    handler: async (_request, reply) => {
+      const text = await metrics.text();
+      return reply.header('cache-control', 'no-store').type(metrics.contentType).send(text);
     },
   });
   return app;

@@ -9,6 +9,7 @@ import {
   operationalStatus,
   watchHealth,
 } from '../../src/http/health.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { listen, service, silent } from './serving.ts';
 
 describe('the health of the parts', () => {
@@ -114,7 +115,7 @@ describe('the admin port', () => {
       clock: service.clock,
       everyMs: 60_000,
     });
-    const app = buildAdminApp({ service, logger: silent, health: watch.health });
+    const app = buildAdminApp({ service, logger: silent, health: watch.health, metrics: createMetrics() });
     const base = `http://127.0.0.1:${await listen(app)}`;
     try {
       await watch.refresh();

@@ -4,6 +4,7 @@ import { alarmsTo, healthChecks } from '../../src/health-checks.ts';
 import { buildAdminApp } from '../../src/http/admin-app.ts';
 import { watchHealth } from '../../src/http/health.ts';
 import { systemClock } from '../../src/instant.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { DIALECTS } from './envelopes.ts';
 import { freeze } from './freezing.ts';
 import { answerFor, openWorld, type World } from './world.ts';
@@ -67,6 +68,7 @@ describe.each([
       onChange: alarmsTo(world.logger),
     });
     const admin = buildAdminApp({
+      metrics: createMetrics(),
       service: { publicUrl: world.url, clock: systemClock },
       logger: world.logger,
       health: health.health,

@@ -1,0 +1,100 @@
+/**
+ * What operators watch, in the format of Prometheus (`operations.md`, Observing): counters that grow as things happen,
+ * and gauges that are read when somebody asks.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Purchasing } from './commands/purchase-contract.ts';
+
+/** How the deliveries of callbacks stand now. */
+export interface DeliveryStanding {
+  /** Before their first attempt. */
+  readonly pending: number;
+  /** After a failed attempt, with another to come. */
+  readonly retrying: number;
+  /** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
+  readonly oldestOverdueSeconds: number;
+}
+
+export interface Metrics {
+  /** One attempt of a callback has ended; `failureClass` is null where the receiver acknowledged it. */
+  attemptEnded(failureClass: string | null, seconds: number): void;
+  /** A payment has an outcome: `settled`, `pending`, `failed` or `refused`. */
+  purchaseEnded(dialect: string, outcome: string): void;
+  /** Says from where the standing of deliveries is read. */
+  watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
+  readonly contentType: string;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string>;
+}
+
+/** Seconds; the last is past an attempt's deadline. */
+const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const attempts = new Counter({
+    name: 'docket_callback_attempts_total',
+    help: 'Attempts of callbacks that have ended, by failure class; acknowledged where there was none',
+    labelNames: ['failure_class'],
+    registers,
+  });
+  const attemptSeconds = new Histogram({
+    name: 'docket_callback_attempt_seconds',
+    help: 'How long attempts of callbacks took',
+    buckets: ATTEMPT_SECONDS,
+    registers,
+  });
+  const purchases = new Counter({
+    name: 'docket_purchases_total',
+    help: 'Paid requests that have ended, by dialect and outcome',
+    labelNames: ['dialect', 'outcome'],
+    registers,
+  });
+  const waiting = new Gauge({
+    name: 'docket_callback_deliveries',
+    help: 'Deliveries with an attempt to come: pending before their first, retrying after it',
+    labelNames: ['status'],
+    registers,
+  });
+  const overdue = new Gauge({
+    name: 'docket_callback_oldest_overdue_seconds',
+    help: 'How long the oldest attempt that is due has been waiting',
+    registers,
+  });
+  let standing: (() => Promise<DeliveryStanding>) | null = null;
+
+  return {
+    attemptEnded(failureClass, seconds) {
+      attempts.inc({ failure_class: failureClass ?? 'acknowledged' });
+      attemptSeconds.observe(seconds);
+    },
+    purchaseEnded: (dialect, outcome) => purchases.inc({ dialect, outcome }),
+    watchDeliveries(read) {
+      standing = read;
+    },
+    contentType: registry.contentType,
+    async text() {
+      if (standing) {
+        const { pending, retrying, oldestOverdueSeconds } = await standing();
+        waiting.set({ status: 'pending' }, pending);
+        waiting.set({ status: 'retrying' }, retrying);
+        overdue.set(oldestOverdueSeconds);
+      }
+      return registry.metrics();
+    },
+  };
+}
+
+/** The same purchasing, counted. */
+export function countPurchases(purchasing: Purchasing, { purchaseEnded }: Pick<Metrics, 'purchaseEnded'>): Purchasing {
+  return {
+    underway: purchasing.underway,
+    async buy(request) {
+      const outcome = await purchasing.buy(request);
+      purchaseEnded(request.dialect, outcome.outcome);
+      return outcome;
+    },
+  };
+}
