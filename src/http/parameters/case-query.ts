@@ -6,6 +6,7 @@ import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
 import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
 import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
 import type { Instant, Micros } from '../../instant.ts';
+import { PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 import { checkTimestamp, meantTimestamp } from './timestamps.ts';
 
@@ -40,8 +41,6 @@ export type CheckedCaseQuery =
 
 /** How many courts a refusal suggests. */
 const SUGGESTED_COURTS = 5;
-const EXAMPLE_CASE_ID = '3:24-cv-01234';
-const EXAMPLE_COURT_CODE = 'cand';
 
 /**
  * Checks every parameter and lists every fault.
@@ -68,14 +67,14 @@ export function checkCaseQuery(
     return null;
   };
 
-  const caseId = required('case_id', EXAMPLE_CASE_ID);
-  const courtCode = required('court_code', EXAMPLE_COURT_CODE);
+  const caseId = required('case_id', PARAMETERS.case_id.example);
+  const courtCode = required('court_code', PARAMETERS.court_code.example);
   const court = courtCode === null ? null : sound(checkCourt(courtCode));
   const caseNumber = caseId === null || court === null ? null : sound(checkCaseNumber(court, caseId));
   const sentLastChecked = values.get('last_checked');
   const lastChecked = sentLastChecked === undefined ? null : sound(checkLastChecked(sentLastChecked, now));
-  const context = sound(checkChoice('context', values.get('context'), ['basic', 'full']));
-  const language = sound(checkChoice('language', values.get('language'), ['en', 'fr']));
+  const context = sound(checkChoice('context', values.get('context'), PARAMETERS.context.schema.unwrap().options));
+  const language = sound(checkChoice('language', values.get('language'), PARAMETERS.language.schema.options));
   const filingTypes = sound(checkFilingTypes(values.get('filing_types')));
   if (issues.length || caseId === null || courtCode === null || court === null || caseNumber === null) {
     return { query: null, issues };
@@ -110,7 +109,7 @@ function checkCourt(sent: string): Court | { readonly issue: Issue } {
       code: 'court_not_covered',
       received: echo(sent),
       rule,
-      example: suggestions[0] ?? EXAMPLE_COURT_CODE,
+      example: suggestions[0] ?? PARAMETERS.court_code.example,
       own: { received: echo(sent), coverage, suggestions },
     },
   };
@@ -162,7 +161,7 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
       code: 'invalid_parameter',
       received: echo(sent),
       rule: 'A comma-separated list (not a JSON array) of the types in allowed.',
-      example: 'motion,order',
+      example: PARAMETERS.filing_types.example,
       own: { unknown: unknown.slice(0, 20), allowed: [...FILING_TYPES] },
     },
   };

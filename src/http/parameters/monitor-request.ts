@@ -2,6 +2,7 @@ import type { Problem } from '../../errors.ts';
 import type { Instant, Micros } from '../../instant.ts';
 import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery, missing } from './case-query.ts';
 import { callbackIssues, faultyOf } from './case-request.ts';
+import { PARAMETERS } from './described-parameters.ts';
 import { type Issue, refuseFor } from './issues.ts';
 import { readRequestParameters, type SentRequest } from './request-parameters.ts';
 
@@ -11,7 +12,6 @@ export interface MonitorRequest extends Pick<CaseQueryParameters, 'caseId' | 'co
   readonly sandbox: boolean;
 }
 
-const LAST_CHECKED_EXAMPLE = '2026-03-01T12:00:00Z';
 const MONITOR_PARAMETERS = ['case_id', 'court_code', 'last_checked'] as const;
 
 /** Reads `GET /v2/monitor`, where `last_checked` is required (specification 4.2): every fault at once. */
@@ -21,7 +21,7 @@ export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRe
   const faulty = faultyOf(issues);
   const blank = (values.get('last_checked') ?? '').trim() === '';
   if (blank && !faulty.has('last_checked')) {
-    found.push(missing('last_checked', values.get('last_checked') ?? null, LAST_CHECKED_EXAMPLE));
+    found.push(missing('last_checked', values.get('last_checked') ?? null, PARAMETERS.last_checked.example));
   }
   const checked = checkCaseQuery(blank ? without(values, 'last_checked') : values, now, faulty);
   const [first, ...others] = [

@@ -1,11 +1,9 @@
 /** What a request carries beside the rules of its endpoint: names, repetitions, encodings, the tag, the sandbox. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { nearestName } from '../nearest-name.ts';
+import { MAX_TAG_LENGTH, REQUEST_HEADERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 import { type Query, type QueryValue, readQuery } from './query-string.ts';
-
-/** Longest `X-Service-Tag`, in characters (`http-api.md`, meta). */
-export const MAX_TAG_LENGTH = 256;
 
 /** More unknown names than these are counted and not listed: an answer is not to be larger than its request. */
 const MAX_UNKNOWN_LISTED = 20;
@@ -61,7 +59,7 @@ export function readRequestParameters(
       code: 'invalid_parameter',
       received: echo(tag),
       rule: `At most ${MAX_TAG_LENGTH} characters.`,
-      example: 'my-agent-7',
+      example: REQUEST_HEADERS['X-Service-Tag'].example,
     });
   }
   return { values, tag, sandbox: asksForSandbox(request, values), issues };

@@ -7,12 +7,11 @@ import {
   toInstant,
   toMicros,
 } from '../../instant.ts';
+import { PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 
 /** How far a caller's clock may run ahead of ours (`http-api.md`, meta). */
 export const CLOCK_TOLERANCE: Micros = 5 * 60 * MICROS_PER_SECOND;
-
-const EXAMPLE = '2026-03-01T12:00:00Z';
 
 /** What a caller meant: a plus sign that was not percent-encoded arrives as a space, which can mean nothing else here. */
 export const meantTimestamp = (sent: string): string => sent.trim().replace(/ (?=\d\d:?\d\d$)/, '+');
@@ -51,5 +50,5 @@ function corrected(text: string): string {
   if (meant !== undefined) return meant;
   if (/^\d{9,10}$/.test(text)) return toInstant(Number(text) * MICROS_PER_SECOND);
   if (/^\d{12,13}$/.test(text)) return toInstant(Number(text) * MICROS_PER_MS);
-  return EXAMPLE;
+  return PARAMETERS.last_checked.example;
 }

@@ -13,7 +13,8 @@ import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { sendPaidAnswer, sendPending } from '../paid-route.ts';
-import { MAX_TAG_LENGTH, readTag } from '../parameters/request-parameters.ts';
+import { MAX_TAG_LENGTH } from '../parameters/described-parameters.ts';
+import { readTag } from '../parameters/request-parameters.ts';
 import { sendProblem } from '../send-problem.ts';
 
 export interface ResultsDependencies {
