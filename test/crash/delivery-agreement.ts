@@ -1,0 +1,136 @@
+/** What must be true of callbacks after kills, however many: the log and the receiver tell one story. */
+import { expect } from 'vitest';
+import { docket } from './agreement.ts';
+import type { Hit } from './failing-receiver.ts';
+import type { Stage } from './paid-load.ts';
+
+const MOST_ATTEMPTS = 7;
+
+interface Started {
+  readonly attempt: number;
+  readonly startedAt: string;
+}
+interface Finished extends Started {
+  readonly finishedAt: string;
+  readonly outcome: 'acknowledged' | 'failed' | 'interrupted';
+  readonly nextAttemptAt: string | null;
+}
+
+/** One delivery as its stream tells it. */
+export interface LoggedDelivery {
+  readonly deliveryId: string;
+  readonly requestId: string;
+  readonly createdAt: string;
+  readonly started: Started[];
+  readonly finished: Finished[];
+}
+
+interface EventLine {
+  readonly stream: string;
+  readonly type: string;
+  readonly data: never;
+}
+
+/** Every delivery of the log, by its id, as an auditor reads it. */
+export async function loggedDeliveries(stage: Stage): Promise<ReadonlyMap<string, LoggedDelivery>> {
+  const deliveries = new Map<string, LoggedDelivery>();
+  for (const { stream, type, data } of await eventsOf(stage, 'deliveries')) {
+    const id = stream.slice('delivery-'.length);
+    if (type === 'DeliveryScheduled') {
+      expect(deliveries.has(id), `${id} is scheduled once`).toBe(false);
+      deliveries.set(id, {
+        ...(data as { deliveryId: string; requestId: string; createdAt: string }),
+        started: [],
+        finished: [],
+      });
+    }
+    if (type === 'DeliveryAttemptStarted') deliveries.get(id)?.started.push(data);
+    if (type === 'DeliveryAttemptFinished') deliveries.get(id)?.finished.push(data);
+  }
+  return deliveries;
+}
+
+/** Ids of the deliveries that settled payments owe, by request. */
+export async function owedDeliveries(stage: Stage): Promise<ReadonlyMap<string, string>> {
+  const owed = new Map<string, string>();
+  for (const { type, data } of await eventsOf(stage, 'payments')) {
+    if (type !== 'PaymentSettled' && type !== 'PaymentSettledLate') continue;
+    const { requestId, owes } = data as { requestId: string; owes: { deliveries: string[] } | null };
+    for (const id of owes?.deliveries ?? []) owed.set(id, requestId);
+  }
+  return owed;
+}
+
+async function eventsOf(stage: Stage, family: string): Promise<readonly EventLine[]> {
+  const lines = await docket(['audit', 'replay', family, '--json'], stage.environment);
+  return lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as EventLine);
+}
+
+/** Whether it will never be attempted again. */
+export const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
+  started.length === finished.length &&
+  finished.at(-1)?.nextAttemptAt === null &&
+  finished.at(-1)?.outcome !== 'interrupted';
+
+/**
+ * Fails unless nothing scheduled is lost, no attempt is missing from the log, none was early, and a receiver saw
+ * duplicates only of attempts that a kill had interrupted, under one key and with the same bytes.
+ * @param kills when the service was killed and started again, by its own clock, milliseconds
+ * @returns how many attempts were interrupted
+ */
+export function expectDeliveryAgreement(
+  deliveries: ReadonlyMap<string, LoggedDelivery>,
+  owed: ReadonlyMap<string, string>,
+  hits: readonly Hit[],
+  kills: readonly number[],
+): number {
+  expect([...deliveries.keys()].sort()).toEqual([...owed.keys()].sort());
+  const byKey = groupByKey(hits);
+  for (const key of byKey.keys()) expect(deliveries.has(key), `${key} reached a receiver and is in the log`).toBe(true);
+  let interruptions = 0;
+  for (const [id, delivery] of deliveries) {
+    const { started, finished, requestId } = delivery;
+    expect(requestId).toBe(owed.get(id));
+    expect(isFinal(delivery), `${id} has come to its end`).toBe(true);
+    const interrupted = finished.filter(({ outcome }) => outcome === 'interrupted');
+    const counted = finished.filter(({ outcome }) => outcome !== 'interrupted');
+    interruptions += interrupted.length;
+    // In order, each begun and ended, at most seven, the last one alone acknowledged.
+    expect(started.map(({ attempt }) => attempt)).toEqual(finished.map(({ attempt }) => attempt));
+    expect(counted.map(({ attempt }) => attempt)).toEqual(counted.map((_, index) => index + 1));
+    expect(counted.length).toBeLessThanOrEqual(MOST_ATTEMPTS);
+    expect(counted.slice(0, -1).every(({ outcome }) => outcome === 'failed')).toBe(true);
+    // None before it was due.
+    let due = delivery.createdAt;
+    for (const [index, { startedAt }] of started.entries()) {
+      expect(startedAt >= due, `${id}: ${startedAt} is not before ${due}`).toBe(true);
+      due = finished[index]?.nextAttemptAt ?? due;
+    }
+    // Only what a kill fell into is interrupted.
+    for (const { startedAt, finishedAt } of interrupted) {
+      const [from, to] = [Date.parse(startedAt), Date.parse(finishedAt)];
+      expect(
+        kills.some((kill) => from <= kill && kill <= to),
+        `${id}: a kill between ${startedAt} and ${finishedAt}`,
+      ).toBe(true);
+    }
+    const seen = byKey.get(id) ?? [];
+    expect(seen.length, `${id}: every hit is an attempt of the log`).toBeLessThanOrEqual(started.length);
+    const acknowledged = seen.filter(({ status }) => status === 204).length;
+    expect(acknowledged, `${id}: duplicates are attempts in flight at a kill`).toBeLessThanOrEqual(
+      1 + interrupted.length,
+    );
+    expect(new Set(seen.map(({ bodySha256 }) => bodySha256)).size).toBeLessThanOrEqual(1);
+    for (const hit of seen) expect(hit.requestId).toBe(requestId);
+  }
+  return interruptions;
+}
+
+function groupByKey(hits: readonly Hit[]): ReadonlyMap<string, readonly Hit[]> {
+  const groups = new Map<string, Hit[]>();
+  for (const hit of hits) groups.set(hit.idempotencyKey, [...(groups.get(hit.idempotencyKey) ?? []), hit]);
+  return groups;
+}
