@@ -1,0 +1,159 @@
+/** One connection that has passed the guard, and the exchanges made on it, one after the other. */
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { AttemptFailure } from './attempt-failure.ts';
+import { MOST_RESPONSE_BYTES, ResponseGate } from './response-gate.ts';
+
+export interface Exchange {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Whether to ask for the connection's end: nothing else is then sent on it. */
+  readonly last: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface ExchangeResponse {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** The first bytes of the body. */
+  readonly excerpt: Buffer;
+  /** Whether the body went on after the excerpt, or may have. */
+  readonly truncated: boolean;
+  /** Whether the response came to its end; the connection may then serve again. */
+  readonly complete: boolean;
+}
+
+export const MOST_EXCERPT_BYTES = 4 * 1024;
+
+/** Without a hint of the receiver's an idle connection is kept this long; few servers close one sooner. */
+const IDLE_MS = 1_000;
+const LONGEST_IDLE_MS = 4_000;
+/** So much sooner than the receiver says it will close an idle connection we do. */
+const IDLE_MARGIN_MS = 1_000;
+
+export class Connection {
+  readonly openedAt = performance.now();
+  exchanges = 0;
+  readonly #gate: ResponseGate;
+  readonly #client: Client;
+
+  constructor(origin: string, socket: Socket) {
+    this.#gate = new ResponseGate(socket);
+    let handedOver = false;
+    this.#client = new Client(origin, {
+      // The one connection that was judged, and never a second one: there is no way back to the network from here.
+      connect: (_options, done) => {
+        if (handedOver || this.#gate.destroyed)
+          return done(new AttemptFailure('reset', 'the connection is gone'), null);
+        handedOver = true;
+        // The client asks for a stream with a socket's methods of writing, reading and ending, which a gate has.
+        done(null, this.#gate as unknown as Socket);
+      },
+      pipelining: 1,
+      maxHeaderSize: MOST_RESPONSE_BYTES,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: LONGEST_IDLE_MS,
+      keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
+    });
+    this.#gate.on('error', () => undefined);
+  }
+
+  get open(): boolean {
+    return !this.#gate.destroyed;
+  }
+
+  onClose(listener: () => void): void {
+    this.#gate.once('close', listener);
+  }
+
+  /**
+   * Sends one POST and reads its response, as far as one is read. Once the status is there nothing is a failure any more.
+   *
+   * @throws AttemptFailure: reset, tls_invalid, timeout, response_too_large, protocol_error; or the signal's reason
+   */
+  exchange({ path, headers, body, last, signal }: Exchange): Promise<ExchangeResponse> {
+    this.exchanges++;
+    this.#gate.expectResponse();
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        finish(signal.reason);
+        this.close();
+      };
+      const reading = new ResponseReading();
+      const finish = (failure: unknown) => {
+        signal.removeEventListener('abort', giveUp);
+        const response = reading.response(failure === null);
+        if (response) resolve(response);
+        else reject(failure ?? new AttemptFailure('reset', 'the response has no status'));
+      };
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, status, responseHeaders) =>
+          reading.start(status, responseHeaders['retry-after']),
+        onResponseData: (_controller, chunk) => reading.add(chunk),
+        onResponseEnd: () => finish(null),
+        onResponseError: (_controller, error) => finish(exchangeFailure(error)),
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      if (signal.aborted) return giveUp();
+      this.#client.dispatch(
+        { method: 'POST', path, headers: { ...headers }, body, ...(last ? { reset: true } : {}) },
+        handler,
+      );
+    });
+  }
+
+  close(): void {
+    this.#gate.destroy();
+    this.#client.destroy(() => undefined);
+  }
+}
+
+/** What has been read of a response. */
+class ResponseReading {
+  #status: number | null = null;
+  #retryAfter: string | null = null;
+  readonly #parts: Buffer[] = [];
+  #kept = 0;
+  #more = false;
+
+  start(status: number, retryAfter: string | string[] | undefined): void {
+    this.#status = status;
+    this.#retryAfter = [retryAfter].flat()[0] ?? null;
+  }
+
+  add(chunk: Buffer): void {
+    const room = MOST_EXCERPT_BYTES - this.#kept;
+    // A copy: the chunk is a view of the whole read, which would be kept with it.
+    const part = Buffer.from(chunk.subarray(0, room));
+    if (chunk.length > room) this.#more = true;
+    if (part.length > 0) this.#parts.push(part);
+    this.#kept += part.length;
+  }
+
+  response(complete: boolean): ExchangeResponse | null {
+    if (this.#status === null) return null;
+    return {
+      status: this.#status,
+      retryAfter: this.#retryAfter,
+      excerpt: Buffer.concat(this.#parts),
+      truncated: this.#more || !complete,
+      complete,
+    };
+  }
+}
+
+/** What an error of the client or of the connection says, as long as no status has come. */
+function exchangeFailure(error: NodeJS.ErrnoException): AttemptFailure {
+  if (error instanceof AttemptFailure) return error;
+  const { code = '' } = error;
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new AttemptFailure('response_too_large', code);
+  if (RESETS.has(code)) return new AttemptFailure('reset', code);
+  if (code === 'ETIMEDOUT') return new AttemptFailure('timeout', code);
+  return new AttemptFailure(code.startsWith('ERR_SSL') ? 'tls_invalid' : 'protocol_error', code);
+}
+
+const RESETS = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_INFO', 'UND_ERR_DESTROYED']);

@@ -1,0 +1,56 @@
+/** Looks a host up and judges all of the answer: one address that is not public spoils the others. */
+import { Resolver } from 'node:dns/promises';
+import { AttemptFailure } from './attempt-failure.ts';
+import { type AddressRules, isPublicAddress } from './public-address.ts';
+
+export interface ResolveOptions {
+  readonly addresses: AddressRules;
+  /** `address` or `address:port`; null: those of the system. */
+  readonly dnsServers: readonly string[] | null;
+  /** Ends the lookup; the caller knows why. */
+  readonly signal: AbortSignal;
+}
+
+const TIMEOUT_MS = 1_000;
+const TRIES = 2;
+const MOST_ANSWERS = 16;
+
+/** Codes with which a resolver says that there is nothing, rather than that it could not find out. */
+const NOTHING_THERE = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+/**
+ * Gives the public addresses of a host, IPv4 first, as DNS tells them: the machine's own list of hosts is not asked, and
+ * nothing is cached, so what is called is what was judged.
+ *
+ * @throws AttemptFailure: dns_not_found, dns_timeout, address_not_public
+ */
+export async function resolvePublic(
+  host: string,
+  { addresses, dnsServers, signal }: ResolveOptions,
+): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  if (dnsServers) resolver.setServers(dnsServers);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return judged(answers, addresses);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function judged(answers: readonly PromiseSettledResult<string[]>[], addresses: AddressRules): readonly string[] {
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > MOST_ANSWERS) {
+    throw new AttemptFailure('address_not_public', `the host has more than ${MOST_ANSWERS} addresses`);
+  }
+  if (!found.every((address) => isPublicAddress(address, addresses))) {
+    throw new AttemptFailure('address_not_public', 'the host has an address that is not public');
+  }
+  if (found.length > 0) return found;
+  const codes = answers.map((answer) => (answer.status === 'rejected' ? String(answer.reason?.code) : 'ENODATA'));
+  throw codes.every((code) => NOTHING_THERE.has(code))
+    ? new AttemptFailure('dns_not_found', 'the host has no address')
+    : new AttemptFailure('dns_timeout', 'the host could not be looked up');
+}

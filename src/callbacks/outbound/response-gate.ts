@@ -1,0 +1,139 @@
+/**
+ * Stands between a connection and the HTTP client, and lets through what one response may be: a number of bytes, and
+ * behind a bounded number of informational responses, which end here. The client's own limits do not cover an endless
+ * reason phrase, endless chunk extensions or a flood of informational responses, and it takes an unasked `100 Continue`
+ * for an error, which RFC 9110 (15.2) forbids.
+ */
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { AttemptFailure } from './attempt-failure.ts';
+
+/** Most bytes of a response that are read, informational responses, head, framing and body together. */
+export const MOST_RESPONSE_BYTES = 16 * 1024;
+export const MOST_INFORMATIONAL = 5;
+
+const NOTHING = Buffer.alloc(0);
+/** Of `HTTP/1.1 103`: what tells an informational response. */
+const STATUS_BYTES = 12;
+const END_OF_HEAD = '\r\n\r\n';
+
+export class ResponseGate extends Duplex {
+  readonly #socket: Socket;
+  #bytes = 0;
+  #informational = 0;
+  /** The beginning of a head that has not been told yet; null once the final response has begun. */
+  #head: Buffer | null = NOTHING;
+  #shut = false;
+
+  constructor(socket: Socket) {
+    super();
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('end', () => this.#end());
+    socket.on('error', (error) => this.destroy(error));
+    socket.on('close', () => this.destroy());
+  }
+
+  /** Another request goes out on this connection: its response has the limits for itself. */
+  expectResponse(): void {
+    this.#bytes = 0;
+    this.#informational = 0;
+    this.#head = NOTHING;
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#shut) return;
+    const allowed = chunk.subarray(0, MOST_RESPONSE_BYTES - this.#bytes);
+    this.#bytes += chunk.length;
+    this.#pass(allowed);
+    if (this.#bytes > MOST_RESPONSE_BYTES) this.#shutAfterReading('the response is too long');
+  }
+
+  #pass(chunk: Buffer): void {
+    if (this.#head !== null) {
+      this.#head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+      this.#tell();
+    } else {
+      this.#push(chunk);
+    }
+  }
+
+  /** Takes the informational responses off the beginning; what comes behind them is the client's. */
+  #tell(): void {
+    while (this.#head !== null && this.#head.length >= STATUS_BYTES) {
+      const head = this.#head;
+      const status = informationalStatus(head);
+      if (status === null) {
+        this.#head = null;
+        this.#push(head);
+        return;
+      }
+      const end = head.indexOf(END_OF_HEAD);
+      if (end === -1) return;
+      this.#head = head.subarray(end + END_OF_HEAD.length);
+      this.#informational++;
+      if (status === 101) this.#fail('protocol_error', 'the receiver changed the protocol unasked');
+      else if (this.#informational > MOST_INFORMATIONAL) {
+        this.#fail('response_too_large', 'the receiver sent too many informational responses');
+      }
+      if (this.#shut) return;
+    }
+  }
+
+  #push(chunk: Buffer): void {
+    if (chunk.length > 0 && !this.push(chunk)) this.#socket.pause();
+  }
+
+  #fail(failureClass: 'protocol_error' | 'response_too_large', message: string): void {
+    this.#shut = true;
+    this.destroy(new AttemptFailure(failureClass, message));
+  }
+
+  /** What was let through is read first: a status that is in it counts. */
+  #shutAfterReading(message: string): void {
+    if (this.#shut) return;
+    this.#shut = true;
+    this.#socket.pause();
+    setImmediate(() => this.destroy(new AttemptFailure('response_too_large', message)));
+  }
+
+  #end(): void {
+    if (this.#shut) return;
+    // A head that was still being told is the client's to judge.
+    if (this.#head !== null) this.#push(this.#head);
+    this.push(null);
+  }
+
+  override _read(): void {
+    if (!this.#shut) this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#written(this.#socket.write(chunk), done);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#written(this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk))), done);
+  }
+
+  #written(taken: boolean, done: () => void): void {
+    if (taken) done();
+    else this.#socket.once('drain', done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+}
+
+/** The status of a head that begins with an informational one; null for any other, and for what is no HTTP. */
+function informationalStatus(head: Buffer): number | null {
+  const [, status] = /^HTTP\/1\.[01] (1\d\d)$/.exec(head.toString('latin1', 0, STATUS_BYTES)) ?? [];
+  return status === undefined ? null : Number(status);
+}
