@@ -47,6 +47,15 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     expect(await world.chain.signatureStatus(receipt.transaction)).toMatchObject({ error: null });
   });
 
+  it('buys of version 1 of the API, whose 402 has no meta', async (context) => {
+    if ('missing' in installed) return context.skip(installed.missing);
+    const wallet = await world.wallet();
+    const pay = await agentV1(await loadX402V1Client(installed.directory), wallet);
+    const { result, spent } = await world.moved(wallet, async () => read(await pay(`${world.url}/v1/case?q=first`)));
+    expect([result.status, spent, result.json.answer]).toEqual([200, 990_000n, `for ${wallet.publicKey}`]);
+    expect(result.headers.get('sunset')).toBeTruthy();
+  });
+
   it('buys by the README’s own words', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();

@@ -89,6 +89,22 @@ describe('a chain that falls silent after the broadcast', () => {
     await recovered();
     expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'silent' } });
   }, 15_000);
+
+  it('is told to a caller of version 1 without a meta', async () => {
+    world.disturb({
+      send: async (wire) => {
+        const outcome = await world.chain.send(wire);
+        world.disturb({ signatureStatus: unavailable, blockHeight: unavailable });
+        return outcome;
+      },
+    });
+    const { result: answer } = await world.moved(wallet, () => world.get('/v1/case?q=silent', world.pay(wallet)));
+    expect([answer.status, Object.keys(answer.json)]).toEqual([202, ['queried_at', 'payment']]);
+    const { pathname } = new URL(answer.json.payment.result_url);
+    world.disturb();
+    await recovered();
+    expect(await world.get(pathname)).toMatchObject({ status: 200, json: { question: 'silent' } });
+  }, 15_000);
 });
 
 describe('a transaction that never reaches the cluster', () => {

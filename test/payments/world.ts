@@ -163,7 +163,7 @@ export async function openWorld({
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     const app = makeServer({ publicUrl, clock: systemClock }, logger);
-    for (const path of ['/v2/case', '/v2/monitor']) {
+    for (const path of ['/v2/case', '/v2/monitor', '/v1/case']) {
       registerPaidRoute(
         app,
         {
