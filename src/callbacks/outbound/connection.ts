@@ -44,11 +44,14 @@ export class Connection {
     this.#client = new Client(origin, {
       // The one connection that was judged, and never a second one: there is no way back to the network from here.
       connect: (_options, done) => {
-        if (handedOver || this.#gate.destroyed)
-          return done(new AttemptFailure('reset', 'the connection is gone'), null);
+        const gone = handedOver || this.#gate.destroyed;
         handedOver = true;
-        // The client asks for a stream with a socket's methods of writing, reading and ending, which a gate has.
-        done(null, this.#gate as unknown as Socket);
+        // Later, as a connection comes: the client does not look at one that is there at once.
+        queueMicrotask(() => {
+          if (gone || this.#gate.destroyed) done(new AttemptFailure('reset', 'the connection is gone'), null);
+          // The client asks for a stream with a socket's methods of writing, reading and ending, which a gate has.
+          else done(null, this.#gate as unknown as Socket);
+        });
       },
       pipelining: 1,
       maxHeaderSize: MOST_RESPONSE_BYTES,

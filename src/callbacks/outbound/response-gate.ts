@@ -13,8 +13,10 @@ export const MOST_RESPONSE_BYTES = 16 * 1024;
 export const MOST_INFORMATIONAL = 5;
 
 const NOTHING = Buffer.alloc(0);
-/** Of `HTTP/1.1 103`: what tells an informational response. */
+/** As much of a head as tells whether it is an informational one, and all beginnings of it. */
+const INFORMATIONAL = /^HTTP\/1\.[01] (1\d\d)$/;
 const STATUS_BYTES = 12;
+const SAMPLE = 'HTTP/1.1 199';
 const END_OF_HEAD = '\r\n\r\n';
 
 export class ResponseGate extends Duplex {
@@ -60,7 +62,7 @@ export class ResponseGate extends Duplex {
 
   /** Takes the informational responses off the beginning; what comes behind them is the client's. */
   #tell(): void {
-    while (this.#head !== null && this.#head.length >= STATUS_BYTES) {
+    while (this.#head !== null && this.#head.length > 0) {
       const head = this.#head;
       const status = informationalStatus(head);
       if (status === null) {
@@ -69,7 +71,7 @@ export class ResponseGate extends Duplex {
         return;
       }
       const end = head.indexOf(END_OF_HEAD);
-      if (end === -1) return;
+      if (head.length < STATUS_BYTES || end === -1) return;
       this.#head = head.subarray(end + END_OF_HEAD.length);
       this.#informational++;
       if (status === 101) this.#fail('protocol_error', 'the receiver changed the protocol unasked');
@@ -132,8 +134,12 @@ export class ResponseGate extends Duplex {
   }
 }
 
-/** The status of a head that begins with an informational one; null for any other, and for what is no HTTP. */
+/**
+ * The status of a head that begins with an informational one, as far as it has come (one that is cut short may still
+ * become any); null for any other, and for what is no HTTP.
+ */
 function informationalStatus(head: Buffer): number | null {
-  const [, status] = /^HTTP\/1\.[01] (1\d\d)$/.exec(head.toString('latin1', 0, STATUS_BYTES)) ?? [];
+  const begin = head.toString('latin1', 0, STATUS_BYTES);
+  const [, status] = INFORMATIONAL.exec(begin + SAMPLE.slice(begin.length)) ?? [];
   return status === undefined ? null : Number(status);
 }
