@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts` and `*.integration.test.ts`. */
 export default defineConfig({
   test: {
+    setupFiles: ['test/support/watch-answers.ts'],
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts', 'test/**/*.integration.test.ts'],
     // Most tests wait more than they compute; by default two cores get one worker.

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The long suite (`npm run test:full`): kills, scale and fuzzing. Loops take their count from KILLS (default 20). */
 export default defineConfig({
   test: {
+    setupFiles: ['test/support/watch-answers.ts'],
     include: ['test/**/*.full.test.ts'],
     fileParallelism: false,
     testTimeout: 30 * 60_000,

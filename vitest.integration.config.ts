@@ -20,6 +20,7 @@ const MAIN_JOB = [
 
 export default defineConfig({
   test: {
+    setupFiles: ['test/support/watch-answers.ts'],
     include: ['test/**/*.integration.test.ts', ...(configured ? MAIN_JOB : [])],
     exclude: configDefaults.exclude,
     env: { TEST_STORAGE: 'engines' },

@@ -37,6 +37,7 @@ import { noKeyCalls } from '../support/key-calls.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
+import { answersByOwnRoutes } from '../support/watch-answers.ts';
 
 const network = NETWORKS.local;
 export const USDC = 1_000_000n;
@@ -192,6 +193,7 @@ export async function openWorld({
       );
     }
     registerResults(app, { ...storage, clock: systemClock });
+    answersByOwnRoutes(port);
     await app.listen({ port, host: '127.0.0.1' });
     servers.push(app);
     return publicUrl;

@@ -1,0 +1,101 @@
+/** The schemas that the document names, and how each is written in it. */
+import { z } from 'zod';
+import type { JsonObject } from '../../events/event.ts';
+import * as batch from './schemas/batch.ts';
+import * as cases from './schemas/case.ts';
+import * as errors from './schemas/errors.ts';
+import * as meta from './schemas/meta.ts';
+import * as payment from './schemas/payment.ts';
+import * as status from './schemas/status.ts';
+import * as v1 from './schemas/v1.ts';
+import * as wallet from './schemas/wallet.ts';
+
+const prefixed = (prefix: string, schemas: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(
+    errors.ERROR_CODES.flatMap((code) => {
+      const schema = schemas[code];
+      return schema ? [[`${prefix}${errors.errorName(code)}`, schema]] : [];
+    }),
+  );
+
+/** By the name that each has in the document; one that is not here is written where it stands. */
+const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
+  Meta: meta.Meta,
+  CaseMeta: meta.CaseMeta,
+  MonitorMeta: meta.MonitorMeta,
+  BatchMeta: meta.BatchMeta,
+  ErrorMeta: meta.ErrorMeta,
+  TruncationDetails: meta.TruncationDetails,
+  CaseAnswer: cases.CaseAnswer,
+  MonitorAnswer: cases.MonitorAnswer,
+  Case: cases.Case,
+  Delta: cases.Delta,
+  Filing: cases.Filing,
+  Attachment: cases.Attachment,
+  Party: cases.Party,
+  CrossReference: cases.CrossReference,
+  BatchRequest: batch.BatchRequest,
+  BatchQuery: batch.BatchQuery,
+  BatchAnswer: batch.BatchAnswer,
+  BatchResult: batch.BatchResult,
+  KeysAnswer: wallet.KeysAnswer,
+  RotationAnswer: wallet.RotationAnswer,
+  DeliveriesAnswer: wallet.DeliveriesAnswer,
+  Delivery: wallet.Delivery,
+  DeliveryAttempt: wallet.DeliveryAttempt,
+  CallbackEnvelope: wallet.CallbackEnvelope,
+  StatusAnswer: status.StatusAnswer,
+  Court: status.Court,
+  CoverageSummary: status.CoverageSummary,
+  PaymentRequirements: payment.PaymentRequirements,
+  PaymentRequirementsV1: payment.PaymentRequirementsV1,
+  PendingPayment: payment.PendingPayment,
+  PaymentRequiredAnswer: errors.PaymentRequiredAnswer,
+  Issue: errors.Issue,
+  ...prefixed('', errors.ERROR_ENVELOPES),
+  V1CaseAnswer: v1.V1CaseAnswer,
+  V1Filing: v1.V1Filing,
+  V1MonitorAnswer: v1.V1MonitorAnswer,
+  V1StatusAnswer: v1.V1StatusAnswer,
+  V1Court: status.V1Court,
+  V1PaymentRequiredAnswer: errors.V1PaymentRequiredAnswer,
+  ...prefixed('V1', errors.V1_ERROR_ENVELOPES),
+};
+
+const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
+
+const pointerOf = (name: string): string => `#/components/schemas/${name}`;
+
+/** A reference to a schema of {@link COMPONENTS}. */
+export function refTo(schema: z.ZodType): JsonObject {
+  const name = NAMES.get(schema);
+  if (name === undefined) throw new Error('a schema that the document names is not among its components');
+  return { $ref: pointerOf(name) };
+}
+
+/** How the name of a component's schema is written: what a reader finds it under. */
+export const schemaName = (schema: z.ZodType): string | null => NAMES.get(schema) ?? null;
+
+/**
+ * Objects are written open: version 2 may gain members, and a client must pass over those that it does not know. The
+ * tests close them before they hold an answer against them.
+ */
+const OPEN = ({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void => {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
+
+/** Every component, in JSON Schema of 2020-12, as OpenAPI 3.1 takes it. */
+export function componentSchemas(): Readonly<Record<string, JsonObject>> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: pointerOf, override: OPEN });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _dialect, $id: _id, ...schema }]) => [name, schema as JsonObject]),
+  );
+}
+
+/** The schema of one value, written where it stands. */
+export function inlineSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...written } = z.toJSONSchema(schema, { io: 'input', override: OPEN });
+  return written as JsonObject;
+}

@@ -1,0 +1,83 @@
+/** The endpoints that answer about cases. */
+import type { Operation } from '../operation.ts';
+import { BatchAnswer, BatchRequest } from '../schemas/batch.ts';
+import { CaseAnswer, MonitorAnswer } from '../schemas/case.ts';
+import { CASE_QUERY, PAID, PAID_HEADERS } from './codes.ts';
+
+const SANDBOX_HEADERS = ['X-Service-Tag', 'X-Service-Test'] as const;
+
+export const caseOperation: Operation = {
+  method: 'get',
+  path: '/v2/case',
+  id: 'getCase',
+  tag: 'Cases',
+  summary: 'One case, and what is new in it',
+  description:
+    'The present state of a case and, with `last_checked`, a `delta`: exactly the filings that are new since then, oldest first. `context=full` adds parties, attorneys, cross-references and the whole docket.',
+  price: '0.99',
+  required: ['case_id', 'court_code'],
+  optional: ['last_checked', 'context', 'language', 'filing_types', 'callback_url', 'test'],
+  requestHeaders: SANDBOX_HEADERS,
+  success: {
+    description: 'The case.',
+    headers: [...PAID_HEADERS, 'X-Service-Delivery'],
+    content: { schema: CaseAnswer },
+  },
+  pending: true,
+  errors: [...PAID, ...CASE_QUERY],
+};
+
+export const monitorOperation: Operation = {
+  method: 'get',
+  path: '/v2/monitor',
+  id: 'getMonitor',
+  tag: 'Cases',
+  summary: 'Whether anything is new in a case',
+  description:
+    'A light answer by the same rule as the delta of `GET /v2/case`: whether anything is new since `last_checked`, how much, and when the newest came.',
+  price: '0.99',
+  required: ['case_id', 'court_code', 'last_checked'],
+  optional: ['test'],
+  requestHeaders: SANDBOX_HEADERS,
+  success: { description: 'Whether there is anything new.', headers: PAID_HEADERS, content: { schema: MonitorAnswer } },
+  pending: true,
+  errors: [...PAID, ...CASE_QUERY],
+};
+
+export const batchOperation: Operation = {
+  method: 'post',
+  path: '/v2/cases/batch',
+  id: 'postCasesBatch',
+  tag: 'Cases',
+  summary: 'Up to 50 cases in one call',
+  description:
+    'One payment for all queries: 0.99 USD times their number. Results keep the order of the queries. A query that fails becomes an entry with its `error`; the full amount is still settled, unless every one fails: then nothing is. A batch counts as one request against the minute.',
+  price: '0.99',
+  optional: ['test'],
+  requestHeaders: SANDBOX_HEADERS,
+  body: {
+    schema: BatchRequest,
+    example: {
+      queries: [
+        { case_id: '3:24-cv-01234', court_code: 'cand', last_checked: '2026-03-01T12:00:00Z' },
+        { case_id: '24-10123', court_code: 'deb', context: 'full' },
+      ],
+    },
+  },
+  success: {
+    description: 'A result for each query.',
+    headers: [...PAID_HEADERS, 'X-Service-Delivery'],
+    content: { schema: BatchAnswer },
+  },
+  pending: true,
+  errors: [
+    ...PAID,
+    'missing_required_parameter',
+    'invalid_timestamp',
+    'last_checked_in_future',
+    'invalid_batch_request',
+    'batch_too_large',
+    'unsupported_media_type',
+    'court_unavailable',
+  ],
+};

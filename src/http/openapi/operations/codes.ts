@@ -1,0 +1,58 @@
+/** Which refusals an endpoint gives, by what it has in common with others. */
+import type { ErrorCode } from '../../../errors.ts';
+import type { ResponseHeaderName } from '../headers.ts';
+
+/** Any request at all: what cannot be read as HTTP, a node that stops, a fault of ours. */
+export const ANYWHERE: readonly ErrorCode[] = [
+  'invalid_parameter',
+  'payload_too_large',
+  'header_too_large',
+  'internal_error',
+  'service_unavailable',
+];
+
+/** Every endpoint that is paid for. */
+export const PAID: readonly ErrorCode[] = [
+  ...ANYWHERE,
+  'invalid_payment',
+  'payment_required',
+  'payment_rejected',
+  'settlement_failed',
+  'payment_already_used',
+  'idempotency_conflict',
+  // The identifier of a payment whose answer is no longer kept.
+  'result_gone',
+  'rate_limit_exceeded',
+  'query_timeout',
+];
+
+/** What is wrong with a query on one case can be told before it is paid for. */
+export const CASE_PARAMETERS: readonly ErrorCode[] = [
+  'missing_required_parameter',
+  'invalid_case_id',
+  'invalid_timestamp',
+  'last_checked_in_future',
+  'court_not_covered',
+];
+
+/** A query on one case that was sound. */
+export const CASE_QUERY: readonly ErrorCode[] = [
+  ...CASE_PARAMETERS,
+  'case_not_found',
+  'ambiguous_case_id',
+  'court_unavailable',
+];
+
+/** Of every version 1 endpoint, from the day on which it ends. */
+export const V1_ONLY: readonly ErrorCode[] = ['version_retired'];
+
+export const PAID_HEADERS: readonly ResponseHeaderName[] = [
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT-RESPONSE',
+  'Content-Location',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Server-Timing',
+];
+export const V1_HEADERS: readonly ResponseHeaderName[] = ['Deprecation', 'Sunset', 'Link'];

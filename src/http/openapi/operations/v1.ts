@@ -1,0 +1,70 @@
+/** Version 1, while it lasts. */
+import { z } from 'zod';
+import { FilingType } from '../../../dockets/filing-type.ts';
+import type { Operation, OtherParameter } from '../operation.ts';
+import { V1CaseAnswer, V1MonitorAnswer, V1StatusAnswer } from '../schemas/v1.ts';
+import { ANYWHERE, CASE_QUERY, PAID, PAID_HEADERS, V1_HEADERS, V1_ONLY } from './codes.ts';
+
+const list = (name: string): OtherParameter => ({
+  name,
+  required: false,
+  description: 'Filters the new filings: the parameter once for each type, or a JSON array of types.',
+  schema: z.union([FilingType, z.string()]),
+  example: ['motion', 'order'],
+  repeated: true,
+});
+
+export const V1_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/case',
+    id: 'getV1Case',
+    tag: 'Version 1',
+    summary: 'One case and its new filings, as version 1 answers',
+    description: 'Until 2027-04-28. Use `GET /v2/case`.',
+    price: '0.99',
+    required: ['case_id', 'court_code'],
+    optional: ['last_checked'],
+    otherwise: [list('filing_types'), list('document_types')],
+    success: {
+      description: 'The case.',
+      headers: [...PAID_HEADERS, ...V1_HEADERS],
+      content: { schema: V1CaseAnswer },
+    },
+    pending: true,
+    errors: [...PAID, ...CASE_QUERY, ...V1_ONLY],
+    deprecated: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/monitor',
+    id: 'getV1Monitor',
+    tag: 'Version 1',
+    summary: 'Whether anything is new, as version 1 answers',
+    description: 'Until 2027-04-28. Use `GET /v2/monitor`. Without `last_checked`: whether there is any filing.',
+    price: '0.99',
+    required: ['case_id', 'court_code'],
+    optional: ['last_checked'],
+    success: {
+      description: 'Whether there is anything new.',
+      headers: [...PAID_HEADERS, ...V1_HEADERS],
+      content: { schema: V1MonitorAnswer },
+    },
+    pending: true,
+    errors: [...PAID, ...CASE_QUERY, ...V1_ONLY],
+    deprecated: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/status',
+    id: 'getV1Status',
+    tag: 'Version 1',
+    summary: 'Courts and health, as version 1 answers',
+    description: 'Until 2027-04-28. Use `GET /v2/status`.',
+    price: null,
+    success: { description: 'The status.', headers: ['ETag', ...V1_HEADERS], content: { schema: V1StatusAnswer } },
+    cached: true,
+    errors: [...ANYWHERE, ...V1_ONLY],
+    deprecated: true,
+  },
+];

@@ -1,0 +1,53 @@
+/** The `meta` block of each kind of answer (specification 2.2; `http-api.md`, meta). */
+import { z } from 'zod';
+
+/** A point in time: ISO-8601 with an offset. */
+export const Timestamp = z.string().meta({ format: 'date-time' });
+/** US dollars in exact cents. */
+export const Dollars = z.number().min(0);
+const Count = z.int().min(0);
+
+export const CONTEXT = z.enum(['basic', 'full']);
+const LANGUAGE_DELIVERED = z.enum(['en', 'fr', 'bilingual']);
+export const COVERED = z.enum(['full', 'partial']);
+
+const META = {
+  request_id: z.uuid().describe('Of this call; `X-Request-Id` says the same.'),
+  queried_at: Timestamp.describe('Send it back, unchanged, as the next `last_checked`.'),
+  query_cost_usd: Dollars.describe('What this call settled; 0 in the sandbox and where it is free.'),
+  sandbox: z.boolean(),
+  coverage_status: COVERED.nullable(),
+  cache_age_seconds: Count.nullable().describe('Seconds since the source was last asked.'),
+  context_delivered: CONTEXT.nullable(),
+  language_delivered: LANGUAGE_DELIVERED.nullable(),
+  truncated: z.boolean().describe('Whether the answer was cut to fit 2 MiB.'),
+  tag: z.string().nullable().describe('`X-Service-Tag`, as it was sent.'),
+};
+
+export const Meta = z.object(META).describe('All ten keys are in every success; null where one has no meaning.');
+
+export const TruncationDetails = z.object({
+  omitted_fields: z.array(z.string()),
+  total_entries: Count,
+  entries_included: Count,
+  continuation_hint: z.string(),
+});
+
+const ABOUT_A_CASE = { ...META, data_as_of: Timestamp.nullable().describe('When the source was last asked.') };
+
+export const CaseMeta = z.object({
+  ...ABOUT_A_CASE,
+  truncation_details: TruncationDetails.optional().describe('Where the answer was cut: what is missing, how to go on.'),
+});
+
+export const MonitorMeta = z.object(ABOUT_A_CASE);
+
+export const BatchMeta = z.object({
+  ...META,
+  batch_size: Count.describe('Queries submitted.'),
+  successful: Count.describe('Queries that returned data.'),
+  failed: Count.describe('Queries that returned errors.'),
+  total_cost_usd: Dollars.describe('batch_size × 0.99; 0 in the sandbox.'),
+});
+
+export const ErrorMeta = z.object({ request_id: z.uuid(), queried_at: Timestamp });

@@ -1,0 +1,51 @@
+/** What an answer says of a payment, in each dialect (`payments.md`, Three dialects). */
+import { z } from 'zod';
+import { Meta } from './meta.ts';
+
+const BaseUnits = z.string().regex(/^\d+$/).describe('Base units of USDC: 990000 is 0.99.');
+const Address = z.string().describe('Solana address, base58.');
+
+const EXTRA = {
+  memo: z.string().describe('Unique to this 402: put it into a memo, so that two payments are never one transaction.'),
+  recentBlockhash: z.string().optional().describe('Saves asking the chain for one.'),
+  lastValidBlockHeight: z.string().optional(),
+};
+
+export const PaymentRequirements = z
+  .object({
+    scheme: z.literal('exact'),
+    network: z.string().describe('CAIP-2.'),
+    amount: BaseUnits,
+    asset: Address.describe('Mint of USDC.'),
+    payTo: Address,
+    maxTimeoutSeconds: z.int(),
+    extra: z.object({ feePayer: Address.describe('Pays the network’s fee.'), ...EXTRA }),
+  })
+  .describe('Terms as x402 v2 has them.');
+
+export const PaymentRequirementsV1 = z
+  .object({
+    scheme: z.literal('exact'),
+    network: z.string(),
+    maxAmountRequired: BaseUnits,
+    resource: z.url(),
+    description: z.string(),
+    mimeType: z.string(),
+    payTo: Address,
+    maxTimeoutSeconds: z.int(),
+    asset: Address,
+    extra: z.object({ feePayer: Address, memo: EXTRA.memo }),
+  })
+  .describe('Terms as x402 v1 has them.');
+
+export const PendingPayment = z
+  .object({
+    meta: Meta,
+    payment: z.object({
+      status: z.literal('pending'),
+      transaction: z.string().describe('Signature of the transfer.'),
+      result_url: z.url().describe('Where the answer appears once the payment is settled. Do not pay again.'),
+      retry_after: z.int().min(0),
+    }),
+  })
+  .describe('The chain has not decided yet.');

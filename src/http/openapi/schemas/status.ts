@@ -1,0 +1,49 @@
+/** `GET /v2/status` (specification 4.4; `http-api.md`). */
+import { z } from 'zod';
+import { Country, CourtLanguage } from './case.ts';
+import { Meta, Timestamp } from './meta.ts';
+
+const Text = z.string().nullable();
+const Count = z.int().min(0);
+
+const COURT_BEFORE_COUNTRY = { court_code: z.string(), name: z.string() };
+const COURT_AFTER_COUNTRY = {
+  region: Text,
+  level: z.enum(['supreme', 'appellate', 'trial', 'bankruptcy', 'special']),
+  language: CourtLanguage,
+  status: z.enum(['live', 'planned']).describe('A `planned` court is listed and cannot be queried: 422.'),
+  coverage: z.enum(['full', 'partial', 'planned']),
+  case_id_format: z.object({
+    pattern: z.string().describe('Regular expression that a whole case number matches.'),
+    example: Text,
+  }),
+  source: z.enum(['none', 'file', 'rss', 'courtlistener']).describe('What can fill this court here and now.'),
+  refresh_cadence_seconds: Count.nullable(),
+  case_management_system: Text,
+  notes: Text,
+};
+
+export const Court = z.object({ ...COURT_BEFORE_COUNTRY, jurisdiction_country: Country, ...COURT_AFTER_COUNTRY });
+export const V1Court = z.object({ ...COURT_BEFORE_COUNTRY, ...COURT_AFTER_COUNTRY });
+
+const COUNTS = { total: Count, full: Count, partial: Count, planned: Count };
+export const CoverageSummary = z.object({
+  ...COUNTS,
+  by_country: z.object({ US: z.object(COUNTS), CA: z.object(COUNTS) }),
+});
+
+export const STATUS_BODY = {
+  api_version: z.string(),
+  changelog_url: z.url(),
+  operational_status: z.enum(['nominal', 'degraded', 'maintenance', 'incident']),
+  components: z
+    .record(z.string(), z.object({ status: z.enum(['nominal', 'degraded', 'down']), since: Timestamp }))
+    .describe('Each part by its name.'),
+};
+
+export const StatusAnswer = z.object({
+  meta: Meta,
+  ...STATUS_BODY,
+  courts: z.array(Court),
+  coverage_summary: CoverageSummary,
+});

@@ -1,0 +1,95 @@
+/** The wallet's keys and deliveries (specification 2.6 and 2.7; `http-api.md`, Wallet endpoints). */
+import { z } from 'zod';
+import { PARAMETERS } from '../../parameters/described-parameters.ts';
+import { Meta, Timestamp } from './meta.ts';
+
+const Moment = Timestamp.nullable();
+const Wallet = z.string().describe('The paying wallet: Solana address, base58.');
+
+export const KeysAnswer = z.object({
+  meta: Meta,
+  wallet: Wallet,
+  current_key_id: z.string(),
+  current_key_created_at: Timestamp,
+  previous_key_id: z.string().nullable().describe('Only in the 30 minutes after a rotation.'),
+});
+
+export const RotationAnswer = z.object({
+  meta: Meta,
+  wallet: Wallet,
+  new_key_id: z.string(),
+  new_key_secret: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('Given once and never again. The HMAC key is this text itself, as UTF-8.'),
+  new_key_created_at: Timestamp,
+  previous_key_id: z.string().nullable(),
+  previous_key_valid_until: Moment.describe('30 minutes after the rotation.'),
+});
+
+export const FAILURE_CLASSES = [
+  'dns_not_found',
+  'dns_timeout',
+  'address_not_public',
+  'url_not_allowed',
+  'connect_refused',
+  'connect_timeout',
+  'tls_invalid',
+  'timeout',
+  'http_3xx',
+  'http_4xx',
+  'http_5xx',
+  'reset',
+  'response_too_large',
+  'protocol_error',
+  'interrupted',
+  'content_withdrawn',
+] as const;
+
+export const DeliveryAttempt = z.object({
+  attempt: z.int().min(1),
+  started_at: Timestamp,
+  duration_ms: z.int().min(0).nullable(),
+  response_code: z.int().nullable(),
+  failure_class: z.enum(FAILURE_CLASSES).nullable().describe('Null where the receiver acknowledged.'),
+  hint: z.string().nullable(),
+  signature_key_id: z.string().nullable(),
+});
+
+export const Delivery = z.object({
+  delivery_id: z.uuid(),
+  request_id: z.uuid(),
+  case_id: z.string(),
+  court_code: z.string(),
+  callback_url: z.string().nullable(),
+  status: PARAMETERS.status.schema,
+  attempts: z.int().min(0),
+  created_at: Timestamp,
+  first_attempt_at: Moment,
+  last_attempt_at: Moment,
+  next_attempt_at: Moment,
+  last_response_code: z.int().nullable(),
+  idempotency_key: z.uuid(),
+  attempt_log: z.array(DeliveryAttempt),
+});
+
+export const DeliveriesAnswer = z.object({
+  meta: Meta,
+  wallet: Wallet,
+  deliveries: z.array(Delivery).describe('Newest first.'),
+  next_cursor: z.string().nullable().describe('Null where nothing follows.'),
+});
+
+export const CallbackEnvelope = z
+  .object({
+    payload: z.record(z.string(), z.unknown()).describe('The synchronous answer, byte for byte the same JSON value.'),
+    webhook: z.object({
+      version: z.literal('2.0.0'),
+      event_type: z.literal('case_query_complete'),
+      date_created: Timestamp,
+      deprecation_date: Moment,
+      delivery_id: z.uuid(),
+      idempotency_key: z.uuid(),
+    }),
+  })
+  .describe('What is pushed to `callback_url`, the same bytes on every attempt.');

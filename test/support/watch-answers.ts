@@ -1,0 +1,87 @@
+/**
+ * Runs before every test file: each answer that this service gives in it, over a real socket, is held against the OpenAPI
+ * document, and a test in which one did not conform fails, whatever else it looked at.
+ */
+import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { afterEach, expect } from 'vitest';
+
+interface Watched {
+  status: number;
+  readonly headers: Record<string, string>;
+  readonly parts: Buffer[];
+}
+
+const watched = new WeakMap<ServerResponse, Watched>();
+/** Servers whose routes are a test's own: what they answer with success is not documented. */
+const ownRoutes = new Set<string>();
+let checks: Promise<string[]>[] = [];
+
+/** Says that a test stands its own routes at documented addresses on this port. */
+export function answersByOwnRoutes(port: number): void {
+  ownRoutes.add(String(port));
+}
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined;
+
+function note(response: ServerResponse, status: number, headers: Headers): void {
+  const all: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.getHeaders())) all[name] = String(value);
+  if (Array.isArray(headers)) {
+    for (let index = 0; index + 1 < headers.length; index += 2) {
+      all[String(headers[index]).toLowerCase()] = String(headers[index + 1]);
+    }
+  } else {
+    for (const [name, value] of Object.entries(headers ?? {})) all[name.toLowerCase()] = String(value);
+  }
+  watched.set(response, { status, headers: all, parts: [] });
+}
+
+function keep(response: ServerResponse, chunk: unknown, encoding: unknown): void {
+  if (!watched.has(response)) note(response, response.statusCode, undefined);
+  if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+  const bytes =
+    typeof chunk === 'string'
+      ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+      : Buffer.from(chunk);
+  watched.get(response)?.parts.push(bytes);
+}
+
+const { writeHead, write, end } = ServerResponse.prototype;
+
+ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: never[]) {
+  const [status, second, third] = args as unknown as [number, string | Headers, Headers];
+  note(this, status, typeof second === 'string' ? third : second);
+  return (writeHead as CallableFunction).apply(this, args);
+} as typeof writeHead;
+
+ServerResponse.prototype.write = function (this: ServerResponse, ...args: never[]) {
+  keep(this, args[0], args[1]);
+  return (write as CallableFunction).apply(this, args);
+} as typeof write;
+
+ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[]) {
+  keep(this, args[0], args[1]);
+  const seen = watched.get(this);
+  watched.delete(this);
+  if (seen) check(this, seen);
+  return (end as CallableFunction).apply(this, args);
+} as typeof end;
+
+function check(response: ServerResponse, { status, headers, parts }: Watched): void {
+  const { method = '', url = '', socket } = response.req;
+  // Only what comes from this service: a receiver or a chain that a test runs gives no such id.
+  if (headers['x-request-id'] === undefined) return;
+  const own = ownRoutes.has(String(socket?.localPort));
+  if (own && status === 200) return;
+  checks.push(
+    import('./conformance.ts').then(({ violationsOf }) =>
+      violationsOf({ method, target: url, status, headers, body: Buffer.concat(parts) }),
+    ),
+  );
+}
+
+afterEach(async () => {
+  const found = await Promise.all(checks);
+  checks = [];
+  expect(found.flat(), 'every answer is as the OpenAPI document says').toEqual([]);
+});
