@@ -3,6 +3,7 @@
  * variable, what was received and what is expected.
  */
 import { z } from 'zod';
+import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
 import { isAddress } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -63,6 +64,15 @@ const eventStoreUrl = z.string().superRefine((value, context) => {
   }
 });
 
+const masterKey = z.string().superRefine((value, context) => {
+  try {
+    readMasterKeys(value);
+  } catch (error) {
+    if (!(error instanceof MasterKeyUnreadable)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+  }
+});
+
 const Environment = z.object({
   NODE_ENV: optional(z.string().default('development')),
   HOST: optional(z.string().default('127.0.0.1')),
@@ -95,12 +105,14 @@ const Environment = z.object({
   SOLANA_LOCAL_SLOT_MS: whole(400, 10, 10_000),
   PAY_TO: optional(address.optional()),
   FEE_PAYER_KEY: optional(z.string().optional()),
+  MASTER_KEY: optional(masterKey.optional()),
   ADDRESS_LIMIT_PER_MINUTE: whole(0, 0, 1_000_000),
 });
 
 /** Environment variables that hold secrets: masked wherever the configuration is shown. */
 export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'FEE_PAYER_KEY',
+  'MASTER_KEY',
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'SOLANA_RPC_URL',
@@ -127,6 +139,11 @@ export interface Config {
   readonly logLevel: string;
   /** Most requests with an invalid payment in a minute from one client address; null: any number. */
   readonly addressLimitPerMinute: number | null;
+  /**
+   * `version:hex[,older version:hex…]`, from which the secrets of wallets' signing keys are derived; null: one in the
+   * data folder.
+   */
+  readonly masterKey: string | null;
   readonly solana: {
     readonly network: SolanaNetwork;
     /** Endpoints to use; empty where the service starts its own local chain. */
@@ -177,6 +194,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : null,
     logLevel: values.LOG_LEVEL,
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
+    masterKey: values.MASTER_KEY ?? null,
     solana: {
       network,
       rpcUrls,
@@ -215,6 +233,12 @@ function productionFaults(
       variable: 'SOLANA_NETWORK',
       problem: 'the local chain holds test money and is refused in production',
     });
+  }
+  if (!values.MASTER_KEY) {
+    const problem =
+      'needed in production: a generated one is lost with its data folder, and with it every secret that was handed ' +
+      'out; docket keys new-master makes one';
+    faults.push({ variable: 'MASTER_KEY', problem });
   }
   if (!values.PUBLIC_URL) {
     faults.push({ variable: 'PUBLIC_URL', problem: 'needed in production: the address that callers use' });

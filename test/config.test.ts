@@ -65,6 +65,7 @@ describe('the configuration', () => {
     expect(faults.SOLANA_NETWORK).toContain('test money');
     expect(faults.EVENTSTORE_URL).toContain('production');
     expect(faults.MONGODB_URL).toContain('production');
+    expect(faults.MASTER_KEY).toContain('production');
   });
 
   it('takes production on both engines and a real chain', () => {
@@ -75,6 +76,7 @@ describe('the configuration', () => {
       SOLANA_NETWORK: 'devnet',
       SOLANA_RPC_URL: 'https://rpc.example',
       FEE_PAYER_KEY: 'key',
+      MASTER_KEY: `1:${'ab'.repeat(32)}`,
       PAY_TO: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
       PUBLIC_URL: 'https://dockets.example',
     });

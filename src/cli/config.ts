@@ -12,6 +12,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
       eventStore: maskConnectionString(config.engines.eventStore),
       mongo: maskMongoUrl(config.engines.mongo),
     },
+    masterKey: config.masterKey === null ? null : '(set, masked)',
     solana: {
       ...config.solana,
       rpcUrls: config.solana.rpcUrls.map(maskUrl),
@@ -36,7 +37,7 @@ export const addConfigCommand: AddCommand = (program: Command, context) => {
       'after',
       `
 Variables:
-  NODE_ENV              production: refuses the local chain and the embedded engines, wants PUBLIC_URL
+  NODE_ENV              production: refuses the local chain and the embedded engines, wants MASTER_KEY, PUBLIC_URL
   HOST, PORT            where HTTP listens (127.0.0.1, 8402)
   ADMIN_PORT            where /healthz and /readyz listen (8403)
   PUBLIC_URL            the address that callers use (http://HOST:PORT)
@@ -50,6 +51,8 @@ Variables:
   SOLANA_LOCAL_SLOT_MS  milliseconds of a slot of the local chain (400)
   PAY_TO                the address that is paid; on the local chain a key in DATA_DIR
   FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain a key in DATA_DIR
+  MASTER_KEY            version:hex[,older version:hex…], from which the secrets that sign callbacks are derived; needed in
+                        production, else a key in DATA_DIR (see docket keys rotate-master)
   ADDRESS_LIMIT_PER_MINUTE
                         most requests with an invalid payment a minute from one client address (0: any number); it goes
                         by the connection, so leave it off behind a proxy

@@ -1,8 +1,8 @@
 /** Solana keys: read, made, kept in the data folder, and used to sign. Ed25519 is `node:crypto`. */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import bs58 from 'bs58';
+import { createSecretFile } from '../secret-file.ts';
 
 /** A key could not be read. The message never holds any part of it. */
 export class KeyUnreadable extends Error {
@@ -109,23 +109,7 @@ export function loadKey(path: string): SolanaKey {
  * @throws an `EEXIST` error if there is a file already: a key is never overwritten
  */
 export function saveKey(path: string, key: SolanaKey): void {
-  const folder = dirname(path);
-  mkdirSync(folder, { recursive: true });
-  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
-  const file = openSync(temporary, 'wx', 0o600);
-  try {
-    try {
-      writeSync(file, `${JSON.stringify([...key.secretKey()])}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    // A link, unlike a rename, fails where another process was faster.
-    linkSync(temporary, path);
-  } finally {
-    unlinkSync(temporary);
-  }
-  syncFolder(folder);
+  createSecretFile(path, `${JSON.stringify([...key.secretKey()])}\n`);
 }
 
 /** The key kept at `path`, made on first use. Of two processes that start at once, both get the same. */
@@ -144,21 +128,6 @@ function saveKeyIfMissing(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     saveKey(path, SolanaKey.generate());
-  }
-}
-
-/** The name of a new file is durable only once its folder is. Not every platform lets a folder be opened. */
-function syncFolder(folder: string): void {
-  try {
-    const descriptor = openSync(folder, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw error;
   }
 }
 
