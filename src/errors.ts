@@ -91,6 +91,7 @@ export const ERROR_CATALOGUE = {
       shortfall: 'Where funds lack: how much, in base units of USDC.',
       shortfall_usd: 'The same in US dollars.',
       chain_error: 'Where the chain would refuse the transfer: its own words.',
+      transaction: 'Where the transfer is on chain already: its signature.',
       amount_usdc,
       accepts,
     },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { AnsweringService } from '../../src/http/send-problem.ts';
 import { systemClock } from '../../src/instant.ts';
+import { answersByOwnRoutes } from '../support/watch-answers.ts';
 
 export const PUBLIC_URL = 'https://dockets.example';
 export const service: AnsweringService = { publicUrl: PUBLIC_URL, clock: systemClock };
@@ -10,5 +11,7 @@ export const silent: Logger = pino({ level: 'silent' });
 /** Listens on a free port of loopback and gives it. */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' });
-  return (app.server.address() as { port: number }).port;
+  const { port } = app.server.address() as { port: number };
+  if (!app.hasRoute({ method: 'GET', url: '/v2/status' })) answersByOwnRoutes(port);
+  return port;
 }

@@ -72,10 +72,9 @@ function check(response: ServerResponse, { status, headers, parts }: Watched): v
   // Only what comes from this service: a receiver or a chain that a test runs gives no such id.
   if (headers['x-request-id'] === undefined) return;
   const own = ownRoutes.has(String(socket?.localPort));
-  if (own && status === 200) return;
   checks.push(
     import('./conformance.ts').then(({ violationsOf }) =>
-      violationsOf({ method, target: url, status, headers, body: Buffer.concat(parts) }),
+      violationsOf({ method, target: url, status, headers, body: Buffer.concat(parts) }, own),
     ),
   );
 }

@@ -27,6 +27,7 @@ export function responsesOf(operation: Operation): JsonObject {
     responses.set(202, response('A notification or an answer of the client was taken.', [], null));
     responses.set(204, response('`notifications/initialized` was taken.', [], null));
     responses.set(403, response('A web page of this origin may not call.', [], jsonRpcError));
+    responses.set(404, response('There is no such method in this revision of MCP.', [], jsonRpcError));
   }
   if (operation.pending) {
     const pending = json(refTo(PendingPayment));

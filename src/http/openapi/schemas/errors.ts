@@ -38,7 +38,7 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
   chain_error: z.string(),
   transaction: z.string().nullable(),
   enqueued: z.boolean(),
-  retry_after: Seconds,
+  retry_after: Seconds.nullable(),
   candidates: z.array(z.string()),
   allow: z.array(z.string()),
   result_hint: z.string().nullable(),
