@@ -36,13 +36,26 @@ export const malformedRequest = (rule: string, message: string): Problem =>
     message,
   );
 
-function refusalFor(code: string | undefined): Problem {
-  if (code === 'HPE_HEADER_OVERFLOW') return problem('header_too_large', { limit: MAX_HEADER_BYTES });
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return malformedRequest(
-      `Send the headers within ${HEADERS_TIMEOUT_MS / 1000} s and the whole request within ${REQUEST_TIMEOUT_MS / 1000} s.`,
-      'The request did not arrive in time.',
-    );
+/** The methods that some address of the service takes. */
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+
+function refusalFor(code: string | undefined, { isRequestLine }: Beginning): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return problem('header_too_large', { limit: MAX_HEADER_BYTES });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return malformedRequest(
+        `Send the headers within ${HEADERS_TIMEOUT_MS / 1000} s and the whole request within ${REQUEST_TIMEOUT_MS / 1000} s.`,
+        'The request did not arrive in time.',
+      );
+    case 'HPE_INVALID_METHOD':
+      if (isRequestLine) return problem('method_not_allowed', { allow: METHODS }, 'There is no such method.');
+      break;
+    case 'HPE_INVALID_URL':
+      return malformedRequest(
+        'Send a target of visible ASCII characters; percent-encode all others as UTF-8.',
+        'The request target is malformed.',
+      );
   }
   return malformedRequest('Send a well-formed HTTP/1.1 request.', 'This is not an HTTP request.');
 }
@@ -56,10 +69,20 @@ interface ParserError extends NodeJS.ErrnoException {
 /** The handler of `clientError`. */
 export type RefuseBroken = (error: ParserError, socket: Socket) => void;
 
-/** The target of a request that was not understood; empty where it cannot be told. */
-function targetOf({ rawPacket }: ParserError): string {
-  const start = Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, MAX_HEADER_BYTES).toString('latin1') : '';
-  return /^[A-Z]+ (\S+)/.exec(start)?.[1] ?? '';
+/** How a request that was not understood begins. */
+interface Beginning {
+  /** Empty where it cannot be told. */
+  readonly target: string;
+  /** Whether it is a whole request line, whatever its method. */
+  readonly isRequestLine: boolean;
+}
+
+function beginningOf({ rawPacket }: ParserError): Beginning {
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, MAX_HEADER_BYTES).toString('latin1') : '';
+  return {
+    target: /^[A-Za-z-]+ (\S+)/.exec(text)?.[1] ?? '',
+    isRequestLine: /^[A-Za-z-]+ \S+ HTTP\/1\.[01]\r\n/.test(text),
+  };
 }
 
 /**
@@ -72,12 +95,12 @@ export function refuseBroken(service: AnsweringService, audience: Audience, conn
     if (refused.has(socket)) return;
     refused.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable || connections.isOwed(socket)) socket.destroy();
-    else endWith(socket, rawAnswer(targetOf(error), refusalFor(error.code), service, audience));
+    else {
+      const beginning = beginningOf(error);
+      endWith(socket, rawAnswer(beginning.target, refusalFor(error.code, beginning), service, audience));
+    }
   };
 }
-
-/** The methods that some address of the service takes. */
-const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
 /** Answers `CONNECT`, which asks for a tunnel and never reaches a route: the service is no proxy. */
 export function refuseTunnel(service: AnsweringService, audience: Audience, connections: Connections) {

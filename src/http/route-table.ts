@@ -71,3 +71,14 @@ export function pathOf(target: string): string {
   const path = end === -1 ? target : target.slice(0, end);
   return path.startsWith('/') ? path : path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '') || '/';
 }
+
+/** The same as the router understands it: percent-encoded letters are letters, and `%2F` is no slash. */
+export function plainPath(target: string): string {
+  const path = pathOf(target);
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}

@@ -26,7 +26,8 @@ import {
 } from './broken-requests.ts';
 import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
 import { type Connections, trackConnections } from './connections.ts';
-import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
+import { countHosts } from './host-header.ts';
+import { collectRoutes, pathOf, plainPath, type RouteTable } from './route-table.ts';
 import {
   type AnsweringService,
   decorateRequests,
@@ -100,6 +101,8 @@ export function makeServer(
       });
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
+      // Node drops silently what is beyond its own limit, say the header that asks for the sandbox; bytes are limited.
+      server.maxHeadersCount = 0;
       server.on('connect', refuseTunnel(service, audience, connections));
       // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -138,7 +141,7 @@ const STOPPING = problem('service_unavailable', { component: 'http', retry_after
 
 /** Why a request is refused wherever it leads; of one that is, neither a body nor a payment is read. */
 function refusalBeforeRouting(request: FastifyRequest, audience: Audience): Problem | null {
-  const hosts = hostHeaders(request.raw);
+  const hosts = countHosts(request.raw);
   // RFC 9112, 3.2: exactly one, but before HTTP/1.1 none is needed.
   if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
     const number = hosts === 0 ? 'no Host header' : 'several Host headers';
@@ -148,16 +151,6 @@ function refusalBeforeRouting(request: FastifyRequest, audience: Audience): Prob
   return v1Retired(request.url, request.server.answering.clock.now());
 }
 
-/** How many of them there are: of several, Node keeps the first and says nothing. */
-function hostHeaders({ rawHeaders }: IncomingMessage): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count;
-}
-
 /** A browser's question whether a script may send a request. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
@@ -165,7 +158,7 @@ const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
 /** No route takes the request: a preflight, a wrong method, or an address where nothing stands. */
 function answerNowhere(reply: FastifyReply, routes: RouteTable, audience: Audience): void {
   const { method, url } = reply.request;
-  const path = pathOf(url);
+  const path = plainPath(url);
   const methods = routes.methodsAt(path);
   if (method === 'OPTIONS') {
     // A preflight is granted wherever it asks, so that a script can read the refusal of the request itself.

@@ -134,14 +134,36 @@ describe('a server that answers everything in JSON', () => {
       'length and chunks',
       'POST /v2/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['a method that does not exist', 'FETCH / HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['no host', 'GET /v2/case HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two hosts', 'GET /v2/case HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n'],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a version of HTTP that does not exist', 'GET /v2/case HTTP/1.9\r\nhost: x\r\n\r\n'],
+    ['a target that is not ASCII', 'GET /v2/c\u00e4se HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a TLS handshake', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
     ['a space in the target', 'GET /v2/ca se HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('answers %s with 400 in JSON', async (_what, bytes) => {
     const answer = parseAnswer(await sendRaw(port, bytes));
     expect([answer.status, answer.json?.error?.code]).toEqual([400, 'invalid_parameter']);
     expect(answer.json.meta.request_id).toMatch(UUID_V4);
     expect(answer.json.error.details.issues).toHaveLength(1);
+  });
+
+  it.each([
+    ['a method that does not exist', 'FETCH /v2/case HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a method in small letters', 'get /v2/case HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a tunnel', 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example:443\r\n\r\n'],
+  ])('answers %s with 405 in JSON', async (_what, bytes) => {
+    const answer = parseAnswer(await sendRaw(port, bytes));
+    expect([answer.status, answer.json.error.code]).toEqual([405, 'method_not_allowed']);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
+    expect(answer.json.error.details).toMatchObject({ allow: ['GET', 'HEAD', 'POST', 'OPTIONS'], charged: false });
+    expect(answer.json.meta.request_id).toMatch(UUID_V4);
+  });
+
+  it('opens no tunnel on a connection whose earlier request is still being answered', async () => {
+    const tunnel = 'CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n';
+    const received = await sendRaw(port, `GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\n${tunnel}`);
+    expect(received).not.toContain('405 Method');
   });
 
   it('never writes a refusal into the place of an answer that is still owed', async () => {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isProblem } from '../../errors.ts';
 import { commonHeaders } from '../common-headers.ts';
+import { countHosts } from '../host-header.ts';
 import type { PaidRoute, SandboxAnswer } from '../paid-call.ts';
 import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import { newRequestId } from '../send-problem.ts';
@@ -60,15 +61,17 @@ export const SANDBOX_HEADERS = {
 } as const;
 
 function readyAnswer(
-  { method, url = '', headers }: IncomingMessage,
+  request: IncomingMessage,
   answers: ReadonlyMap<string, ReadyAnswer>,
 ): { readonly body: string; readonly requestId: string } | null {
-  if (method !== 'GET' || headers.host === undefined) return null;
+  const { method, url = '', headers } = request;
+  if (method !== 'GET') return null;
   const mark = url.indexOf('?');
   const answer = mark === -1 ? undefined : answers.get(url.slice(0, mark));
   if (answer === undefined) return null;
   // A sandbox call that is written in another way is the route's to recognise.
   if (headers['x-service-test'] === undefined && !url.includes('test=1', mark)) return null;
+  if (countHosts(request) !== 1) return null;
   const requestId = newRequestId();
   const body = answer({ url, headers }, requestId);
   return body === null ? null : { body, requestId };

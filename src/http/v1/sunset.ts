@@ -1,7 +1,7 @@
 /** How long version 1 of the API lasts, and how each of its answers says so (specification 9; `http-api.md`, v1). */
 import { type Problem, problem } from '../../errors.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../../instant.ts';
-import { pathOf } from '../route-table.ts';
+import { plainPath } from '../route-table.ts';
 
 /** When version 2 took its place. */
 const DEPRECATED_SINCE: Micros = toMicros('2026-04-28T00:00:00.000000Z');
@@ -13,17 +13,6 @@ const SUCCESSORS: ReadonlyMap<string, string> = new Map(
 );
 /** What to read where nothing of version 1 stood. */
 const DOCUMENTATION = '/docs';
-
-/** The path of a request target as the router understands it: percent-encoded letters are letters, `%2F` is no slash. */
-function plainPath(target: string): string {
-  const path = pathOf(target);
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
-}
 
 /** Whether a request target is of version 1, whether anything stands there or not. */
 export function isV1(target: string): boolean {

@@ -7,6 +7,7 @@ import { type Instant, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { chooseCoding, compressed, matchingTag, type Variants } from '../content-coding.ts';
 import { type Health, operationalStatus } from '../health.ts';
+import { countHosts } from '../host-header.ts';
 import { metaOf } from '../meta.ts';
 import { type AnsweringService, newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';
@@ -59,7 +60,7 @@ export function statusEndpoint(dependencies: StatusDependencies, version: Status
   const headers = answerHeaders(publicUrl, version.headers(publicUrl));
   return {
     answerEarly(request, response) {
-      if (request.url !== path || request.method !== 'GET' || request.headers.host === undefined) return false;
+      if (request.url !== path || request.method !== 'GET' || countHosts(request) !== 1) return false;
       const variants = answers.current();
       if (variants instanceof Promise) return false;
       send(request, response, newRequestId(), variants, headers);

@@ -1,0 +1,329 @@
+/**
+ * The edges of every endpoint, byte for byte over raw sockets: whatever arrives is answered in JSON by a code of the
+ * catalogue, is never a 500, and is never a way round payment.
+ */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
+import { type AnswerBody, parseAnswer, type RawAnswer, rawRequest, sendRaw } from './raw-request.ts';
+import { openWorld, type World } from './world.ts';
+
+/** In the docket and in no address, parameter or message: whoever reads it was given data. */
+const SECRET = 'Quillfeather';
+const CASE = 'court_code=cand&case_id=4:25-cv-00822';
+const SINCE = '2025-01-01T00:00:00Z';
+
+interface PaidCall {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query: string;
+  readonly body?: string;
+}
+
+const PAID: readonly PaidCall[] = [
+  { method: 'GET', path: '/v2/case', query: `${CASE}&last_checked=${SINCE}&context=full` },
+  { method: 'GET', path: '/v2/monitor', query: `${CASE}&last_checked=${SINCE}` },
+  { method: 'GET', path: '/v1/case', query: CASE },
+  { method: 'GET', path: '/v1/monitor', query: CASE },
+];
+const FREE = ['/v2/status', '/v1/status', '/docs', '/docs/errors'];
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+  await world.importDocket({
+    court_id: 'cand',
+    docket_number: '4:25-cv-00822',
+    case_name: `${SECRET} v. Harbour Lights`,
+    date_filed: '2025-02-03',
+    docket_entries: [{ document_number: 1, date_filed: '2025-02-03', description: `COMPLAINT filed by ${SECRET}.` }],
+  });
+});
+afterAll(() => world.close());
+
+/** Refused by the catalogue, in the envelope of the version that was asked, with nothing charged and nothing told. */
+function isRefused({ status, json, text, headers }: RawAnswer, { v1 = false, bodiless = false } = {}) {
+  expect(text).not.toContain(SECRET);
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  if (bodiless) return expect(text).toBe('');
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const { code, details } = json.error;
+  expect(ERROR_CATALOGUE[code as ErrorCode]?.status).toBe(status);
+  expect(details.charged).toBe(false);
+  expect(Object.keys(json.meta ?? {})).toEqual(v1 ? [] : ['request_id', 'queried_at']);
+  return code;
+}
+
+const send = ({ method, body }: PaidCall, target: string, headers: Record<string, string> = {}) =>
+  rawRequest(world.port, target, {
+    method,
+    headers: body ? { 'content-type': 'application/json', 'content-length': String(body.length), ...headers } : headers,
+    ...(body ? { body } : {}),
+  });
+
+describe.each(PAID)('$method $path', (call) => {
+  const { method, path, query } = call;
+  const v1 = path.startsWith('/v1');
+  const target = `${path}?${query}`;
+  const ask = (over: string, headers = {}) => send(call, over, headers);
+
+  it('asks for payment', async () => {
+    expect(isRefused(await ask(target), { v1 })).toBe('payment_required');
+  });
+
+  it.each([
+    ['in absolute form', `http://elsewhere.example${target}`],
+    ['in absolute form with a user', `https://a:b@elsewhere.example:1${target}`],
+    ['with letters percent-encoded', target.replace('c', '%63').replace('m', '%6D')],
+    ['with a fragment', `${target}#?test=1`],
+  ])('means the same %s', async (_how, written) => {
+    expect(isRefused(await ask(written), { v1 })).toBe('payment_required');
+  });
+
+  it.each([
+    ['a slash at its end', `${path}/?${query}`],
+    ['two slashes before', `/${target}`],
+    ['two slashes within', target.replace(/^\/(v\d)\//, '/$1//')],
+    ['an encoded slash', target.replace(/^\/(v\d)\//, '/$1%2F')],
+    ['a doubly encoded letter', target.replace('/v', '/%2576')],
+    ['capitals', target.replace(path, path.toUpperCase())],
+    ['a path parameter', `${path};test=1?${query}`],
+    ['a path parameter within', target.replace(/^\/(v\d)/, '/$1;x')],
+    ['dots', `/v2/status/..${target}`],
+    ['encoded dots', `/v2/status/%2e%2e${target}`],
+    ['a backslash', target.replace(/^\/(v\d)\//, '/$1\\')],
+    ['an encoded zero', `${path}%00?${query}`],
+    ['an encoded question mark', target.replace('?', '%3F')],
+    ['a dot at its end', `${path}.?${query}`],
+    ['an extension', `${path}.json?${query}`],
+    ['a space at its end', `${path}%20?${query}`],
+  ])('is not what stands at its address with %s', async (_what, written) => {
+    const answer = await ask(written);
+    expect(isRefused(answer, { v1: /^\/v1\//.test(written) })).toBe('endpoint_not_found');
+    expect(answer.json.error.details.suggestion).toBeTruthy();
+  });
+
+  it.each(['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND'])(
+    'takes no %s that is not its own, whatever override is named',
+    async (other) => {
+      if (other === method || (path === '/v2/wallet/keys' && other === 'GET')) return;
+      const headers = { 'x-http-method-override': method, 'x-http-method': method, 'x-method-override': method };
+      const answer = await rawRequest(world.port, `${target}&_method=${method}`, { method: other, headers });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toMatch(new RegExp(`\\b${method}\\b.*\\bOPTIONS$`));
+      isRefused(answer, { v1, bodiless: other === 'HEAD' });
+    },
+  );
+
+  it.each([
+    ['twice', `${target}&${query.split('&')[0]}`],
+    ['twice, and otherwise', `${target}&case_id=4:25-cv-00823`],
+    ['as an array', `${target}&case_id[]=4:25-cv-00822`],
+    ['as an array with indices', `${target}&case_id[0]=4:25-cv-00822`],
+    ['as an operator', `${target}&case_id[$ne]=x`],
+    ['of the prototype', `${target}&__proto__=1&constructor[prototype][x]=1`],
+    ['in capitals', target.replace('case_id', 'CASE_ID')],
+    ['with a zero byte', target.replace('cand', 'cand%00')],
+    ['that are not UTF-8', target.replace('cand', '%ff%fe')],
+    ['with a line break', `${target}%0d%0ax-injected:%201`],
+    ['by the hundred', `${target}${'&x=1'.repeat(500)}`],
+  ])('takes no parameters %s', async (_how, written) => {
+    const answer = await ask(written);
+    const code = isRefused(answer, { v1 });
+    expect(['invalid_parameter', 'missing_required_parameter', 'court_not_covered']).toContain(code);
+    expect(answer.headers.get('x-injected')).toBeNull();
+    expect(answer.text.length).toBeLessThan(20_000);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no base64', '@@@@'],
+    ['JSON null', 'bnVsbA=='],
+    ['an empty object', 'e30='],
+    ['zero bytes', 'AAAAAAAA'],
+    ['17 KiB', 'A'.repeat(17 * 1024)],
+  ])('takes no payment of %s in any header', async (_what, value) => {
+    for (const name of ['payment-signature', 'x-payment', 'x402-payment']) {
+      expect(isRefused(await ask(target, { [name]: value }), { v1 })).toBe('invalid_payment');
+    }
+  });
+
+  it('takes headers of 31 KiB, and none of 33', async () => {
+    expect(isRefused(await ask(target, { 'x-filler': 'x'.repeat(31 * 1024) }), { v1 })).toBe('payment_required');
+    expect(isRefused(await ask(target, { 'x-filler': 'x'.repeat(33 * 1024) }), { v1 })).toBe('header_too_large');
+    expect(isRefused(await ask(`${target}&x=${'x'.repeat(33 * 1024)}`), { v1 })).toBe('header_too_large');
+  });
+
+  it('is asked by HTTP/1.0 too, without a Host', async () => {
+    const answer = parseAnswer(await sendRaw(world.port, request(call, target, [], 'HTTP/1.0')));
+    expect(isRefused(answer, { v1 })).toBe('payment_required');
+    expect(answer.headers.get('transfer-encoding')).toBeNull();
+  });
+
+  it('is not upgraded to another protocol', async () => {
+    for (const protocol of ['websocket', 'h2c', 'TLS/1.2']) {
+      const headers = ['host: x', `upgrade: ${protocol}`, 'connection: upgrade, close', 'sec-websocket-version: 13'];
+      const answer = parseAnswer(await sendRaw(world.port, request(call, target, headers)));
+      expect(isRefused(answer, { v1 })).toBe('payment_required');
+    }
+  });
+
+  it('cannot be reached under another request: two lengths, a length and chunks, a second request in a body', async () => {
+    const inner = `GET /v2/status HTTP/1.1\r\nhost: x\r\n\r\n`;
+    for (const framing of [
+      ['content-length: 4', 'content-length: 5'],
+      ['content-length: 4', 'transfer-encoding: chunked'],
+      ['transfer-encoding: chunked', 'transfer-encoding: identity'],
+      ['transfer-encoding: xchunked'],
+      ['transfer-encoding : chunked'],
+      ['content-length: +4'],
+      ['content-length: 0x4'],
+    ]) {
+      const received = await sendRaw(world.port, request(call, target, ['host: x', ...framing]) + inner, {
+        patienceMs: 500,
+      });
+      expect(received).not.toContain(SECRET);
+      // The second request is part of the first one's body, or the connection ends with the first.
+      expect(received.split('HTTP/1.1 200').length).toBe(1);
+    }
+  });
+
+  it('is answered in its turn on a connection with others', async () => {
+    const ours = request(call, target, ['host: x', ...bodyHeaders(call)]) + (call.body ?? '');
+    const free = 'GET /v2/status HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\n\r\n';
+    const last = 'GET /nope HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    const received = await sendRaw(world.port, ours + free + ours + last);
+    expect([...received.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => status)).toEqual([
+      '402',
+      '200',
+      '402',
+      '404',
+    ]);
+    expect(received).not.toContain(SECRET);
+  });
+
+  it('can be asked by a script in a browser, which may read what it must', async () => {
+    const origin = { origin: 'https://browser.example' };
+    const asked = 'payment-signature, x-payment, x402-payment, x-service-tag, x-service-test, content-type';
+    const preflight = await rawRequest(world.port, target, {
+      method: 'OPTIONS',
+      headers: {
+        ...origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': asked,
+      },
+    });
+    expect([preflight.status, preflight.text]).toEqual([204, '']);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-methods')).toContain(method);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe(asked);
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+    const answer = await ask(target, origin);
+    const exposed = answer.headers.get('access-control-expose-headers')?.toLowerCase().split(', ');
+    for (const name of [
+      'payment-required',
+      'payment-response',
+      'x-payment-response',
+      'x-payment-requirements',
+      'content-location',
+      'x-service-delivery',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+      'retry-after',
+      'x-request-id',
+    ]) {
+      expect(exposed).toContain(name);
+    }
+  });
+});
+
+const bodyHeaders = ({ body }: PaidCall): string[] =>
+  body === undefined ? [] : ['content-type: application/json', `content-length: ${body.length}`];
+
+const request = (
+  { method }: PaidCall,
+  target: string,
+  headers: readonly string[] = ['host: x'],
+  version = 'HTTP/1.1',
+) => [`${method} ${target} ${version}`, ...headers, '', ''].join('\r\n');
+
+describe.each(FREE)('GET %s', (path) => {
+  it('answers HEAD as GET, without a body', async () => {
+    const got = await rawRequest(world.port, path);
+    const head = await rawRequest(world.port, path, { method: 'HEAD' });
+    expect([got.status, head.status, head.text]).toEqual([200, 200, '']);
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary', 'content-security-policy']) {
+      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+    }
+  });
+
+  it('says what it takes', async () => {
+    const options = await rawRequest(world.port, path, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    const answer = await rawRequest(world.port, path, { method: 'POST' });
+    expect(isRefused(answer, { v1: path.startsWith('/v1') })).toBe('method_not_allowed');
+  });
+});
+
+describe('the server', () => {
+  it('does not let HEAD fetch a result, which may be handed out only once', async () => {
+    const answer = await rawRequest(world.port, '/v2/results/11111111-1111-4111-8111-111111111111', { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
+  });
+
+  it('reads every header that fits, however many: a rehearsal is not to be paid for', async () => {
+    const many = Array.from({ length: 3_000 }, (_, n) => `h${n}:v`);
+    const bytes = [`GET /v2/case?${CASE} HTTP/1.1`, 'host:x', 'connection:close', ...many, 'x-service-test:1', '', ''];
+    const answer = parseAnswer(await sendRaw(world.port, bytes.join('\r\n')));
+    expect([answer.status, answer.json.meta.sandbox]).toEqual([200, true]);
+  });
+
+  it('refuses two hosts on each of its ways to answer', async () => {
+    for (const target of ['/v2/status', '/v1/status', `/v2/case?${CASE}&test=1`, '/docs', '/nope']) {
+      const twice = `GET ${target} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`;
+      for (let time = 0; time < 2; time++) {
+        const answer = parseAnswer(await sendRaw(world.port, twice));
+        expect(isRefused(answer, { v1: target.startsWith('/v1') })).toBe('invalid_parameter');
+      }
+    }
+  });
+
+  it.each([
+    '/',
+    '/v2',
+    '/v2/',
+    '/v3/case',
+    '/v2/case/status',
+    '/%',
+    '/%00',
+    '/..',
+    '/.git/config',
+    '/v2/results/',
+    '*',
+  ])('has nothing at %s, and says where to look', async (target) => {
+    const answer = await rawRequest(world.port, target);
+    expect(isRefused(answer)).toMatch(/^(endpoint|result)_not_found$/);
+  });
+
+  it('stays open for the next request after a refusal, and closes where it cannot know where that begins', async () => {
+    const socket = connect(world.port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1').on('data', (part) => {
+      received += part;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    for (let asked = 0; asked < 3; asked++) {
+      socket.write(`GET /v2/case?${CASE} HTTP/1.1\r\nhost: x\r\n\r\n`);
+      await expect.poll(() => received.split('HTTP/1.1 402').length - 1).toBe(asked + 1);
+    }
+    socket.write('nonsense\r\n\r\n');
+    await closed;
+    const end = received.slice(received.lastIndexOf('HTTP/1.1 400'));
+    expect((JSON.parse(end.slice(end.indexOf('{'))) as AnswerBody).error.code).toBe('invalid_parameter');
+  });
+});
