@@ -4,6 +4,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
+import { startCallbackRole } from './callback-role.ts';
+import { openMasterKeys } from './callbacks/open-master-keys.ts';
+import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createPurchasing } from './commands/purchase.ts';
 import type { KeyCalls } from './commands/purchase-contract.ts';
 import type { Config } from './config.ts';
@@ -13,10 +16,12 @@ import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
 import { watchHealth } from './http/health.ts';
+import { API_VERSION } from './http/v2/status.ts';
 import { type Clock, systemClock } from './instant.ts';
 import { countPurchases, createMetrics } from './metrics.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
 import { cases } from './projections/cases.ts';
+import { deliveries } from './projections/deliveries.ts';
 import { payments } from './projections/payments.ts';
 import type { Projection } from './projections/projection.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
@@ -27,6 +32,7 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
+import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -36,7 +42,7 @@ import type { Storage } from './storage/storage.ts';
 /** How long requests that are under way at a stop may take to end by themselves. */
 const DRAIN_MS = 10_000;
 
-export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets];
+export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets, deliveries];
 
 /**
  * Opens the storage that the configuration names.
@@ -142,6 +148,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   undo.add(() => runner.stop());
 
   const metrics = createMetrics();
+  const masterKeys = await openMasterKeys({ log, clock, logger }, config, startContext());
   const draining = new AbortController();
   const destination = associatedTokenAddress(payTo, network.usdcMint);
   const settlement = { log, clock, chain, readStore, logger };
@@ -173,6 +180,21 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   // Links must name the port before anything listens on it, so a port that the system is to choose is chosen here.
   const port = config.port || ((await freePorts(1))[0] ?? 0);
   const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${port}`;
+  const outbound = openOutbound(config, logger, { port, publicUrl });
+  undo.add(() => outbound.close());
+  const callbacks = startCallbackRole({
+    storage,
+    clock,
+    logger,
+    outbound,
+    masterKeys,
+    newKeyId: randomUUID,
+    owner: leaseOwner(),
+    userAgent: `DocketMonitor/${API_VERSION} (+${publicUrl}/docs)`,
+    metrics,
+  });
+  undo.add(() => callbacks.stop());
+
   const answering = { publicUrl, clock };
   const app = buildApp({
     service: answering,
@@ -201,7 +223,10 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     banner: bannerOf({ url, adminUrl, rpcUrl, config, payTo }),
     async stop() {
       const late = setTimeout(() => draining.abort(), DRAIN_MS);
+      // Beside the requests: what both of them wait for may take ten seconds, and the whole stop fifteen.
+      const callbacksStopped = callbacks.stop();
       await undo.run();
+      await callbacksStopped;
       clearTimeout(late);
       logger.info('stopped');
       logger.flush();
@@ -232,6 +257,29 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
   undo.add(() => chain.close());
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null };
 }
+
+/** The guard through which callbacks leave. */
+function openOutbound(config: Config, logger: Logger, own: { readonly port: number; readonly publicUrl: string }) {
+  const { adminPort, callbackAllowPrivate, callbackNat64Prefixes, solana } = config;
+  if (callbackAllowPrivate.length > 0) {
+    logger.warn(
+      { allowed: callbackAllowPrivate, alarm: 'private_callbacks_allowed' },
+      'callbacks may reach private addresses: whoever pays for a query can have this service call them',
+    );
+  }
+  return createOutbound({
+    ownHosts: [new URL(own.publicUrl).hostname],
+    ownPorts: [own.port, adminPort, solana.localPort].filter((port) => port > 0),
+    trustedPairs: callbackAllowPrivate,
+    refusedRanges: callbackNat64Prefixes,
+  });
+}
+
+/** What a start does in the log is its own act. */
+const startContext = (): CommandContext => {
+  const commandId = randomUUID();
+  return { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'start' };
+};
 
 /** The keys of configuration, or those in the data folder, which are made on first use. */
 function ourKeys(config: Config): { readonly feePayer: SolanaKey; readonly payTo: string } {

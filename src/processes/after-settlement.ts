@@ -1,0 +1,210 @@
+/**
+ * What follows a settlement beside its answer: callbacks are scheduled and calls on keys are done, for every payment
+ * that settles, whoever saw it settle and whatever became of that process (`http-api.md`, Order of checks). It follows
+ * the log from a cursor of its own, so that no settlement is passed over; each step may be repeated.
+ */
+import type { BaseLogger } from 'pino';
+import { from, lastValueFrom, mergeMap } from 'rxjs';
+import { type SchedulePorts, scheduleOwed } from '../commands/delivery-owed.ts';
+import { load } from '../commands/handle.ts';
+import { type Purchase, payment } from '../commands/payment.ts';
+import { PaymentSettled, PaymentSettledLate, paymentOf } from '../events/payment.ts';
+import { HeldLease, LeaseLost } from '../projections/held-lease.ts';
+import { pause } from '../projections/pause.ts';
+import type { CommandContext, Position, RecordedEvent } from '../storage/event-log.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+
+export interface AfterSettlementPorts extends SchedulePorts {
+  readonly readStore: ReadStore;
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Unique for this process: `leaseOwner()`. */
+  readonly owner: string;
+  /** Makes the wallet's first key where it has none: a first callback needs one (specification 3.2). */
+  ensureKey(wallet: string, context: CommandContext): Promise<unknown>;
+  /** Does a call on the wallet's keys, once however often it is asked. */
+  applyKeyCall(purchase: Purchase, context: CommandContext): Promise<unknown>;
+}
+
+export interface AfterSettlement {
+  /** Follows the log under a lease until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const NAME = 'after-settlement';
+const LEASE_MS = 15_000;
+/** How often a process that is not the owner asks whether it may be. */
+const STANDBY_MS = 1_000;
+const LONGEST_BACK_OFF_MS = 5_000;
+const AT_ONCE = 16;
+/** The cursor may lag: what it has not passed is looked at again, and found done. */
+const SAVE_EVERY_MS = 500;
+/** A settlement that fails for a reason of its own is tried so often before the others go on without it. */
+const TRIES = 4;
+const TRY_AGAIN_MS = 250;
+/** How often what was left behind is tried again. */
+const RETRY_LEFT_MS = 60_000;
+
+/** A settlement whose consequences could not be drawn yet. */
+interface LeftBehind {
+  readonly stream: string;
+  readonly revision: number;
+}
+
+interface Cursor {
+  readonly position: Position | null;
+  readonly left: readonly LeftBehind[];
+}
+
+/** Makes the process; `run` begins it. */
+export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlement {
+  const { readStore, clock, owner, logger } = ports;
+  return {
+    async run(signal) {
+      let failures = 0;
+      while (!signal.aborted) {
+        let lease: HeldLease | null = null;
+        try {
+          lease = await HeldLease.take({ readStore, clock, owner, name: NAME, durationMs: LEASE_MS });
+          if (lease) {
+            await new Following(ports, lease, AbortSignal.any([signal, lease.lost])).run(() => {
+              failures = 0;
+            });
+          } else await pause(STANDBY_MS, signal);
+        } catch (error) {
+          failures++;
+          if (!(error instanceof LeaseLost)) {
+            logger.error({ err: error }, 'callbacks and calls on keys wait for the storage; they are taken up again');
+          }
+        } finally {
+          await lease?.release().catch(() => undefined);
+        }
+        if (failures > 0) await pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures), signal);
+      }
+    },
+  };
+}
+
+/** One stretch of following, under one lease. */
+class Following {
+  readonly #ports: AfterSettlementPorts;
+  readonly #lease: HeldLease;
+  readonly #signal: AbortSignal;
+  #version = 0;
+  #saved: Cursor = { position: null, left: [] };
+  #position: Position | null = null;
+  readonly #left = new Map<string, LeftBehind>();
+  #savedAt = Number.NEGATIVE_INFINITY;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(ports: AfterSettlementPorts, lease: HeldLease, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#lease = lease;
+    this.#signal = signal;
+  }
+
+  async run(wentWell: () => void): Promise<void> {
+    await this.#readCursor();
+    const retrying = setInterval(() => {
+      this.#retryLeft().catch(() => undefined);
+    }, RETRY_LEFT_MS);
+    try {
+      await this.#retryLeft();
+      const types = [PaymentSettled.type, PaymentSettledLate.type];
+      for await (const batch of this.#ports.log.subscribe(this.#position, { by: 'types', types }, this.#signal)) {
+        await this.#conclude(batch.events.filter(({ data }) => data.owes));
+        if (this.#signal.aborted) break;
+        this.#position = batch.position;
+        if (performance.now() - this.#savedAt >= SAVE_EVERY_MS) await this.#save();
+        wentWell();
+      }
+    } finally {
+      clearInterval(retrying);
+      await this.#save().catch(() => undefined);
+    }
+    if (this.#lease.lost.aborted) throw new LeaseLost(NAME);
+  }
+
+  #conclude(settlements: readonly RecordedEvent[]): Promise<void> {
+    const each = from(settlements).pipe(mergeMap((settlement) => this.#concludeOne(settlement), AT_ONCE));
+    return lastValueFrom(each, { defaultValue: undefined });
+  }
+
+  /** @throws StorageFailure: then nothing goes on, since the same would meet the next one */
+  async #concludeOne(settlement: RecordedEvent): Promise<void> {
+    const { stream, revision } = settlement;
+    for (let attempt = 1; !this.#signal.aborted; attempt++) {
+      try {
+        await drawConsequences(this.#ports, settlement);
+        this.#left.delete(stream);
+        return;
+      } catch (error) {
+        if (error instanceof StorageFailure) throw error;
+        if (attempt < TRIES) {
+          await pause(TRY_AGAIN_MS * attempt, this.#signal);
+          continue;
+        }
+        const alarm = 'settlement_left_behind';
+        this.#ports.logger.error(
+          { err: error, stream, alarm },
+          'what a settled payment owes beside its answer could not be done; it is tried again every minute',
+        );
+        this.#left.set(stream, { stream, revision });
+        await this.#save();
+        return;
+      }
+    }
+  }
+
+  async #retryLeft(): Promise<void> {
+    for (const { stream, revision } of [...this.#left.values()]) {
+      const [settlement] = await this.#ports.log.read(stream, { from: revision, limit: 1 });
+      if (settlement) await this.#concludeOne(settlement);
+    }
+  }
+
+  async #readCursor(): Promise<void> {
+    const { version, value } = await this.#ports.readStore.cell(NAME);
+    this.#version = version;
+    this.#saved = (value as Cursor | null) ?? this.#saved;
+    this.#position = this.#saved.position;
+    for (const one of this.#saved.left) this.#left.set(one.stream, one);
+  }
+
+  /** @throws LeaseLost if another process has moved the cursor since */
+  #save(): Promise<void> {
+    // One after the other: each knows the version that the one before has made.
+    this.#saving = this.#saving.catch(() => undefined).then(() => this.#saveNow());
+    return this.#saving;
+  }
+
+  async #saveNow(): Promise<void> {
+    const cursor: Cursor = { position: this.#position, left: [...this.#left.values()] };
+    if (JSON.stringify(cursor) === JSON.stringify(this.#saved)) return;
+    const value = { position: cursor.position, left: cursor.left.map((one) => ({ ...one })) };
+    if (!(await this.#ports.readStore.compareAndSet(NAME, this.#version, value))) throw new LeaseLost(NAME);
+    this.#version++;
+    this.#saved = cursor;
+    this.#savedAt = performance.now();
+  }
+}
+
+/** Does what one settlement owes. */
+async function drawConsequences(ports: AfterSettlementPorts, settlement: RecordedEvent): Promise<void> {
+  const { state } = await load(ports.log, payment, settlement.stream);
+  const hash = paymentOf(settlement.stream);
+  // A payment that was undone owes nothing; should it land after all, it settles again.
+  if (hash === null || state.status !== 'settled') return;
+  const { requestId, wallet } = state.authorization;
+  const context: CommandContext = {
+    commandId: settlement.id,
+    requestId,
+    correlationId: requestId,
+    causationId: settlement.id,
+    actor: NAME,
+  };
+  if (state.answer.keyCall) await ports.applyKeyCall(state, context);
+  if (state.answer.callbacks.length === 0) return;
+  await ports.ensureKey(wallet, context);
+  await scheduleOwed(ports, hash, state, context);
+}

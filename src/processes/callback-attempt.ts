@@ -1,0 +1,278 @@
+/**
+ * One look at one delivery: what is due is claimed, made and recorded. Which of several processes makes an attempt is
+ * decided by the log alone, by the claim's exact expected revision.
+ */
+import { randomUUID } from 'node:crypto';
+import type { BaseLogger } from 'pino';
+import type { FailureClass } from '../callbacks/failure-class.ts';
+import type { MasterKeys } from '../callbacks/master-keys.ts';
+import type { Outbound } from '../callbacks/outbound/outbound.ts';
+import { type CallbackKey, signatureHeaders } from '../callbacks/signature.ts';
+import { isRejection } from '../commands/decider.ts';
+import {
+  type AttemptUnderWay,
+  type Delivery,
+  type DeliveryCommand,
+  type DeliveryRejection,
+  delivery,
+  dueAt,
+  type ReceivedOutcome,
+  type ScheduledDelivery,
+} from '../commands/delivery.ts';
+import { MAX_JITTER } from '../commands/delivery-schedule.ts';
+import { handle, type Loaded } from '../commands/handle.ts';
+import { type SigningKey, validKeysAt } from '../commands/signing-key.ts';
+import { ensureSigningKey, loadSigningKeys } from '../commands/signing-key-use.ts';
+import { decodeEvent } from '../events/codec.ts';
+import { type DeliveryEvent, deliveryStream } from '../events/delivery.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { pause } from '../projections/pause.ts';
+import { type CommandContext, type EventLog, NO_STREAM, RevisionConflict } from '../storage/event-log.ts';
+import { isDeadOwner } from '../storage/lease-owner.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+
+export interface AttemptPorts {
+  readonly log: EventLog;
+  readonly payloads: Pick<PayloadStore, 'resolve'>;
+  readonly clock: Clock;
+  readonly outbound: Pick<Outbound, 'post'>;
+  readonly masterKeys: MasterKeys;
+  newKeyId(): string;
+  /** From 0 to 1. */
+  random(): number;
+  /** Unique for this process: `leaseOwner()`. */
+  readonly owner: string;
+  /** Names the service and its docs. */
+  readonly userAgent: string;
+  readonly logger: Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error'>;
+  /** Told of each attempt that has an outcome. */
+  readonly observe?: (attempt: ObservedAttempt) => void;
+}
+
+export interface ObservedAttempt {
+  /** Null: acknowledged. */
+  readonly failureClass: FailureClass | null;
+  readonly durationMs: number;
+  /** How long after it was due it began. */
+  readonly lateMs: number;
+}
+
+const ACTOR = 'callback-delivery';
+/** Pauses before a record of unknown outcome is repeated, milliseconds. Past them the attempt counts as interrupted. */
+const RECORD_REPEATS_MS = [50, 250, 1_000, 2_000, 5_000, 10_000] as const;
+/** Somebody else is at work on the same delivery: when to look again. */
+const LOOK_AGAIN: Micros = 5 * MICROS_PER_SECOND;
+
+/**
+ * Does what is due for a delivery, if anything is.
+ * @param signal aborts an attempt under way, which then counts as interrupted
+ * @returns when something is to be done for it next; null for nothing
+ * @throws StorageFailure
+ */
+export async function attendDelivery(
+  ports: AttemptPorts,
+  deliveryId: string,
+  signal: AbortSignal,
+): Promise<Micros | null> {
+  try {
+    return await new Attendance(ports, deliveryId, signal).run();
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    return ports.clock.now() + LOOK_AGAIN;
+  }
+}
+
+class Attendance {
+  readonly #ports: AttemptPorts;
+  readonly #deliveryId: string;
+  readonly #stream: string;
+  readonly #signal: AbortSignal;
+  /** Of its own: two processes that claim the same attempt must conflict, and not be taken for one. */
+  readonly #commandId = randomUUID();
+  #lastEventId: string | null = null;
+
+  constructor(ports: AttemptPorts, deliveryId: string, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#deliveryId = deliveryId;
+    this.#stream = deliveryStream(deliveryId);
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Micros | null> {
+    let known = await this.#load();
+    if (known.state.status === 'none') return null;
+    if (known.state.underway) {
+      known = await this.#interrupt(known, known.state.underway);
+      if (known.state.status === 'none' || known.state.underway) return dueAt(known.state);
+    }
+    const due = dueAt(known.state);
+    const { clock } = this.#ports;
+    if (due === null || due > clock.now() || this.#signal.aborted) return due;
+
+    const [keys, contents] = await Promise.all([this.#keys(known.state), this.#contents(known.state)]);
+    const claimed = await this.#claim(known, keys);
+    if (!claimed) return clock.now() + LOOK_AGAIN;
+    const { underway, loaded } = claimed;
+    const lateMs = (clock.now() - due) / 1000;
+    const outcome = contents ? await this.#post(contents, keys) : WITHDRAWN;
+    this.#ports.observe?.({ failureClass: outcome.failureClass, durationMs: outcome.durationMs, lateMs });
+    return this.#finish(loaded, underway, outcome);
+  }
+
+  async #load(): Promise<Loaded<Delivery>> {
+    const recorded = await this.#ports.log.read(this.#stream);
+    const last = recorded.at(-1);
+    this.#lastEventId = last?.id ?? null;
+    return {
+      state: recorded.reduce(
+        (state, event) => delivery.evolve(state, decodeEvent(event) as DeliveryEvent),
+        delivery.initialState,
+      ),
+      head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+    };
+  }
+
+  /** An attempt that nobody makes any more is recorded as such. */
+  async #interrupt(known: Loaded<Delivery>, { owner, attempt }: AttemptUnderWay): Promise<Loaded<Delivery>> {
+    const { clock, logger } = this.#ports;
+    // This process makes one attempt of a delivery at a time, so one of its own that it does not make now is lost.
+    const ownerIsGone = owner === this.#ports.owner || isDeadOwner(owner);
+    const recorded = await this.#record(known, {
+      type: 'Interrupt',
+      now: clock.now(),
+      ownerIsGone,
+      jitter: this.#jitter(),
+    });
+    if (isRejection(recorded)) return known;
+    logger.info({ deliveryId: this.#deliveryId, attempt }, 'an attempt was interrupted');
+    return recorded;
+  }
+
+  /** The newest first. Before the claim: without its secret no attempt can be made. */
+  async #keys({ facts: { wallet, requestId } }: ScheduledDelivery): Promise<SigningKeys> {
+    const { log, clock, masterKeys } = this.#ports;
+    let valid = validKeysAt(await loadSigningKeys(log, wallet), clock.now());
+    if (!valid) {
+      const context = this.#context(requestId);
+      valid = validKeysAt(await ensureSigningKey(this.#ports, wallet, masterKeys.newest, context), clock.now());
+    }
+    if (!valid) throw new Error(`the wallet ${wallet} has no signing key after one was made`);
+    const withSecret = ({ keyId, masterVersion }: SigningKey): CallbackKey => ({
+      keyId,
+      secret: masterKeys.secretOf({ wallet, keyId, masterVersion }),
+    });
+    return [withSecret(valid.current), ...(valid.previous ? [withSecret(valid.previous)] : [])];
+  }
+
+  /** The URL and the bytes; null where either was withdrawn. */
+  async #contents({ facts: { target, envelope } }: ScheduledDelivery): Promise<Contents | null> {
+    if (envelope === null) return null;
+    const found = await this.#ports.payloads.resolve([target, envelope]);
+    const [url, body] = [found.get(target), found.get(envelope)];
+    return url && body && !url.replaced && !body.replaced ? { url: url.content.toString(), body: body.content } : null;
+  }
+
+  async #claim(
+    known: Loaded<Delivery>,
+    [{ keyId }]: SigningKeys,
+  ): Promise<{ readonly underway: AttemptUnderWay; readonly loaded: Loaded<Delivery> } | null> {
+    const { clock, owner } = this.#ports;
+    const command = { type: 'StartAttempt', now: clock.now(), keyId, owner } as const;
+    const recorded = await this.#record(known, command);
+    if (isRejection(recorded) || recorded.state.status === 'none' || !recorded.state.underway) return null;
+    return { underway: recorded.state.underway, loaded: recorded };
+  }
+
+  async #post({ url, body }: Contents, keys: SigningKeys): Promise<ReceivedOutcome> {
+    const { clock, outbound, userAgent } = this.#ports;
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': userAgent,
+      ...signatureHeaders({
+        body,
+        deliveryId: this.#deliveryId,
+        idempotencyKey: this.#deliveryId,
+        atSeconds: Math.floor(clock.now() / MICROS_PER_SECOND),
+        keys,
+      }),
+    };
+    return outbound.post({ url, headers, body, signal: this.#signal });
+  }
+
+  async #finish(known: Loaded<Delivery>, claimed: AttemptUnderWay, outcome: ReceivedOutcome): Promise<Micros | null> {
+    const { clock, logger } = this.#ports;
+    const { responseCode, failureClass, durationMs } = outcome;
+    const facts = { deliveryId: this.#deliveryId, attempt: claimed.attempt, responseCode, failureClass, durationMs };
+    const command = { type: 'FinishAttempt', claimed, outcome, now: clock.now(), jitter: this.#jitter() } as const;
+    let recorded = await this.#recordDespiteOthers(known, command);
+    if (isRejection(recorded)) {
+      // Its lease ended first, and another process has said that it was interrupted.
+      logger.warn(facts, 'the outcome of an attempt came too late to be recorded');
+      recorded = { ...known, ...(await this.#load()) };
+    }
+    if (failureClass === null) logger.debug(facts, 'a callback was delivered');
+    else logger.info(facts, 'an attempt to deliver a callback failed');
+    return dueAt(recorded.state);
+  }
+
+  /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what stands there now. */
+  async #recordDespiteOthers(
+    known: Loaded<Delivery>,
+    command: DeliveryCommand,
+  ): Promise<Loaded<Delivery> | { readonly rejected: string }> {
+    for (let loaded = known; ; loaded = await this.#load()) {
+      try {
+        return await this.#record(loaded, command);
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+
+  /** Repeats the same append until its outcome is known, as long as that may help. */
+  async #record(
+    known: Loaded<Delivery>,
+    command: DeliveryCommand,
+  ): Promise<Loaded<Delivery> | { readonly rejected: DeliveryRejection }> {
+    const requestId = known.state.status === 'none' ? null : known.state.facts.requestId;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await handle(this.#ports, delivery, this.#stream, command, this.#context(requestId), known);
+      } catch (error) {
+        const repeatAfterMs = RECORD_REPEATS_MS[attempt];
+        if (!(error instanceof StorageFailure) || repeatAfterMs === undefined) throw error;
+        await pause(repeatAfterMs, this.#signal);
+      }
+    }
+  }
+
+  #context(requestId: string | null): CommandContext {
+    return {
+      commandId: this.#commandId,
+      requestId,
+      correlationId: requestId ?? this.#deliveryId,
+      causationId: this.#lastEventId,
+      actor: ACTOR,
+    };
+  }
+
+  #jitter(): number {
+    return this.#ports.random() * MAX_JITTER;
+  }
+}
+
+type SigningKeys = readonly [CallbackKey, ...CallbackKey[]];
+
+interface Contents {
+  readonly url: string;
+  readonly body: Buffer;
+}
+
+/** Nothing is sent. */
+const WITHDRAWN: ReceivedOutcome = {
+  responseCode: null,
+  failureClass: 'content_withdrawn',
+  retryAfterSeconds: null,
+  durationMs: 0,
+};

@@ -1,0 +1,89 @@
+/**
+ * Finds in the read model what is due within the hour, partition by partition, a bounded part of it at a time: however
+ * many deliveries are pending, memory and start stay the same.
+ */
+import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import { DELIVERY_TIMERS, type DeliveryTimer } from '../projections/deliveries.ts';
+import type { Position } from '../storage/event-log.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import type { DueDelivery } from './callback-queue.ts';
+
+/** Only what is due within this time is kept in memory. */
+export const HORIZON: Micros = 3_600 * MICROS_PER_SECOND;
+
+const PAGE = 250;
+/** Most rows of one look: some tens of milliseconds. What is left is met by the next look. */
+const ROWS_IN_A_LOOK = 4_000;
+
+export interface Look {
+  /** Something could not be taken in, or not everything was seen: look again soon. */
+  readonly unfinished: boolean;
+}
+
+/** What a row of the read model offers. @returns whether there was room for it */
+export type Offer = (due: DueDelivery, position: Position) => boolean;
+
+interface Place {
+  readonly value: string;
+  readonly id: string;
+}
+
+export class CallbackScan {
+  readonly #readStore: Pick<ReadStore, 'find'>;
+  /** Where the last look at a partition stopped; absent where it came to the end. */
+  readonly #stoppedAt = new Map<number, Place>();
+
+  constructor(readStore: Pick<ReadStore, 'find'>) {
+    this.#readStore = readStore;
+  }
+
+  /** Looks at these partitions, each from where the last look had to stop, the earliest due first. */
+  async look(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
+    let rows = ROWS_IN_A_LOOK;
+    let unfinished = false;
+    const share = Math.max(PAGE, Math.floor(ROWS_IN_A_LOOK / Math.max(1, partitions.length)));
+    for (const partition of partitions) {
+      const seen = await this.#lookAt(partition, now, Math.min(share, Math.max(PAGE, rows)), (due, position) => {
+        const taken = offer(due, position);
+        unfinished ||= !taken;
+        return taken;
+      });
+      rows -= seen;
+      unfinished ||= this.#stoppedAt.has(partition);
+    }
+    return { unfinished };
+  }
+
+  /** Forgets where looks at a partition stopped. */
+  forget(partition: number): void {
+    this.#stoppedAt.delete(partition);
+  }
+
+  async #lookAt(partition: number, now: Micros, most: number, offer: Offer): Promise<number> {
+    let seen = 0;
+    let after = this.#stoppedAt.get(partition);
+    while (seen < most) {
+      const page = await this.#readStore.find<DeliveryTimer>({
+        collection: DELIVERY_TIMERS,
+        equals: { partition },
+        range: { field: 'dueAt', upTo: toInstant(now + HORIZON) },
+        order: { field: 'dueAt', direction: 'ascending' },
+        limit: PAGE,
+        ...(after && { after }),
+      });
+      for (const { id, document, position } of page) {
+        const { wallet, origin, dueAt } = document;
+        offer({ deliveryId: id, wallet, origin, partition, dueAt: toMicros(dueAt) }, position);
+      }
+      seen += page.length;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) {
+        this.#stoppedAt.delete(partition);
+        return seen;
+      }
+      after = { value: last.document.dueAt, id: last.id };
+      this.#stoppedAt.set(partition, after);
+    }
+    return seen;
+  }
+}

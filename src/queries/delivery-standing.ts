@@ -1,0 +1,43 @@
+/** How the deliveries of callbacks stand as a whole: what operators watch. */
+import type { DeliveryStatus } from '../commands/delivery.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import { DELIVERIES, DELIVERY_TIMERS, type DeliveryTimer, PARTITIONS } from '../projections/deliveries.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+
+export interface DeliveryStanding {
+  /** Before their first attempt. */
+  readonly pending: number;
+  /** After a failed attempt, with another to come. */
+  readonly retrying: number;
+  /** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
+  readonly oldestOverdueSeconds: number;
+}
+
+type Store = Pick<ReadStore, 'find' | 'count'>;
+
+export async function deliveryStanding(readStore: Store, now: Micros): Promise<DeliveryStanding> {
+  const having = (status: DeliveryStatus) => readStore.count({ collection: DELIVERIES, equals: { status } });
+  const [pending, retrying, oldestOverdueSeconds] = await Promise.all([
+    having('pending'),
+    having('retrying'),
+    oldestOverdue(readStore, now),
+  ]);
+  return { pending, retrying, oldestOverdueSeconds };
+}
+
+/** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
+export async function oldestOverdue(readStore: Pick<ReadStore, 'find'>, now: Micros): Promise<number> {
+  const first = await Promise.all(
+    Array.from({ length: PARTITIONS }, (_, partition) =>
+      readStore.find<DeliveryTimer>({
+        collection: DELIVERY_TIMERS,
+        equals: { partition },
+        range: { field: 'dueAt', upTo: toInstant(now) },
+        order: { field: 'dueAt', direction: 'ascending' },
+        limit: 1,
+      }),
+    ),
+  );
+  const due = first.flat().map(({ document }) => toMicros(document.dueAt));
+  return due.length === 0 ? 0 : (now - Math.min(...due)) / MICROS_PER_SECOND;
+}
