@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
+import { readRange } from './callbacks/outbound/public-address.ts';
+import { readTrustedPair } from './callbacks/outbound/target.ts';
 import { isAddress } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -73,6 +75,22 @@ const masterKey = z.string().superRefine((value, context) => {
   }
 });
 
+/** Items between commas, each brought into one form; a fault names the first that is not of it. */
+const list = (read: (item: string) => string | null, expected: string) =>
+  optional(
+    z
+      .string()
+      .default('')
+      .transform((value, context) => {
+        const items = value.split(',').flatMap((item) => item.trim() || []);
+        return items.map((item) => {
+          const form = read(item);
+          if (form === null) context.addIssue({ code: 'custom', message: `${expected} expected` });
+          return form ?? item;
+        });
+      }),
+  );
+
 const Environment = z.object({
   NODE_ENV: optional(z.string().default('development')),
   HOST: optional(z.string().default('127.0.0.1')),
@@ -107,6 +125,11 @@ const Environment = z.object({
   FEE_PAYER_KEY: optional(z.string().optional()),
   MASTER_KEY: optional(masterKey.optional()),
   ADDRESS_LIMIT_PER_MINUTE: whole(0, 0, 1_000_000),
+  CALLBACK_ALLOW_PRIVATE: list(readTrustedPair, 'addresses with a port (127.0.0.1:9000,[::1]:9000) are'),
+  CALLBACK_NAT64_PREFIXES: list(
+    (item) => (readRange(item)?.family === 6 ? item : null),
+    'IPv6 prefixes (2001:db8:64::/96), no bit set behind their length, are',
+  ),
 });
 
 /** Environment variables that hold secrets: masked wherever the configuration is shown. */
@@ -139,6 +162,10 @@ export interface Config {
   readonly logLevel: string;
   /** Most requests with an invalid payment in a minute from one client address; null: any number. */
   readonly addressLimitPerMinute: number | null;
+  /** `host:port` pairs that callbacks may reach although they are not public; empty in production. */
+  readonly callbackAllowPrivate: readonly string[];
+  /** NAT64 prefixes of the network, through which callbacks would reach private IPv4 addresses: refused. */
+  readonly callbackNat64Prefixes: readonly string[];
   /**
    * `version:hex[,older version:hex…]`, from which the secrets of wallets' signing keys are derived; null: one in the
    * data folder.
@@ -194,6 +221,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : null,
     logLevel: values.LOG_LEVEL,
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
+    callbackAllowPrivate: values.CALLBACK_ALLOW_PRIVATE,
+    callbackNat64Prefixes: values.CALLBACK_NAT64_PREFIXES,
     masterKey: values.MASTER_KEY ?? null,
     solana: {
       network,
@@ -239,6 +268,13 @@ function productionFaults(
       'needed in production: a generated one is lost with its data folder, and with it every secret that was handed ' +
       'out; docket keys new-master makes one';
     faults.push({ variable: 'MASTER_KEY', problem });
+  }
+  if (values.CALLBACK_ALLOW_PRIVATE.length > 0) {
+    faults.push({
+      variable: 'CALLBACK_ALLOW_PRIVATE',
+      problem:
+        'refused in production: any caller names the URL of a callback, and so could reach these private addresses',
+    });
   }
   if (!values.PUBLIC_URL) {
     faults.push({ variable: 'PUBLIC_URL', problem: 'needed in production: the address that callers use' });

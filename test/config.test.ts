@@ -128,3 +128,44 @@ describe('the configuration', () => {
     expect(faultsOf({ FEE_PAYER_KEY: secret, PORT: 'x' })).not.toHaveProperty('FEE_PAYER_KEY');
   });
 });
+
+describe('what callbacks may reach', () => {
+  it('is nothing private unless an operator names it, in any notation of the address', () => {
+    expect(readConfig({})).toMatchObject({ callbackAllowPrivate: [], callbackNat64Prefixes: [] });
+    const pairs = '127.0.0.1:9000, [::1]:9001,[0:0::0001]:9001';
+    expect(readConfig({ CALLBACK_ALLOW_PRIVATE: pairs }).callbackAllowPrivate).toEqual([
+      '127.0.0.1:9000',
+      '[::1]:9001',
+      '[::1]:9001',
+    ]);
+    expect(readConfig({ CALLBACK_NAT64_PREFIXES: '2001:db8:64::/96' }).callbackNat64Prefixes).toEqual([
+      '2001:db8:64::/96',
+    ]);
+  });
+
+  it.each([
+    'localhost:9000',
+    '127.0.0.1',
+    '127.0.0.1:0',
+    '127.0.0.1:70000',
+    'http://127.0.0.1:9000',
+    '10.0.0.0/8',
+    'x',
+  ])('never takes %s for an address and a port', (pair) => {
+    expect(Object.keys(faultsOf({ CALLBACK_ALLOW_PRIVATE: `127.0.0.1:1,${pair}` }))).toEqual([
+      'CALLBACK_ALLOW_PRIVATE',
+    ]);
+  });
+
+  it.each(['64:ff9b::', '10.0.0.0/8', '2001:db8:64::1/96', '2001:db8::/129'])(
+    'never takes %s for a prefix',
+    (prefix) => {
+      expect(Object.keys(faultsOf({ CALLBACK_NAT64_PREFIXES: prefix }))).toEqual(['CALLBACK_NAT64_PREFIXES']);
+    },
+  );
+
+  it('is refused in production, with the reason', () => {
+    const faults = faultsOf({ NODE_ENV: 'production', CALLBACK_ALLOW_PRIVATE: '127.0.0.1:9000' });
+    expect(faults.CALLBACK_ALLOW_PRIVATE).toContain('any caller');
+  });
+});

@@ -56,6 +56,11 @@ Variables:
   ADDRESS_LIMIT_PER_MINUTE
                         most requests with an invalid payment a minute from one client address (0: any number); it goes
                         by the connection, so leave it off behind a proxy
+  CALLBACK_ALLOW_PRIVATE
+                        addresses with a port (127.0.0.1:9000,…) that callbacks may reach although they are not public,
+                        for tests; refused in production
+  CALLBACK_NAT64_PREFIXES
+                        the network's NAT64 prefixes (2001:db8:64::/96,…): callbacks do not go through them
 
 Examples:
   $ docket config

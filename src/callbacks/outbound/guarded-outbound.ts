@@ -11,22 +11,24 @@ import { Connection, type ExchangeResponse } from './connection.ts';
 import { dial, secured } from './dial.ts';
 import { IdleConnections } from './idle-connections.ts';
 import type { Outbound, PostOutcome, PostRequest } from './outbound.ts';
-import type { AddressRange } from './public-address.ts';
+import { type AddressRange, isPublicAddress } from './public-address.ts';
 import { resolvePublic } from './resolve.ts';
 import { retryAfterSeconds } from './retry-after.ts';
-import { checkTarget, type Target, type TargetRules } from './target.ts';
+import { checkTarget, plainHost, type Target, type TargetRules } from './target.ts';
 
 export interface OutboundOptions {
-  /** Host names under which this service is reached: never called. */
+  /** Hosts under which this service is reached, as `URL.hostname` gives them: never called. */
   readonly ownHosts?: readonly string[];
   /** Ports on which this service listens: never called. */
   readonly ownPorts?: readonly number[];
   /** `host:port` pairs that may be called whatever they are, as `readTrustedPair` gives them. */
   readonly trustedPairs?: readonly string[];
-  /** Ranges that lead into the network of this machine, for example its NAT64 prefix: never called. */
+  /** Ranges that lead into this machine's network, such as its NAT64 prefix, as `readRange` gives them: never called. */
   readonly refusedRanges?: readonly AddressRange[];
   /** Over everything, from the call to the last byte read. */
   readonly deadlineMs?: number;
+  /** For tests, whose receivers are on this machine: which addresses count as public. */
+  readonly isPublic?: (address: string) => boolean;
   /** For tests: DNS servers (`address:port`) to ask instead of the system's. */
   readonly dnsServers?: readonly string[];
   /** For tests: certificates (PEM) of authorities to trust beside the public ones. */
@@ -55,7 +57,8 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
 class GuardedOutbound implements Outbound {
   readonly #options: OutboundOptions;
   readonly #trustedPairs: ReadonlySet<string>;
-  readonly #ownAddresses = rememberedOwnAddresses();
+  readonly #ownHosts: readonly string[];
+  readonly #isPublic: (address: string) => boolean;
   readonly #secureContext: SecureContext;
   readonly #idle = new IdleConnections();
   readonly #underWay = new Set<Attempt>();
@@ -64,7 +67,9 @@ class GuardedOutbound implements Outbound {
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#trustedPairs = new Set(options.trustedPairs);
-    const { extraAuthorities } = options;
+    const { ownHosts = [], extraAuthorities, refusedRanges = [] } = options;
+    this.#ownHosts = ownHosts.map(plainHost);
+    this.#isPublic = options.isPublic ?? judgeOf(refusedRanges);
     this.#secureContext = createSecureContext({
       minVersion: 'TLSv1.2',
       ...(extraAuthorities ? { ca: [...rootCertificates, ...extraAuthorities] } : {}),
@@ -100,7 +105,7 @@ class GuardedOutbound implements Outbound {
     if ('refused' in checked) throw new AttemptFailure(checked.refused.failureClass, checked.refused.reason);
     const { target } = checked;
     attempt.signal.throwIfAborted();
-    const connection = this.#idle.take(target.origin) ?? (await this.#open(attempt, target, rules));
+    const connection = this.#idle.take(target.origin) ?? (await this.#open(attempt, target));
     attempt.phase = 'exchange';
     const last = this.#closed || this.#idle.isUnreliable(target.origin);
     try {
@@ -116,12 +121,12 @@ class GuardedOutbound implements Outbound {
     }
   }
 
-  async #open(attempt: Attempt, target: Target, { addresses }: TargetRules): Promise<Connection> {
+  async #open(attempt: Attempt, target: Target): Promise<Connection> {
     const { host, port, literal, secure } = target;
     const { signal } = attempt;
-    const dnsServers = this.#options.dnsServers ?? null;
+    const lookup = { isPublic: this.#isPublic, dnsServers: this.#options.dnsServers ?? null, signal };
     // A literal address has been judged with the URL.
-    const checked = literal ? [host] : await resolvePublic(host, { addresses, dnsServers, signal });
+    const checked = literal ? [host] : await resolvePublic(host, lookup);
     signal.throwIfAborted();
     attempt.phase = 'connect';
     const plain = await dial(checked, port, signal);
@@ -133,9 +138,9 @@ class GuardedOutbound implements Outbound {
   }
 
   #rules(): TargetRules {
-    const { ownHosts = [], ownPorts = [], refusedRanges = [] } = this.#options;
-    const addresses = { ownAddresses: this.#ownAddresses(), refusedRanges };
-    return { ownHosts, ownPorts, trustedPairs: this.#trustedPairs, addresses };
+    const { ownPorts = [] } = this.#options;
+    const ownHosts = this.#ownHosts;
+    return { ownHosts, ownPorts, trustedPairs: this.#trustedPairs, isPublic: this.#isPublic };
   }
 }
 
@@ -206,16 +211,16 @@ function statusFailure(status: number): FailureClass | null {
 /** The excerpt as text; a character that the cut went through is left out. */
 const textOf = (excerpt: Buffer): string => new TextDecoder('utf-8').decode(excerpt, { stream: true });
 
-function rememberedOwnAddresses(): () => readonly string[] {
-  let addresses: readonly string[] = [];
+/** What counts as public: {@link isPublicAddress}, less this machine's own addresses and the ranges of its network. */
+function judgeOf(refusedRanges: readonly AddressRange[]): (address: string) => boolean {
+  let ownAddresses: readonly string[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
-  return () => {
+  return (address) => {
     if (performance.now() - readAt > OWN_ADDRESSES_MS) {
-      addresses = Object.values(networkInterfaces()).flatMap((entries) =>
-        (entries ?? []).map(({ address }) => address),
-      );
+      const entries = Object.values(networkInterfaces()).flat();
+      ownAddresses = entries.flatMap((entry) => entry?.address ?? []);
       readAt = performance.now();
     }
-    return addresses;
+    return isPublicAddress(address, { ownAddresses, refusedRanges });
   };
 }

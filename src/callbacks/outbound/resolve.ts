@@ -1,10 +1,9 @@
 /** Looks a host up and judges all of the answer: one address that is not public spoils the others. */
 import { Resolver } from 'node:dns/promises';
 import { AttemptFailure } from './attempt-failure.ts';
-import { type AddressRules, isPublicAddress } from './public-address.ts';
 
 export interface ResolveOptions {
-  readonly addresses: AddressRules;
+  readonly isPublic: (address: string) => boolean;
   /** `address` or `address:port`; null: those of the system. */
   readonly dnsServers: readonly string[] | null;
   /** Ends the lookup; the caller knows why. */
@@ -26,7 +25,7 @@ const NOTHING_THERE = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
  */
 export async function resolvePublic(
   host: string,
-  { addresses, dnsServers, signal }: ResolveOptions,
+  { isPublic, dnsServers, signal }: ResolveOptions,
 ): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   if (dnsServers) resolver.setServers(dnsServers);
@@ -34,18 +33,21 @@ export async function resolvePublic(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    return judged(answers, addresses);
+    return judged(answers, isPublic);
   } finally {
     signal.removeEventListener('abort', cancel);
   }
 }
 
-function judged(answers: readonly PromiseSettledResult<string[]>[], addresses: AddressRules): readonly string[] {
+function judged(
+  answers: readonly PromiseSettledResult<string[]>[],
+  isPublic: (address: string) => boolean,
+): readonly string[] {
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (found.length > MOST_ANSWERS) {
     throw new AttemptFailure('address_not_public', `the host has more than ${MOST_ANSWERS} addresses`);
   }
-  if (!found.every((address) => isPublicAddress(address, addresses))) {
+  if (!found.every(isPublic)) {
     throw new AttemptFailure('address_not_public', 'the host has an address that is not public');
   }
   if (found.length > 0) return found;

@@ -4,7 +4,6 @@
  */
 import { isIP } from 'node:net';
 import type { FailureClass } from '../failure-class.ts';
-import { type AddressRules, isPublicAddress } from './public-address.ts';
 
 /** A URL that may be called, once its host's addresses have been found public. */
 export interface Target {
@@ -37,7 +36,7 @@ export interface TargetRules {
   readonly ownPorts: readonly number[];
   /** `host:port` pairs of an operator (`CALLBACK_ALLOW_PRIVATE`), in the form of {@link readTrustedPair}. */
   readonly trustedPairs: ReadonlySet<string>;
-  readonly addresses: AddressRules;
+  readonly isPublic: (address: string) => boolean;
 }
 
 export const LONGEST_URL = 2_048;
@@ -63,7 +62,7 @@ export function checkTarget(text: string, rules: TargetRules): CheckedTarget {
   if (url.username !== '' || url.password !== '') return notAllowed('a URL with a user or a password is not called');
   const secure = url.protocol === 'https:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  const host = hostOf(url);
+  const host = plainHost(url.hostname);
   const literal = isIP(host) !== 0;
   const shown = isIP(host) === 6 ? `[${host}]` : host;
   const origin = `${url.protocol}//${shown}:${port}`;
@@ -79,22 +78,23 @@ export function readTrustedPair(text: string): string | null {
   if (!/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\]):\d{1,5}$/i.test(text) || !URL.canParse(`http://${text}`)) return null;
   const { hostname, port } = new URL(`http://${text}`);
   if (port === '0') return null;
-  return isIP(unbracketed(hostname)) === 0 ? null : `${hostname}:${port || 80}`;
+  return isIP(plainHost(hostname)) === 0 ? null : `${hostname}:${port || 80}`;
 }
 
-/** The host as the URL standard reads it, so that every notation of an address has become one, less a dot at its end. */
-const hostOf = ({ hostname }: URL): string => unbracketed(hostname).replace(/\.$/, '');
-
-const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+/**
+ * A host as the URL standard reads it (there every notation of an address becomes one), less the dot at its end and the
+ * brackets of an IPv6 address.
+ */
+export const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function portAllowed(port: number, ownPorts: readonly number[]): boolean {
   if (port === 443 || port === 80) return true;
   return port >= 1_024 && !REFUSED_PORTS.has(port) && !ownPorts.includes(port);
 }
 
-function refusedAddress(host: string, { addresses, ownHosts }: TargetRules): Refusal | null {
+function refusedAddress(host: string, { isPublic, ownHosts }: TargetRules): Refusal | null {
   if (ownHosts.includes(host)) return { failureClass: 'address_not_public', reason: 'the address is our own' };
-  if (isPublicAddress(host, addresses)) return null;
+  if (isPublic(host)) return null;
   return { failureClass: 'address_not_public', reason: 'the address is not public' };
 }
 
