@@ -11,7 +11,18 @@ import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const NAMES = ['append', 'rebuild', 'delta', 'full-answer', 'import', 'status', 'sandbox', 'paid-query', 'engines'];
+const NAMES = [
+  'append',
+  'rebuild',
+  'delta',
+  'full-answer',
+  'import',
+  'status',
+  'sandbox',
+  'mcp',
+  'paid-query',
+  'engines',
+];
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--json FILE]\nbenchmarks: ${NAMES.join(', ')}`;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 

@@ -14,7 +14,7 @@ export const answered = (count) =>
     answer: HASH,
     keepUntil: '2026-04-01T12:00:00.000000Z',
     answeredCases: count,
-    reservedKeyId: null,
+    keyCall: null,
     callbacks: [],
   });
 

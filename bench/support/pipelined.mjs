@@ -4,10 +4,15 @@ import { connect } from 'node:net';
 const CONNECTIONS = 16;
 const PIPELINED = 4;
 
-/** Requests a second. Every answer has the same length, so that counting bytes counts answers. */
-export async function measure(port, path, headers, requests) {
-  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
-  const text = `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+/**
+ * Requests a second: a GET, or a POST where there is a body. Every answer has the same length, so that counting bytes
+ * counts answers.
+ */
+export async function measure(port, path, headers, requests, body = '') {
+  const sized = body === '' ? {} : { 'content-length': Buffer.byteLength(body) };
+  const all = { host: `127.0.0.1:${port}`, ...headers, ...sized };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  const text = `${body === '' ? 'GET' : 'POST'} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
   const length = await bytesOfOneAnswer(port, text);
   const each = Math.ceil(requests / CONNECTIONS);
   const began = performance.now();

@@ -1,6 +1,6 @@
 /** The methods of MCP over one table of tools (`mcp.md`). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { CallToolRequestParamsSchema, InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
+import { InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
 import type { Logger } from 'pino';
 import { problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
@@ -19,8 +19,8 @@ export interface Surroundings extends Pick<ToolCall, 'requestId' | 'speaksX402' 
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A member `result`, or why there is none. */
-export type Outcome = Buffer | RpcFailure;
+/** A member `result` as JSON text, or why there is none. */
+export type Outcome = string | RpcFailure;
 
 export type Dispatch = (request: RpcRequest, surroundings: Surroundings) => Outcome | Promise<Outcome>;
 
@@ -46,29 +46,33 @@ export function createDispatch(
   );
 
   const call = (params: RpcRequest['params'], around: Surroundings, era: Era): Outcome | Promise<Outcome> => {
+    const { name, arguments: sent } = params;
     // Some clients send null for no arguments.
-    const { arguments: sent, ...others } = params;
-    const { success } = CallToolRequestParamsSchema.safeParse(sent === null ? others : params);
-    const { name } = params;
-    if (!success || typeof name !== 'string') {
+    const isObject = typeof sent === 'object' && !Array.isArray(sent);
+    if (typeof name !== 'string' || (sent !== undefined && !isObject)) {
       return invalid('Send params {"name": "service_case_query", "arguments": {…}}: arguments is a JSON object.');
     }
     const tool = byName.get(name);
     if (!tool) return invalid(unknownTool(name, [...byName.keys()]));
-    const { headers, ...facts } = around;
+    const sentArguments = (sent ?? {}) as ToolCall['sentArguments'];
+    // Written out: a spread would cost more than all else here.
     const toolCall: ToolCall = {
-      ...facts,
-      headers,
-      sentArguments: (sent ?? {}) as ToolCall['sentArguments'],
+      requestId: around.requestId,
+      sentArguments,
       x402Payment: metaOf(params)['x402/payment'],
+      speaksX402: around.speaksX402,
+      sandbox: around.sandbox,
+      headers: around.headers,
+      address: around.address,
+      startedAt: around.startedAt,
     };
-    const failed = (cause: unknown): Buffer => {
+    const failed = (cause: unknown): string => {
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');
-      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).bytes(era);
+      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).text(era);
     };
     try {
       const result = tool.run(toolCall);
-      return result instanceof Promise ? result.then((each) => each.bytes(era), failed) : result.bytes(era);
+      return result instanceof Promise ? result.then((each) => each.text(era), failed) : result.text(era);
     } catch (error) {
       return failed(error);
     }

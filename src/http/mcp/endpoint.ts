@@ -16,7 +16,7 @@ import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId 
 import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
 import { readBody } from './body.ts';
 import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
-import { failure, failureBytes, RPC, type RpcFailure, type RpcId, readMessage, resultBytes } from './json-rpc.ts';
+import { failure, failureText, RPC, type RpcFailure, type RpcId, readMessage, resultText } from './json-rpc.ts';
 import { isAllowedOrigin, type OriginRules } from './origins.ts';
 import { refuseNotification } from './revisions.ts';
 
@@ -40,13 +40,16 @@ export interface McpEndpoint {
 interface Answer {
   readonly status: number;
   /** JSON; null for none. */
-  readonly body: Buffer | null;
+  readonly body: string | null;
   readonly allow?: string;
 }
 
 export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDependencies): McpEndpoint {
   const common = { ...commonHeaders('everybody', service.publicUrl), 'cache-control': 'no-store' };
-  const headers = Object.entries(common).flat();
+  const forPages = Object.entries(common).flat();
+  const forPrograms = Object.entries(common)
+    .filter(([name]) => !/^(?:access-control|cross-origin)-/.test(name))
+    .flat();
   let draining = false;
 
   const envelope = (refused: Problem, requestId: string): ErrorEnvelope =>
@@ -56,7 +59,7 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
   const refusedUnread = ({ method, headers }: IncomingMessage, requestId: string): Answer | null => {
     if (method !== 'POST') {
       const told = envelope(problem('method_not_allowed', { allow: ['POST'] }), requestId);
-      return { status: 405, body: Buffer.from(JSON.stringify(told)), allow: 'POST' };
+      return { status: 405, body: JSON.stringify(told), allow: 'POST' };
     }
     if (!isAllowedOrigin(headers.origin, origins)) {
       return refused(null, failure(RPC.invalidRequest, FOREIGN_ORIGIN, 403));
@@ -94,11 +97,16 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
   const send = (response: ServerResponse, requestId: string, { status, body, allow }: Answer): void => {
     if (response.destroyed || response.headersSent) return;
     const own = ['x-request-id', requestId];
+    const length = body === null ? 0 : Buffer.byteLength(body);
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
-    if (status !== 204) own.push('content-length', String(body?.length ?? 0));
+    if (status !== 204) own.push('content-length', String(length));
     if (allow !== undefined) own.push('allow', allow);
-    response.writeHead(status, [...headers, ...own]);
-    response.end(body ?? undefined);
+    // What only browsers ask for is sent to browsers only.
+    const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
+    response.writeHead(status, shared.concat(own));
+    // Text without a single character beyond ASCII is the same in both, and Latin-1 costs less to write.
+    if (body === null) response.end();
+    else response.end(body, length === body.length ? 'latin1' : 'utf8');
   };
 
   /** Never throws. */
@@ -155,11 +163,11 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
 
 const refused = (id: RpcId, refusal: RpcFailure): Answer => ({
   status: refusal.status,
-  body: failureBytes(id, refusal),
+  body: failureText(id, refusal),
 });
 
 const answered = (id: RpcId, outcome: Outcome): Answer =>
-  Buffer.isBuffer(outcome) ? { status: 200, body: resultBytes(id, outcome) } : refused(id, outcome);
+  typeof outcome === 'string' ? { status: 200, body: resultText(id, outcome) } : refused(id, outcome);
 
 const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are no web pages send no Origin.';
 

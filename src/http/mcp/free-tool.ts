@@ -27,9 +27,9 @@ export function freeTool(service: AnsweringService, { returns, answer, ...tool }
     run(call) {
       const { values, issues } = readArguments(tool.parameters, call.sentArguments);
       const answered = answer(values, call);
-      const [first, ...others] = 'bytes' in answered ? issues : [...issues, ...answered];
+      const [first, ...others] = 'text' in answered ? issues : [...issues, ...answered];
       if (first) return refusal(service, { tool: tool.name, requestId: call.requestId }, refuseFor([first, ...others]));
-      if ('bytes' in answered) return answered;
+      if ('text' in answered) return answered;
       throw new Error(`${tool.name} gave neither an answer nor a fault`);
     },
   };

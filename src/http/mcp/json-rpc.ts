@@ -1,4 +1,5 @@
 /** JSON-RPC 2.0 as MCP narrows it: one message a body, ids that are text or whole numbers. */
+import { isUtf8 } from 'node:buffer';
 import {
   JSONRPCErrorResponseSchema,
   JSONRPCNotificationSchema,
@@ -47,16 +48,17 @@ export type Incoming =
   | { readonly kind: 'broken'; readonly id: RpcId; readonly failure: RpcFailure };
 
 /** No argument of a tool is nested half as deep, and what is deeper could exhaust the stack of whoever looks at it. */
-const MAX_NESTING = 64;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const MAX_NESTING = 200;
 
 /** Reads the body of one POST. Never throws. */
-export function readMessage(body: Uint8Array): Incoming {
+export function readMessage(body: Buffer): Incoming {
   let value: unknown;
   try {
-    const text = utf8.decode(body);
-    if (nestingOf(text) > MAX_NESTING) return broken(null, RPC.invalidRequest, 'The body is nested too deeply.');
+    if (!isUtf8(body)) return broken(null, RPC.parseError, 'The body is not UTF-8.');
+    const text = body.toString('utf8').replace(/^\ufeff/, '');
+    // A short text has no room to be deep.
+    if (text.length > 2 * MAX_NESTING && nestingOf(text) > MAX_NESTING)
+      return broken(null, RPC.invalidRequest, 'The body is nested too deeply.');
     value = JSON.parse(text);
   } catch {
     return broken(null, RPC.parseError, 'The body is not JSON.');
@@ -90,12 +92,9 @@ const broken = (id: RpcId, code: number, message: string): Incoming => ({
   failure: failure(code, message, 400),
 });
 
-/** @param result JSON text */
-export const resultBytes = (id: RpcId, result: Uint8Array): Buffer =>
-  Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`), result, CLOSING]);
+/** A whole answer. @param result JSON text */
+export const resultText = (id: RpcId, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
-const CLOSING = Buffer.from('}');
-
-export function failureBytes(id: RpcId, { code, message, data }: RpcFailure): Buffer {
-  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } }));
-}
+export const failureText = (id: RpcId, { code, message, data }: RpcFailure): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });

@@ -65,6 +65,8 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
             meta: { [RECEIPT_KEY]: receiptOf(receipt, transaction, null), [RESULT_URL_KEY]: url },
           });
         }
+        case 'uncharged':
+          return toolResult({ structured: outcome.body.toString('utf8') });
         case 'pending': {
           const pending = { requestId, boughtBy: outcome.boughtBy, transaction: outcome.transaction, tag };
           const answer = pendingAnswer({ ...pending, clock: service.clock }, service.publicUrl);

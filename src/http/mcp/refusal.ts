@@ -104,12 +104,12 @@ const wait = (seconds: Json | undefined): string =>
 const listed = (names: Json | undefined): string =>
   Array.isArray(names) && names.length ? `, e.g. ${names.join(', ')}` : '';
 
-/** The parameters that are at fault, e.g. "case_id and last_checked". */
+/** The parameters that are at fault, e.g. "case_id, last_checked". */
 function namesIn({ issues }: JsonObject): string {
   const names = new Set(
     (Array.isArray(issues) ? (issues as readonly JsonObject[]) : []).map(({ parameter }) => parameter),
   );
-  return names.size ? [...names].join(' and ') : 'the arguments';
+  return names.size ? [...names].join(', ') : 'the arguments';
 }
 
 /** REST's addresses and headers, and what stands for them here. */

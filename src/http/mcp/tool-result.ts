@@ -1,4 +1,4 @@
-/** The result of a tool, as bytes: structured content, and the same JSON as text for clients that read only that. */
+/** The result of a tool, as JSON text: structured content, and the same JSON as text for clients that read only that. */
 import type { JsonObject } from '../../events/event.ts';
 import type { Era } from './revisions.ts';
 import { META_KEYS } from './revisions.ts';
@@ -14,14 +14,14 @@ export interface ToolResultParts {
 }
 
 export interface ToolResult {
-  /** A member `result` of a JSON-RPC answer. Made once for each era, however often it is sent. */
-  bytes(era: Era): Buffer;
+  /** The member `result` of a JSON-RPC answer, as JSON text. Made once for each era, however often it is sent. */
+  text(era: Era): string;
 }
 
 export function toolResult(parts: ToolResultParts): ToolResult {
-  const made: { [era in Era]?: Buffer } = {};
+  const made: { [era in Era]?: string } = {};
   return {
-    bytes(era) {
+    text(era) {
       const known = made[era] ?? encoded(parts, era);
       made[era] = known;
       return known;
@@ -29,17 +29,17 @@ export function toolResult(parts: ToolResultParts): ToolResult {
   };
 }
 
-function encoded({ structured, isError = false, note, meta }: ToolResultParts, era: Era): Buffer {
+function encoded({ structured, isError = false, note, meta }: ToolResultParts, era: Era): string {
   const texts = note === undefined ? [structured] : [structured, note];
   const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',');
   const members = [`"content":[${content}]`, `"structuredContent":${structured}`, `"isError":${isError}`];
-  return Buffer.from(`{${[...members, ...envelope(era, meta)].join(',')}}`);
+  return `{${[...members, ...envelope(era, meta)].join(',')}}`;
 }
 
 /** A member `result` of the protocol's own methods. */
-export const protocolResult = (value: JsonObject, era: Era): Buffer => {
+export const protocolResult = (value: JsonObject, era: Era): string => {
   const members = JSON.stringify(value).slice(1, -1);
-  return Buffer.from(`{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`);
+  return `{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`;
 };
 
 /** What the newer revision has in every result beside what the result says. */

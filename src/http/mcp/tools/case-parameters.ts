@@ -3,7 +3,8 @@ import type { Parameters } from '../parameters.ts';
 
 export const CASE_ID = {
   type: 'string',
-  description: 'Case number as the court writes it, e.g. 3:24-cv-01234. service_court_list shows each court’s form.',
+  description:
+    'Case number as the court writes it, e.g. 3:24-cv-01234. service_court_list shows the form of each court.',
   required: true,
   example: '3:24-cv-01234',
 } as const;
@@ -34,7 +35,12 @@ export const CASE_PARAMETERS: Parameters = {
     default: 'basic',
     example: 'full',
   },
-  language: { type: 'string', description: 'Where the court has both.', values: ['en', 'fr'], example: 'fr' },
+  language: {
+    type: 'string',
+    description: 'Of names and texts, where the court has both.',
+    values: ['en', 'fr'],
+    example: 'fr',
+  },
   filing_types: {
     type: 'string',
     description: 'Filters delta: types separated by commas (no JSON array), e.g. motion,order.',

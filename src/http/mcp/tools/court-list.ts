@@ -11,6 +11,7 @@ import { readTag } from '../../parameters/request-parameters.ts';
 import type { StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Argument, Parameters } from '../parameters.ts';
+import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
 import { toolResult } from '../tool-result.ts';
 
@@ -67,6 +68,7 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
     const status = shown[index];
     return status ? [{ court, json: JSON.stringify(shortly(status)), words: searchable(court) }] : [];
   });
+  const ready = readyResults(service.clock);
   const regions = new Set(courts.flatMap(({ region }) => region ?? []));
 
   return freeTool(service, {
@@ -86,18 +88,17 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
       const limit = readLimit(values.get('limit'), issues);
       const offset = readCursor(values.get('cursor'), filters, issues);
       if (issues.length) return issues;
-      const found = all.filter((listed) => matches(listed, filters));
-      const page = found.slice(offset, offset + limit);
-      const meta = metaOf({
-        request_id: call.requestId,
-        queried_at: toInstant(service.clock.now()),
-        tag: readTag({ url: '', headers: call.headers }),
-      });
-      const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
-      const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
-      const list = page.map(({ json }) => json).join(',');
-      return toolResult({
-        structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
+      const tag = readTag({ url: '', headers: call.headers });
+      return ready(JSON.stringify([filters, limit, offset, tag]), () => {
+        const found = matching(all, filters);
+        const page = found.slice(offset, offset + limit);
+        const meta = metaOf({ request_id: call.requestId, queried_at: toInstant(service.clock.now()), tag });
+        const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
+        const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
+        const list = page.map(({ json }) => json).join(',');
+        return toolResult({
+          structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
+        });
       });
     },
   });
@@ -119,12 +120,16 @@ const plain = (text: string): string =>
     .replace(/[^\p{L}\p{N}_]+/gu, ' ')
     .trim();
 
-function matches({ court, words }: Listed, { includePlanned, country, region, search }: Filters): boolean {
-  if (!includePlanned && !isLive(court)) return false;
-  if (country !== null && court.country !== country) return false;
-  if (region !== null && court.region !== region) return false;
+function matching(all: readonly Listed[], { includePlanned, country, region, search }: Filters): readonly Listed[] {
   // A word may be the beginning of one: "calif" finds California.
-  return search === '' || search.split(' ').every((word) => words.includes(` ${word}`));
+  const beginnings = search === '' ? [] : search.split(' ').map((word) => ` ${word}`);
+  return all.filter(
+    ({ court, words }) =>
+      (includePlanned || isLive(court)) &&
+      (country === null || court.country === country) &&
+      (region === null || court.region === region) &&
+      beginnings.every((beginning) => words.includes(beginning)),
+  );
 }
 
 function readFilters(values: ReadonlyMap<string, Argument>, regions: ReadonlySet<string>, issues: Issue[]): Filters {

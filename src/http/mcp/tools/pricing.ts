@@ -8,9 +8,9 @@ import { costInUsd, PRICE_BASE_UNITS } from '../../paid-call.ts';
 import { type AnsweringService, newRequestId } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
 import { freeTool } from '../free-tool.ts';
-import { readyResult } from '../ready-result.ts';
+import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
-import { toolResult } from '../tool-result.ts';
+import { type ToolResult, toolResult } from '../tool-result.ts';
 
 export function pricingTool(service: AnsweringService, { network, payTo }: Merchant): Tool {
   const price = costInUsd(PRICE_BASE_UNITS);
@@ -55,10 +55,11 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
     sandbox: `${service.publicUrl}/v2/mcp?test=1 answers every tool from invented dockets, free.`,
     documentation_url: `${service.publicUrl}/docs/mcp`,
   };
-  const result = readyResult(service.clock, () => {
+  const ready = readyResults(service.clock);
+  const make = (): ToolResult => {
     const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
     return toolResult({ structured: JSON.stringify({ meta, ...prices }) });
-  });
+  };
   return freeTool(service, {
     name: 'service_pricing',
     title: 'Prices and payment',
@@ -71,6 +72,6 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
       free_tools: { type: 'array', items: { type: 'string' } },
       payment: { type: 'object' },
     },
-    answer: () => result(),
+    answer: () => ready('pricing', make),
   });
 }

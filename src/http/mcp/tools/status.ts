@@ -6,9 +6,9 @@ import { metaOf } from '../../meta.ts';
 import { newRequestId } from '../../send-problem.ts';
 import { API_VERSION, type StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
-import { readyResult } from '../ready-result.ts';
+import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
-import { toolResult } from '../tool-result.ts';
+import { type ToolResult, toolResult } from '../tool-result.ts';
 
 export function statusTool({ service, courts, sourceOf, health }: StatusDependencies): Tool {
   const { coverage_summary } = statusCourts(courts, sourceOf);
@@ -18,7 +18,8 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
     entries_included: 0,
     continuation_hint: `Call service_court_list, with search, country or region: all ${courts.length} courts at once would fill your context. GET ${service.publicUrl}/v2/status has all of them.`,
   };
-  const result = readyResult(service.clock, () => {
+  const ready = readyResults(service.clock);
+  const make = (): ToolResult => {
     const parts = health();
     const components = Object.entries(parts).map(([name, { status, since }]) => [name, { status, since }]);
     const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()), truncated: true });
@@ -32,7 +33,7 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
       coverage_summary,
     });
     return toolResult({ structured });
-  });
+  };
   return freeTool(service, {
     name: 'service_status',
     title: 'Service status',
@@ -44,6 +45,6 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
       components: { type: 'object' },
       coverage_summary: { type: 'object' },
     },
-    answer: () => result(),
+    answer: () => ready('status', make),
   });
 }
