@@ -57,7 +57,7 @@ async function write(stream) {
         answer,
         keepUntil: '2999-01-01T00:00:00.000000Z',
         answeredCases: size,
-        reservedKeyId: null,
+        keyCall: null,
         callbacks: [],
       }),
     ),
