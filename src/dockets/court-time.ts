@@ -12,6 +12,8 @@ interface Zone {
   readonly starts: Map<string, number>;
   /** Last microsecond of a court-local day, by its text. */
   readonly ends: Map<string, Micros>;
+  /** A court-local day as a timestamp, by its text. */
+  readonly timestamps: Map<string, string>;
 }
 
 const zones = new Map<string, Zone>();
@@ -32,6 +34,7 @@ function zoneOf(timeZone: string): Zone {
       }),
       starts: new Map(),
       ends: new Map(),
+      timestamps: new Map(),
     };
     zones.set(timeZone, zone);
   }
@@ -106,8 +109,12 @@ export function wallTime(timeZone: string, day: string, hour: number, minute: nu
 
 /** A court-local day as a timestamp: its start, with the offset that the court's zone has then. */
 export function dayAsTimestamp(timeZone: string, day: string): string {
-  const start = startMs(timeZone, day);
-  const minutes = Math.round(offsetAt(zoneOf(timeZone), start) / 60_000);
+  const zone = zoneOf(timeZone);
+  return remember(zone.timestamps, day, () => timestampOf(zone, startMs(timeZone, day)));
+}
+
+function timestampOf(zone: Zone, start: number): string {
+  const minutes = Math.round(offsetAt(zone, start) / 60_000);
   const wall = new Date(start + minutes * 60_000).toISOString().slice(0, 19);
   const absolute = Math.abs(minutes);
   const two = (value: number): string => String(value).padStart(2, '0');
