@@ -24,6 +24,42 @@ const payment = {
 
 const heights = fc.integer({ min: 1_000, max: 1_000_000 });
 
+describe('whether a payment is on the chain already', () => {
+  const blockhashes = { lastValidBlockHeightOf: () => 1_000, blockHeight: () => 900 };
+  const landed = { slot: 1, commitment: 'confirmed', error: null } as const;
+  const already = { problem: 'payment_rejected', details: { reason: 'already_on_chain' } };
+  const ask = async (sponsored: boolean, answers: Partial<Chain>) => {
+    const asked: string[] = [];
+    const signatureStatus = async (signature: string) => {
+      asked.push(signature);
+      return landed;
+    };
+    const transaction = { ...payment.transaction, sponsored };
+    const ports = { chain: { ...chain, signatureStatus, ...answers }, blockhashes };
+    return { outcome: await checkOnChain(ports, { ...payment, transaction }), asked };
+  };
+
+  it('is always asked of one that its sender can land alone, whatever an endpoint that lags would run', async () => {
+    const { outcome, asked } = await ask(false, {});
+    expect(outcome).toMatchObject(already);
+    expect(asked).toEqual([payment.signature]);
+  });
+
+  it('is asked of one that needs our signature where the chain refuses to run it', async () => {
+    for (const error of ['"BlockhashNotFound"', '"AlreadyProcessed"', '{"InstructionError":[0,{"Custom":1}]}']) {
+      const { outcome, asked } = await ask(true, { simulate: async () => ({ ok: false, error, logs: [] }) });
+      expect(outcome).toMatchObject(already);
+      expect(asked).toEqual([payment.signature]);
+    }
+  });
+
+  it('needs no question where the chain would run what nobody but us can send', async () => {
+    const { outcome, asked } = await ask(true, {});
+    expect(outcome).toEqual({ lastValidBlockHeight: 1_000 });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('the height after which a payment is dead', () => {
   it('is never earlier than the chain’s, however far the endpoint that says the height is behind', async () => {
     await fc.assert(
