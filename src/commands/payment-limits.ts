@@ -16,7 +16,7 @@ const HOUR: Micros = 60 * MINUTE;
 const DAY: Micros = 24 * HOUR;
 
 export interface LimitPorts {
-  readonly readStore: Pick<ReadStore, 'increment'>;
+  readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
   readonly clock: Clock;
 }
 
@@ -45,9 +45,12 @@ export async function admit({ readStore, clock }: LimitPorts, wallet: string): P
   const { refused } = await refuseForFailures({ readStore, clock }, wallet);
   if (refused) return refused;
   const now = clock.now();
-  const minute = await readStore.increment(minuteOf(wallet), 1, REQUESTS_PER_MINUTE, now, MINUTE);
-  if (!minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
-  const day = await readStore.increment(dayOf(wallet), 1, CASES_PER_DAY, now, DAY);
+  const [minute, day] = await readStore.incrementInTurn([
+    { id: minuteOf(wallet), amount: 1, limit: REQUESTS_PER_MINUTE, now, windowMicros: MINUTE },
+    { id: dayOf(wallet), amount: 1, limit: CASES_PER_DAY, now, windowMicros: DAY },
+  ]);
+  if (minute && !minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
+  if (!minute || !day) throw new RangeError('a read store gave no outcome of an increment');
   if (!day.allowed) {
     await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
     return limited(day, CASES_PER_DAY, 'day', now);

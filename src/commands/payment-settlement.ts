@@ -19,7 +19,7 @@ export interface SettlementPorts {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly chain: Chain;
-  readonly readStore: Pick<ReadStore, 'increment'>;
+  readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
 }
 
 /** What one look at the chain says of a submitted transaction. */
@@ -141,8 +141,9 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
   if (first.type === 'PaymentFailed' && first.data.reason === 'on_chain_error') {
     await countSettlementFailure(ports, wallet);
   }
-  // An outcome that is recorded stays one; what is not given back now ends with its window.
-  await giveBack(ports, wallet, BigInt(amount)).catch(() => undefined);
+  // An outcome that is recorded stays one, and nobody waits for what it frees: what is not given back ends with its
+  // window, and until then can only make the wallet's next payment wait.
+  giveBack(ports, wallet, BigInt(amount)).catch(() => undefined);
 }
 
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */

@@ -89,6 +89,15 @@ export interface Counted {
   readonly resetsAt: Micros;
 }
 
+/** One change of a counter; the fields are the arguments of `ReadStore.increment`. */
+export interface Increment {
+  readonly id: string;
+  readonly amount: number;
+  readonly limit: number;
+  readonly now: Micros;
+  readonly windowMicros: Micros;
+}
+
 export interface ReadStore {
   /**
    * Creates what is missing of a projection's collections and their indexes, for one generation. A collection that
@@ -144,6 +153,11 @@ export interface ReadStore {
    * @param amount 0 reads, negative gives back (never below 0, and nothing once the window has ended)
    */
   increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted>;
+  /**
+   * As `increment` for each in turn, up to the first that does not fit, whose outcome is the last one given: what stands
+   * behind it is not tried, and what stood before it stays counted. At one go where the engine can.
+   */
+  incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]>;
 
   check(): Promise<void>;
   close(): Promise<void>;

@@ -421,6 +421,42 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await store.increment(begun, -1, 5, 2000, WINDOW)).toEqual({ ...counted, count: 1 });
       });
 
+      it('count in turn up to the first that does not fit', async () => {
+        const [minute, day] = [randomUUID(), randomUUID()];
+        const both = (now: number) => [
+          { id: minute, amount: 1, limit: 2, now, windowMicros: WINDOW },
+          { id: day, amount: 1, limit: 9, now, windowMicros: 10 * WINDOW },
+        ];
+        expect(await store.incrementInTurn(both(1000))).toEqual([
+          { count: 1, allowed: true, resetsAt: 1000 + WINDOW },
+          { count: 1, allowed: true, resetsAt: 1000 + 10 * WINDOW },
+        ]);
+        await other.incrementInTurn(both(2000));
+        // The first refuses, so the second is not touched.
+        expect(await store.incrementInTurn(both(3000))).toEqual([
+          { count: 2, allowed: false, resetsAt: 1000 + WINDOW },
+        ]);
+        expect((await store.increment(day, 0, 9, 3000, WINDOW * 10)).count).toBe(2);
+        // The second refuses, and what the first has counted stands.
+        const reversed = both(4000).toReversed();
+        expect((await other.incrementInTurn(reversed)).map(({ allowed }) => allowed)).toEqual([true, false]);
+        expect((await store.increment(day, 0, 9, 4000, WINDOW * 10)).count).toBe(3);
+        expect(await store.incrementInTurn([])).toEqual([]);
+      });
+
+      it('are exact in turn for many at the same time', async () => {
+        const [first, second] = [randomUUID(), randomUUID()];
+        const asked = Array.from({ length: 60 }, (_, index) =>
+          (index % 2 ? store : other).incrementInTurn([
+            { id: first, amount: 1, limit: 40, now: 1000, windowMicros: WINDOW },
+            { id: second, amount: 1, limit: 30, now: 1000, windowMicros: WINDOW },
+          ]),
+        );
+        const fitted = (await Promise.all(asked)).map((counted) => counted.filter(({ allowed }) => allowed).length);
+        expect(fitted.filter((count) => count >= 1)).toHaveLength(40);
+        expect(fitted.filter((count) => count === 2)).toHaveLength(30);
+      });
+
       it('are exact for many at the same time', async () => {
         const id = randomUUID();
         const asked = Array.from({ length: 90 }, (_, index) =>

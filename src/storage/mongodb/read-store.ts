@@ -13,6 +13,7 @@ import type {
   Counted,
   DocumentState,
   Find,
+  Increment,
   Lease,
   ReadStore,
   Stored,
@@ -111,6 +112,16 @@ export class MongoReadStore implements ReadStore {
 
   increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
     return this.#run(() => this.#counters.add(id, amount, limit, now, windowMicros));
+  }
+
+  async incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]> {
+    const counted: Counted[] = [];
+    for (const { id, amount, limit, now, windowMicros } of increments) {
+      const one = await this.increment(id, amount, limit, now, windowMicros);
+      counted.push(one);
+      if (!one.allowed) break;
+    }
+    return counted;
   }
 
   async check(): Promise<void> {

@@ -12,7 +12,7 @@ interface CounterRow {
 const WINDOWS_BETWEEN_SWEEPS = 500;
 const MOST_SWEPT = 1000;
 
-/** Everything here runs inside a transaction of the caller, which makes it exact between processes. */
+/** Everything here that writes runs inside a transaction of the caller, which makes it exact between processes. */
 export class Counters {
   readonly #select;
   readonly #write;
@@ -30,6 +30,15 @@ export class Counters {
     this.#sweep = database.prepare<[Micros]>(
       `DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE resets_at <= ? LIMIT ${MOST_SWEPT})`,
     );
+  }
+
+  /** What a counter shows now, without a write; null where its window must be shortened first, which `add` does. */
+  look(id: string, now: Micros, windowMicros: Micros): Counted | null {
+    const row = this.#select.get(id);
+    if (row && row.resetsAt > now + windowMicros) return null;
+    return row && row.resetsAt > now
+      ? { count: row.count, allowed: true, resetsAt: row.resetsAt }
+      : { count: 0, allowed: true, resetsAt: now + windowMicros };
   }
 
   add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Counted {

@@ -24,6 +24,10 @@ export class DocumentTables {
   readonly #moveCheckpoint;
   readonly #tables = new Map<string, TableStatements>();
   readonly #queries = new Map<string, Database.Statement<unknown[], unknown>>();
+  readonly #dataVersion;
+  /** Generations that readers see, by collection, as they were at one version of the file's data. */
+  readonly #generations = new Map<string, number>();
+  #generationsAt = -1;
 
   constructor(database: Database.Database) {
     this.#database = database;
@@ -45,6 +49,7 @@ export class DocumentTables {
       `INSERT INTO active_generations (projection, generation) VALUES (?, ?)
        ON CONFLICT (projection) DO UPDATE SET generation = excluded.generation`,
     );
+    this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
     this.#checkpoint = database
       .prepare<[string, number], Position>('SELECT position FROM checkpoints WHERE projection = ? AND generation = ?')
       .pluck();
@@ -56,6 +61,7 @@ export class DocumentTables {
   }
 
   prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): void {
+    this.#generations.clear();
     for (const collection of collections) {
       const owner = this.#owner.get(collection.name, generation);
       if (owner !== undefined && owner !== projection) {
@@ -117,6 +123,7 @@ export class DocumentTables {
   }
 
   activateGeneration(projection: string, generation: number): void {
+    this.#generations.clear();
     this.#activate.run(projection, generation);
   }
 
@@ -129,8 +136,16 @@ export class DocumentTables {
     }
   }
 
+  /** Changed by this connection, which forgets them then, or by another one, which changes the version of the data. */
   #generation(collection: string): number {
-    return this.#generationOf.get(collection) ?? 1;
+    const version = this.#dataVersion.get() ?? -1;
+    if (version !== this.#generationsAt) this.#generations.clear();
+    this.#generationsAt = version;
+    const known = this.#generations.get(collection);
+    if (known !== undefined) return known;
+    const generation = this.#generationOf.get(collection) ?? 1;
+    this.#generations.set(collection, generation);
+    return generation;
   }
 
   /** Null for a collection that nobody has prepared yet: to its readers it is empty. */

@@ -22,6 +22,11 @@ type Outcome = { readonly value: unknown } | { readonly refused: Error };
 
 /** Keeps one transaction, and so one stay on the main thread, short. */
 const MOST_JOBS_AT_ONCE = 256;
+/**
+ * How long a group may gather while each turn of the event loop brings another writer. A lone writer waits for two
+ * empty turns, which are microseconds; in a busy process the turns are long, and fewer commits leave more of them.
+ */
+const LONGEST_GATHERING_MS = 4;
 
 export class GroupCommitter {
   readonly #file: SqliteFile;
@@ -30,7 +35,7 @@ export class GroupCommitter {
   #committing: Promise<void> | null = null;
 
   /** @param committed called after each COMMIT that wrote something, before the writers hear of it */
-  constructor(file: SqliteFile, committed: () => void) {
+  constructor(file: SqliteFile, committed: () => void = () => undefined) {
     this.#file = file;
     this.#committed = committed;
   }
@@ -42,8 +47,7 @@ export class GroupCommitter {
   submit<Result>(work: () => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (outcome: unknown) => void, reject });
-      // One turn of the event loop later everybody who was about to write has come.
-      this.#committing ??= nextTurn().then(() => this.#commitWaiting());
+      this.#committing ??= this.#commitWaiting();
     });
   }
 
@@ -53,13 +57,23 @@ export class GroupCommitter {
   }
 
   async #commitWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const jobs = this.#waiting.splice(0, MOST_JOBS_AT_ONCE);
-      await this.#commitTogether(jobs);
-      // The writers of this group may be about to write again: let them join the next one.
-      await nextTurn();
+    // One turn of the event loop later everybody who was about to write has come, and after a commit its writers again.
+    for (await nextTurn(); this.#waiting.length > 0; await nextTurn()) {
+      await this.#gather();
+      await this.#commitTogether(this.#waiting.splice(0, MOST_JOBS_AT_ONCE));
     }
     this.#committing = null;
+  }
+
+  /** Waits while others go on coming: until a turn brings nobody, the group is full, or it has waited long enough. */
+  async #gather(): Promise<void> {
+    const until = performance.now() + LONGEST_GATHERING_MS;
+    for (;;) {
+      const before = this.#waiting.length;
+      if (before >= MOST_JOBS_AT_ONCE || performance.now() >= until) return;
+      await nextTurn();
+      if (this.#waiting.length === before) return;
+    }
   }
 
   async #commitTogether(jobs: Job[]): Promise<void> {

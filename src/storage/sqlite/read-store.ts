@@ -16,6 +16,7 @@ import type {
   Counted,
   DocumentState,
   Find,
+  Increment,
   Lease,
   ReadStore,
   Stored,
@@ -23,10 +24,13 @@ import type {
 import type { SqliteCells } from './cells.ts';
 import { Counters } from './counters.ts';
 import { DocumentTables } from './document-tables.ts';
+import { GroupCommitter } from './group-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 export class SqliteReadStore implements ReadStore {
   readonly #file: SqliteFile;
+  /** What counts and what folds at the same time is committed together: each commit costs the main thread its own. */
+  readonly #committer: GroupCommitter;
   readonly #documents: DocumentTables;
   readonly #counters: Counters;
   readonly #cells: SqliteCells;
@@ -38,6 +42,7 @@ export class SqliteReadStore implements ReadStore {
   constructor(file: SqliteFile, cells: SqliteCells) {
     this.#file = file;
     this.#cells = cells;
+    this.#committer = new GroupCommitter(file);
     const { database } = file;
     this.#documents = new DocumentTables(database);
     this.#counters = new Counters(database);
@@ -82,7 +87,7 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async commit(commit: Commit): Promise<void> {
-    await this.#file.transaction(() => this.#documents.commit(commit));
+    await this.#committer.submit(() => this.#documents.commit(commit));
   }
 
   async checkpoint(projection: string, generation: number): Promise<Position | null> {
@@ -132,7 +137,21 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
-    return this.#file.transaction(() => this.#counters.add(id, amount, limit, now, windowMicros));
+    // A look need not wait for a commit; one that finds a window to be shortened writes, and takes its turn.
+    const seen = amount === 0 ? await this.#file.whenFree(() => this.#counters.look(id, now, windowMicros)) : null;
+    return seen ?? this.#committer.submit(() => this.#counters.add(id, amount, limit, now, windowMicros));
+  }
+
+  async incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]> {
+    return this.#committer.submit(() => {
+      const counted: Counted[] = [];
+      for (const { id, amount, limit, now, windowMicros } of increments) {
+        const one = this.#counters.add(id, amount, limit, now, windowMicros);
+        counted.push(one);
+        if (!one.allowed) break;
+      }
+      return counted;
+    });
   }
 
   async check(): Promise<void> {
@@ -142,7 +161,7 @@ export class SqliteReadStore implements ReadStore {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#cells.close();
+    await Promise.all([this.#cells.close(), this.#committer.flush()]);
     this.#file.release();
   }
 }
