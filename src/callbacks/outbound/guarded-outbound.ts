@@ -11,7 +11,7 @@ import { Connection, type ExchangeResponse } from './connection.ts';
 import { dial, secured } from './dial.ts';
 import { IdleConnections } from './idle-connections.ts';
 import type { Outbound, PostOutcome, PostRequest } from './outbound.ts';
-import { type AddressRange, isPublicAddress } from './public-address.ts';
+import { type AddressRange, isPublicAddress, readRange } from './public-address.ts';
 import { resolvePublic } from './resolve.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 import { checkTarget, plainHost, type Target, type TargetRules } from './target.ts';
@@ -23,8 +23,8 @@ export interface OutboundOptions {
   readonly ownPorts?: readonly number[];
   /** `host:port` pairs that may be called whatever they are, as `readTrustedPair` gives them. */
   readonly trustedPairs?: readonly string[];
-  /** Ranges that lead into this machine's network, such as its NAT64 prefix, as `readRange` gives them: never called. */
-  readonly refusedRanges?: readonly AddressRange[];
+  /** Ranges (`2001:db8:64::/96`) that lead into this machine's network, such as its NAT64 prefix: never called. */
+  readonly refusedRanges?: readonly string[];
   /** Over everything, from the call to the last byte read. */
   readonly deadlineMs?: number;
   /** For tests, whose receivers are on this machine: which addresses count as public. */
@@ -64,12 +64,13 @@ class GuardedOutbound implements Outbound {
   readonly #underWay = new Set<Attempt>();
   #closed = false;
 
+  /** @throws RangeError for a refused range that is none */
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#trustedPairs = new Set(options.trustedPairs);
     const { ownHosts = [], extraAuthorities, refusedRanges = [] } = options;
     this.#ownHosts = ownHosts.map(plainHost);
-    this.#isPublic = options.isPublic ?? judgeOf(refusedRanges);
+    this.#isPublic = options.isPublic ?? judgeOf(refusedRanges.map(rangeOf));
     this.#secureContext = createSecureContext({
       minVersion: 'TLSv1.2',
       ...(extraAuthorities ? { ca: [...rootCertificates, ...extraAuthorities] } : {}),
@@ -223,4 +224,10 @@ function judgeOf(refusedRanges: readonly AddressRange[]): (address: string) => b
     }
     return isPublicAddress(address, { ownAddresses, refusedRanges });
   };
+}
+
+function rangeOf(text: string): AddressRange {
+  const range = readRange(text);
+  if (!range) throw new RangeError(`${text} is no range of addresses`);
+  return range;
 }

@@ -112,9 +112,9 @@ describe('informational responses', () => {
 
   test('a flood of them ends it before much is read', async () => {
     const flood = floods('', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
-    const outcome = await attempt(flood);
+    const outcome = await attempt(flood, { deadlineMs: 5_000 });
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'response_too_large' });
-    expect(outcome.durationMs).toBeLessThan(DEADLINE_MS);
+    expect(outcome.durationMs).toBeLessThan(4_000);
   });
 });
 
@@ -126,9 +126,9 @@ describe('floods end the attempt before its deadline', () => {
     ['a reason phrase without an end', 'HTTP/1.1 200 ', 'y'.repeat(1_000)],
     ['an informational head without an end', 'HTTP/1.1 103 ', 'y'.repeat(1_000)],
   ])('%s', async (_, begin, part) => {
-    const outcome = await attempt(floods(begin, part), { deadlineMs: 3_000 });
+    const outcome = await attempt(floods(begin, part), { deadlineMs: 5_000 });
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'response_too_large', responseExcerpt: null });
-    expect(outcome.durationMs).toBeLessThan(2_000);
+    expect(outcome.durationMs).toBeLessThan(4_000);
   });
 
   test.each([
@@ -137,14 +137,14 @@ describe('floods end the attempt before its deadline', () => {
     ['a chunk extension without an end', 'Transfer-Encoding: chunked\r\n\r\n1', ';y=zzzzzzzz'],
     ['trailers without an end', 'Transfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n', 'X-Trailer: yyyyyyyyyyyy\r\n'],
   ])('%s after a 2xx is an acknowledgement all the same', async (_, head, part) => {
-    const outcome = await attempt(floods(`HTTP/1.1 200 OK\r\n${head}`, part), { deadlineMs: 3_000 });
+    const outcome = await attempt(floods(`HTTP/1.1 200 OK\r\n${head}`, part), { deadlineMs: 5_000 });
     expect(outcome).toMatchObject({ responseCode: 200, failureClass: null, truncated: true });
     expect(outcome.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
-    expect(outcome.durationMs).toBeLessThan(2_000);
+    expect(outcome.durationMs).toBeLessThan(4_000);
   });
 
   test('a body without an end after a 500 is the failure that it says', async () => {
-    const outcome = await attempt(floods('HTTP/1.1 500 No\r\n\r\n', 'z'.repeat(1_000)), { deadlineMs: 3_000 });
+    const outcome = await attempt(floods('HTTP/1.1 500 No\r\n\r\n', 'z'.repeat(1_000)), { deadlineMs: 5_000 });
     expect(outcome).toMatchObject({ responseCode: 500, failureClass: 'http_5xx', truncated: true });
     expect(outcome.responseExcerpt).toBe('z'.repeat(4_096));
   });
