@@ -199,7 +199,9 @@ export const ERROR_CATALOGUE = {
     'Ask again after details.retry_after seconds; the same payment can be presented again.',
     { component: 'The part that is not available.', retry_after },
   ),
-  query_timeout: entry(504, 'The query took too long.', 'Ask again; the same payment can be presented again.'),
+  query_timeout: entry(504, 'The query took too long.', 'Ask again; the same payment can be presented again.', {
+    retry_after,
+  }),
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/instant.ts';
+import { answersByOwnRoutes } from '../support/watch-answers.ts';
 import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -32,6 +33,7 @@ describe('a server that answers everything in JSON', () => {
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     port = (app.server.address() as { port: number }).port;
+    answersByOwnRoutes(port);
   });
   afterEach(() => app.close());
 

@@ -50,6 +50,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentRequirements: payment.PaymentRequirements,
   PaymentRequirementsV1: payment.PaymentRequirementsV1,
   PendingPayment: payment.PendingPayment,
+  V1PendingPayment: payment.V1PendingPayment,
   PaymentRequiredAnswer: errors.PaymentRequiredAnswer,
   Issue: errors.Issue,
   ...prefixed('', errors.ERROR_ENVELOPES),

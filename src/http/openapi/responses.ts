@@ -11,7 +11,7 @@ import {
   V1_ERROR_ENVELOPES,
   V1PaymentRequiredAnswer,
 } from './schemas/errors.ts';
-import { PendingPayment } from './schemas/payment.ts';
+import { PendingPayment, V1PendingPayment } from './schemas/payment.ts';
 
 const JSON_TYPE = 'application/json';
 const TERMS: readonly ResponseHeaderName[] = ['PAYMENT-REQUIRED', 'X-Payment-Requirements'];
@@ -30,7 +30,7 @@ export function responsesOf(operation: Operation): JsonObject {
     responses.set(404, response('There is no such method in this revision of MCP.', [], jsonRpcError));
   }
   if (operation.pending) {
-    const pending = json(refTo(PendingPayment));
+    const pending = json(pendingOf(operation));
     responses.set(202, response('Paid, and not yet settled: look again later.', ['Retry-After'], pending));
   }
   if (operation.cached) responses.set(304, response('Unchanged since you were given its `ETag`.', [], null));
@@ -66,6 +66,11 @@ function refusal(operation: Operation, status: number, codes: readonly ErrorCode
   ];
   return response(description, headers, json(own));
 }
+
+const pendingOf = (operation: Operation): JsonObject => {
+  if (operation.id === 'getResult') return { anyOf: [refTo(PendingPayment), refTo(V1PendingPayment)] };
+  return refTo(isV1(operation) ? V1PendingPayment : PendingPayment);
+};
 
 const isV1 = ({ path }: Operation): boolean => path.startsWith('/v1/');
 

@@ -1,6 +1,6 @@
 /** What an answer says of a payment, in each dialect (`payments.md`, Three dialects). */
 import { z } from 'zod';
-import { Meta } from './meta.ts';
+import { Meta, Timestamp } from './meta.ts';
 
 const BaseUnits = z.string().regex(/^\d+$/).describe('Base units of USDC: 990000 is 0.99.');
 const Address = z.string().describe('Solana address, base58.');
@@ -38,14 +38,14 @@ export const PaymentRequirementsV1 = z
   })
   .describe('Terms as x402 v1 has them.');
 
-export const PendingPayment = z
-  .object({
-    meta: Meta,
-    payment: z.object({
-      status: z.literal('pending'),
-      transaction: z.string().describe('Signature of the transfer.'),
-      result_url: z.url().describe('Where the answer appears once the payment is settled. Do not pay again.'),
-      retry_after: z.int().min(0),
-    }),
-  })
-  .describe('The chain has not decided yet.');
+const pending = z.object({
+  status: z.literal('pending'),
+  transaction: z.string().describe('Signature of the transfer.'),
+  result_url: z.url().describe('Where the answer appears once the payment is settled. Do not pay again.'),
+  retry_after: z.int().min(0),
+});
+
+export const PendingPayment = z.object({ meta: Meta, payment: pending }).describe('The chain has not decided yet.');
+
+/** The same in version 1, which knows no `meta`. */
+export const V1PendingPayment = z.object({ queried_at: Timestamp, payment: pending });
