@@ -13,11 +13,16 @@ const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 /** The one sample that imports this package. */
-export function sampleWith(packageName: string): string {
-  const found = [...README.matchAll(/^```js\n(.*?)^```$/gms)]
-    .map(([, code]) => code as string)
-    .filter((code) => code.includes(`from '${packageName}'`));
-  if (found.length !== 1) throw new Error(`${found.length} samples of the README import ${packageName}`);
+export const sampleWith = (packageName: string): string => theSample('js', `from '${packageName}'`);
+
+/** The one sample for Python. */
+export const pythonSample = (): string => theSample('py', 'import x402ClientSync');
+
+function theSample(language: string, holding: string): string {
+  const found = [...README.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, written, code]) => written === language && code?.includes(holding))
+    .map(([, , code]) => code as string);
+  if (found.length !== 1) throw new Error(`${found.length} samples of the README in ${language} have ${holding}`);
   return found[0] as string;
 }
 

@@ -29,8 +29,9 @@ export function encodeAccount(state: AccountState | null, settings: AccountSetti
     executable: state.executable,
     lamports: state.lamports,
     owner: bs58.encode(state.owner),
-    // Rent is no longer collected, which the largest u64 says; as a number it can only be written rounded.
-    rentEpoch: 2 ** 64,
+    // Rent is no longer collected, which the largest u64 says. As a number it can only be written rounded, and down:
+    // clients that read exact integers refuse what is more than a u64.
+    rentEpoch: 2 ** 64 - 2 ** 11,
     space: state.data.length,
   };
 }

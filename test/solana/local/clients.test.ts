@@ -94,6 +94,10 @@ describe('@solana/web3.js', () => {
       dataSlice: { offset: 32, length: 32 },
     });
     expect(JSON.stringify(result)).toContain(buyer.publicKey.toBase58());
+    // Clients that are strict about integers, as those of Rust and Python are, read it as a u64.
+    const epoch = /"rentEpoch":(\d+)/.exec(JSON.stringify(result))?.[1] ?? '';
+    expect(BigInt(epoch)).toBeGreaterThan(2n ** 63n);
+    expect(BigInt(epoch)).toBeLessThan(2n ** 64n);
   });
 
   it('asks about the cluster', async () => {
