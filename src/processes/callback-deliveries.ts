@@ -78,6 +78,8 @@ class Deliveries implements CallbackDeliveries {
   readonly #attending = new Set<Promise<void>>();
   /** What was attended lately: the read model may still show what was before. */
   readonly #attended = new Map<string, Attended>();
+  /** What became due of deliveries while they were attended. */
+  readonly #meanwhile = new Map<string, Micros>();
   #lookAgain = false;
   #sharing: Promise<void> = Promise.resolve();
   #wake: NodeJS.Timeout | null = null;
@@ -102,7 +104,7 @@ class Deliveries implements CallbackDeliveries {
   start(): void {
     const stopped = new Subject<void>();
     this.#stopping.signal.addEventListener('abort', () => stopped.next());
-    const fresh = this.#fresh().pipe(map((due) => this.#queue.add(due)));
+    const fresh = this.#fresh().pipe(map((due) => this.#take(due)));
     const found = merge(timer(0, this.#pace.rearmMs), this.#looks).pipe(exhaustMap(() => this.#look()));
     merge(fresh, found)
       .pipe(takeUntil(stopped))
@@ -154,6 +156,12 @@ class Deliveries implements CallbackDeliveries {
       filter((due) => due !== null),
       filter(({ partition }) => this.#partitions.holds(partition)),
     );
+  }
+
+  /** One that is attended just now may have been read before this was asked for. */
+  #take(due: DueDelivery): void {
+    if (this.#queue.isRunning(due.deliveryId)) this.#meanwhile.set(due.deliveryId, due.dueAt);
+    else this.#queue.add(due);
   }
 
   async #look(): Promise<void> {
@@ -215,6 +223,9 @@ class Deliveries implements CallbackDeliveries {
       next = clock.now() + FAILED_AGAIN;
     }
     this.#queue.done(due.deliveryId);
+    const asked = this.#meanwhile.get(due.deliveryId);
+    this.#meanwhile.delete(due.deliveryId);
+    if (asked !== undefined) next = Math.min(asked, next ?? asked);
     this.#remember(due.deliveryId, { at: clock.now(), next });
     if (next !== null && next <= clock.now() + HORIZON) this.#queue.add({ ...due, dueAt: next });
   }

@@ -47,7 +47,8 @@ export class CallbackQueue {
   readonly #running = new Map<string, DueDelivery>();
   readonly #runningOf = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  readonly #waiting = new Set<string>();
+  /** By id, as each stands in the heap or in its lane: an entry that is not the one here is an old one. */
+  readonly #waiting = new Map<string, DueDelivery>();
 
   constructor(limits: QueueLimits = QUEUE_LIMITS) {
     this.#limits = limits;
@@ -71,17 +72,21 @@ export class CallbackQueue {
   }
 
   /**
-   * Takes a delivery in, unless it is in already.
+   * Takes a delivery in. One that is in already waits no longer than the new time says.
    * @returns false where there is no room: it is to be offered again later
    */
   add(due: DueDelivery): boolean {
-    if (this.has(due.deliveryId)) return true;
+    if (this.#running.has(due.deliveryId)) return true;
+    const waiting = this.#waiting.get(due.deliveryId);
+    if (waiting) {
+      if (due.dueAt < waiting.dueAt) this.#wait(due);
+      return true;
+    }
     const ofOrigin = this.#waitingOf.get(due.origin) ?? 0;
     const room = this.#limits.waiting - this.#waiting.size;
     if (room <= 0 || ofOrigin >= Math.max(LEAST_WAITING_PER_ORIGIN, room * SHARE_OF_ROOM)) return false;
-    this.#waiting.add(due.deliveryId);
-    this.#waitingOf.set(due.origin, ofOrigin + 1);
-    push(this.#later, due);
+    count(this.#waitingOf, due.origin, 1);
+    this.#wait(due);
     return true;
   }
 
@@ -89,7 +94,7 @@ export class CallbackQueue {
   take(now: Micros): DueDelivery | null {
     for (let next = this.#later[0]; next && next.dueAt <= now; next = this.#later[0]) {
       pop(this.#later);
-      this.#enterLane(next);
+      if (this.#waiting.get(next.deliveryId) === next) this.#enterLane(next);
     }
     while (this.#running.size < this.#limits.total) {
       const lane = this.#rotation.shift();
@@ -97,6 +102,11 @@ export class CallbackQueue {
       const due = lane.waiting[0];
       if (!due) {
         this.#lanes.delete(laneKey(lane));
+        continue;
+      }
+      if (this.#waiting.get(due.deliveryId) !== due) {
+        lane.waiting.shift();
+        this.#rotation.push(lane);
         continue;
       }
       if (this.#park(lane)) continue;
@@ -130,7 +140,7 @@ export class CallbackQueue {
 
   /** Forgets what waits, but for what `keep` says. */
   retain(keep: (due: DueDelivery) => boolean): void {
-    const kept = [...this.#later, ...[...this.#lanes.values()].flatMap(({ waiting }) => waiting)].filter(keep);
+    const kept = [...this.#waiting.values()].filter(keep);
     this.#later.length = 0;
     this.#lanes.clear();
     this.#rotation.length = 0;
@@ -138,10 +148,14 @@ export class CallbackQueue {
     this.#waiting.clear();
     this.#waitingOf.clear();
     for (const due of kept) {
-      this.#waiting.add(due.deliveryId);
       count(this.#waitingOf, due.origin, 1);
-      push(this.#later, due);
+      this.#wait(due);
     }
+  }
+
+  #wait(due: DueDelivery): void {
+    this.#waiting.set(due.deliveryId, due);
+    push(this.#later, due);
   }
 
   #enterLane(due: DueDelivery): void {
