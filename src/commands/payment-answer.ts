@@ -55,6 +55,22 @@ const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + RETENTION);
 export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
   toInstant(toMicros(until) - RETENTION);
 
+/** What is pushed beside an answer. */
+export interface Promised {
+  readonly deliveries: readonly {
+    readonly id: string;
+    /** Which result of a batch, from 0; null: the whole answer. */
+    readonly result: number | null;
+  }[];
+  /** When it was promised. */
+  readonly at: Instant;
+}
+
+export const promisedBy = ({ answer }: Pick<Purchase, 'answer'>): Promised => ({
+  deliveries: answer.callbacks.map(({ deliveryId: id, result }) => ({ id, result })),
+  at: answeredAt(answer),
+});
+
 /** Of a callback's URL, all that an event may hold: paths and queries carry secrets. */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return 'unusable';
@@ -62,11 +78,15 @@ export function originOf(url: string): string {
   return protocol === 'https:' || protocol === 'http:' ? origin : 'unusable';
 }
 
+/** Whether the answer that a payment bought can still be asked for. */
+export const isKept = (clock: Clock, { answer: { keepUntil: until } }: Pick<Purchase, 'answer'>): boolean =>
+  toInstant(clock.now()) < until;
+
 /** The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once). */
 export async function keptAnswer(
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
-  { answer: { answer, keepUntil: until } }: Pick<Purchase, 'answer'>,
+  purchase: Pick<Purchase, 'answer'>,
 ): Promise<Buffer | null> {
-  const isKept = answer !== null && toInstant(clock.now()) < until;
-  return isKept ? payloads.get(answer) : null;
+  const { answer } = purchase.answer;
+  return answer !== null && isKept(clock, purchase) ? payloads.get(answer) : null;
 }

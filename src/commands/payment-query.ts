@@ -1,6 +1,6 @@
 /** Runs the query that a payment is for, within its deadline and never beyond the process that runs it. */
 import type { BaseLogger } from 'pino';
-import { type Problem, problem } from '../errors.ts';
+import { type ErrorCode, type Problem, problem } from '../errors.ts';
 import type { KeyCall } from '../events/payment.ts';
 
 /** How long a query may take. */
@@ -29,6 +29,13 @@ export interface KeyCallAnswer {
   readonly answeredCases: number;
 }
 
+/** Nothing of what was asked could be answered, and the body says so of each part: it costs nothing. */
+export interface UnchargedAnswer {
+  readonly uncharged: Buffer;
+  /** The first reason, for the record. */
+  readonly code: ErrorCode;
+}
+
 export type QueryAnswer = ComposedAnswer | KeyCallAnswer;
 
 export interface QueryRun {
@@ -37,7 +44,7 @@ export interface QueryRun {
   /** Aborted when this process has no more time. */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error'>;
-  query(signal: AbortSignal): Promise<QueryAnswer | Problem>;
+  query(signal: AbortSignal): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
 /** What a request is told that this process can no longer begin with. */
@@ -54,7 +61,7 @@ export async function runQuery({
   draining,
   logger,
   query,
-}: QueryRun): Promise<QueryAnswer | Problem> {
+}: QueryRun): Promise<QueryAnswer | UnchargedAnswer | Problem> {
   if (draining.aborted) return stopping();
   const controller = new AbortController();
   const { signal } = controller;

@@ -2,14 +2,14 @@
 import type { BaseLogger } from 'pino';
 import type { Problem } from '../errors.ts';
 import type { PaymentDialect } from '../events/payment.ts';
-import type { Instant } from '../instant.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
 import type { CommandContext } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Purchase } from './payment.ts';
+import type { Promised } from './payment-answer.ts';
 import type { BlockhashKnowledge } from './payment-chain-checks.ts';
 import type { RateLimitState } from './payment-limits.ts';
-import type { QueryAnswer } from './payment-query.ts';
+import type { QueryAnswer, UnchargedAnswer } from './payment-query.ts';
 import type { SettlementPorts } from './payment-settlement.ts';
 
 /** Who is paid, in what; addresses in base58. */
@@ -80,7 +80,10 @@ export interface PurchaseRequest {
   readonly tag: string | null;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
-  answer(call: { readonly wallet: string; readonly signal: AbortSignal }): Promise<QueryAnswer | Problem>;
+  answer(call: {
+    readonly wallet: string;
+    readonly signal: AbortSignal;
+  }): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
 /** How long each part took, milliseconds; null for a part that was not reached. */
@@ -90,16 +93,11 @@ export interface Timings {
   readonly settle: number | null;
 }
 
-/** What is pushed beside the answer. */
-export interface Promised {
-  readonly deliveries: readonly string[];
-  /** When it was promised. */
-  readonly at: Instant;
-}
-
 /** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
 export type PurchaseOutcome = (
   | { readonly outcome: 'refused'; readonly problem: Problem }
+  /** An answer that says why there is none: nothing is charged, nothing kept. */
+  | { readonly outcome: 'uncharged'; readonly body: Buffer }
   | {
       readonly outcome: 'settled';
       readonly transaction: string;

@@ -4,7 +4,7 @@
  * recovery brings the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
-import { isProblem, type Problem, problem, statusOf } from '../errors.ts';
+import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { paymentStream } from '../events/payment.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
@@ -19,7 +19,7 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
-import { answeredAt, keptAnswer, storeAnswer } from './payment-answer.ts';
+import { keptAnswer, promisedBy, storeAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
@@ -29,7 +29,6 @@ import { giveBack, reserve } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
 import type {
   KeyCallContext,
-  Promised,
   PurchaseOutcome,
   PurchasePorts,
   PurchaseRequest,
@@ -127,9 +126,14 @@ class PurchaseRun {
 
   /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
   async refuse(refusal: Problem): Promise<PurchaseOutcome> {
+    await this.#takeBack();
+    return { outcome: 'refused', problem: refusal, ...this.#facts() };
+  }
+
+  /** What the request took in advance of the wallet's day and of its tokens. */
+  async #takeBack(): Promise<void> {
     if (this.#limits) await this.#count(0);
     await this.#giveBack();
-    return { outcome: 'refused', problem: refusal, ...this.#facts() };
   }
 
   async run(): Promise<PurchaseOutcome> {
@@ -169,8 +173,14 @@ class PurchaseRun {
     this.#answeredAt = performance.now();
     if (isProblem(answer)) {
       // A process that is stopping has not failed the query: there is nothing to record.
-      if (!ports.draining.aborted) await this.#recordFailedQuery(found, answer);
+      const { problem: code } = answer;
+      if (!ports.draining.aborted) await this.#recordFailedQuery(found, code, statusOf(code));
       return this.refuse(answer);
+    }
+    if ('uncharged' in answer) {
+      await this.#recordFailedQuery(found, answer.code, 200);
+      await this.#takeBack();
+      return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
     }
     return this.#claimAndSettle(found, answer, {
       transaction: signature,
@@ -190,13 +200,8 @@ class PurchaseRun {
     return lacking;
   }
 
-  async #recordFailedQuery(found: Loaded<Payment>, { problem: code }: Problem): Promise<void> {
-    const command: PaymentCommand = {
-      type: 'RecordFailedQuery',
-      authorization: this.#authorization,
-      code,
-      httpStatus: statusOf(code),
-    };
+  async #recordFailedQuery(found: Loaded<Payment>, code: ErrorCode, httpStatus: number): Promise<void> {
+    const command: PaymentCommand = { type: 'RecordFailedQuery', authorization: this.#authorization, code, httpStatus };
     try {
       await handle(this.#ports, payment, this.#stream, command, this.#context, found);
     } catch (error) {
@@ -352,11 +357,6 @@ class PurchaseRun {
     };
   }
 }
-
-const promisedBy = ({ answer }: Purchase): Promised => ({
-  deliveries: answer.callbacks.map(({ deliveryId }) => deliveryId),
-  at: answeredAt(answer),
-});
 
 /** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
 const provesNobody = ({ details }: Problem): boolean =>

@@ -1,5 +1,5 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
-import type { QueryAnswer } from '../commands/payment-query.ts';
+import type { QueryAnswer, UnchargedAnswer } from '../commands/payment-query.ts';
 import type { Problem } from '../errors.ts';
 import type { SentRequest } from './parameters/request-parameters.ts';
 
@@ -33,15 +33,15 @@ export interface PaidRoute<Parameters> {
   /** A second look at a request that `parse` refuses, where the clock and the request alone do not decide. */
   reconsider?(request: SentRequest, refusal: Problem): Promise<Parameters | Problem>;
   /**
-   * The answer to a call in the sandbox, from fixtures (specification 4); null for a call that is real. At once where
-   * the fixture lies ready.
+   * The answer to a call that nobody pays for: one in the sandbox, from fixtures (specification 4), or one of which
+   * nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */
   fingerprint(parameters: Parameters): string;
-  answer(parameters: Parameters, call: PaidCallContext): Promise<QueryAnswer | Problem>;
+  answer(parameters: Parameters, call: PaidCallContext): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
 /** The price of one query: 0.99 USDC in base units (specification 1). */

@@ -1,9 +1,11 @@
 /** What every paid endpoint has in common: the order of checks, payment, settlement, receipts (`http-api.md`). */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Promised } from '../commands/payment-answer.ts';
 import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
 import type { Clock } from '../instant.ts';
 import { type BuyingDependencies, createBuying } from './buy.ts';
+import { deliveryHeaders } from './delivery-header.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
@@ -110,7 +112,9 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
   switch (outcome.outcome) {
     case 'settled':
       reply.headers(receiptHeaders({ ...call.receipt, transaction: outcome.transaction, failure: null }));
-      return sendPaidAnswer(reply, outcome.boughtBy, outcome.body);
+      return sendPaidAnswer(reply, outcome);
+    case 'uncharged':
+      return reply.headers(SANDBOX_HEADERS).send(outcome.body);
     case 'pending':
       return sendPending(reply, { ...call, transaction: outcome.transaction, boughtBy: outcome.boughtBy });
     case 'failed': {
@@ -125,11 +129,19 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
   }
 }
 
+export interface PaidAnswer {
+  /** The request that the answer is kept under. */
+  readonly boughtBy: string;
+  readonly body: Buffer;
+  readonly promised: Promised;
+}
+
 /** A paid answer, byte for byte as it was stored, whoever asks for it and whenever. */
-export function sendPaidAnswer(reply: FastifyReply, requestId: string, body: Buffer): FastifyReply {
+export function sendPaidAnswer(reply: FastifyReply, { boughtBy, body, promised }: PaidAnswer): FastifyReply {
   return reply
     .code(200)
-    .header('content-location', resultPath(requestId))
+    .headers(deliveryHeaders(promised))
+    .header('content-location', resultPath(boughtBy))
     .header('cache-control', 'private, no-store')
     .type('application/json; charset=utf-8')
     .send(body);

@@ -67,6 +67,8 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
         }
         case 'uncharged':
           return toolResult({ structured: outcome.body.toString('utf8') });
+        case 'uncharged':
+          return toolResult({ structured: outcome.body.toString('utf8'), note: UNCHARGED });
         case 'pending': {
           const pending = { requestId, boughtBy: outcome.boughtBy, transaction: outcome.transaction, tag };
           const answer = pendingAnswer({ ...pending, clock: service.clock }, service.publicUrl);
@@ -84,6 +86,10 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
     },
   };
 }
+
+/** After an answer of which every part says why there is none. */
+const UNCHARGED =
+  'Nothing was charged: no query could be answered, and each result says why. The payment was not used.';
 
 /** Refusals after which another payment is the next thing to make. */
 const TERMS_FOLLOW: ReadonlySet<ErrorCode> = new Set(['payment_rejected', 'settlement_failed']);

@@ -6,7 +6,7 @@ import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
 import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
 import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
 import type { Instant, Micros } from '../../instant.ts';
-import { PARAMETERS } from './described-parameters.ts';
+import { MAX_CALLBACK_URL_LENGTH, PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 import { checkTimestamp, meantTimestamp } from './timestamps.ts';
 
@@ -20,12 +20,17 @@ export const CASE_QUERY_PARAMETERS = [
 ] as const;
 export type CaseQueryParameter = (typeof CASE_QUERY_PARAMETERS)[number];
 
-export interface CaseQueryParameters {
+/** Which case is meant. */
+export interface CaseIds {
   /** As sent: both are echoed. */
   readonly caseId: string;
   readonly courtCode: string;
   readonly court: Court;
   readonly caseNumber: CaseNumber;
+}
+
+/** What is wanted of it. */
+export interface CaseOptions {
   /** As sent, for `delta.since`, and what it means. */
   readonly lastChecked: { readonly sent: string; readonly at: Instant } | null;
   readonly context: 'basic' | 'full';
@@ -33,7 +38,11 @@ export interface CaseQueryParameters {
   readonly language: 'en' | 'fr' | null;
   /** Null: all. */
   readonly filingTypes: readonly FilingType[] | null;
+  /** Where the answer is pushed too. Nobody looks at it before the answer is paid for (specification 4.1). */
+  readonly callbackUrl: string | null;
 }
+
+export interface CaseQueryParameters extends CaseIds, CaseOptions {}
 
 export type CheckedCaseQuery =
   | { readonly query: CaseQueryParameters; readonly issues: readonly [] }
@@ -51,6 +60,54 @@ export function checkCaseQuery(
   now: Micros,
   faulty: ReadonlySet<string> = new Set(),
 ): CheckedCaseQuery {
+  const named = checkPresence(values, faulty);
+  const ids = checkIds(named.caseId, named.courtCode);
+  const { options, issues: optionIssues } = checkOptions(values, now);
+  const issues = [...named.issues, ...ids.issues, ...optionIssues];
+  if (issues.length || ids.ids === null || options === null) return { query: null, issues };
+  return { query: { ...ids.ids, ...options }, issues: [] };
+}
+
+export interface NamedCase {
+  /** Null where it is missing or faulty. */
+  readonly caseId: string | null;
+  readonly courtCode: string | null;
+  readonly issues: readonly Issue[];
+}
+
+/** Whether a case is named at all. @param faulty names whose faults are listed already */
+export function checkPresence(values: ReadonlyMap<string, string>, faulty: ReadonlySet<string>): NamedCase {
+  const issues: Issue[] = [];
+  const required = (name: 'case_id' | 'court_code'): string | null => {
+    const value = values.get(name) ?? '';
+    if (value.trim() !== '') return value;
+    if (!faulty.has(name)) {
+      issues.push(missing(name, values.has(name) ? value : null, PARAMETERS[name].example));
+    }
+    return null;
+  };
+  return { caseId: required('case_id'), courtCode: required('court_code'), issues };
+}
+
+/** Whether that can be a case of a court that is covered; null: it is not named. */
+export function checkIds(
+  caseId: string | null,
+  courtCode: string | null,
+): { readonly ids: CaseIds | null; readonly issues: readonly Issue[] } {
+  const court = courtCode === null ? null : checkCourt(courtCode);
+  if (court === null || courtCode === null) return { ids: null, issues: [] };
+  if ('issue' in court) return { ids: null, issues: [court.issue] };
+  if (caseId === null) return { ids: null, issues: [] };
+  const caseNumber = checkCaseNumber(court, caseId);
+  if ('issue' in caseNumber) return { ids: null, issues: [caseNumber.issue] };
+  return { ids: { caseId, courtCode, court, caseNumber }, issues: [] };
+}
+
+/** Everything that does not say which case is meant. */
+export function checkOptions(
+  values: ReadonlyMap<string, string>,
+  now: Micros,
+): { readonly options: CaseOptions | null; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   /** The value if it has no fault; a fault is noted. */
   const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
@@ -60,29 +117,14 @@ export function checkCaseQuery(
     }
     return outcome;
   };
-  const required = (name: CaseQueryParameter, example: string): string | null => {
-    const value = values.get(name) ?? '';
-    if (value.trim() !== '') return value;
-    if (!faulty.has(name)) issues.push(missing(name, values.has(name) ? value : null, example));
-    return null;
-  };
-
-  const caseId = required('case_id', PARAMETERS.case_id.example);
-  const courtCode = required('court_code', PARAMETERS.court_code.example);
-  const court = courtCode === null ? null : sound(checkCourt(courtCode));
-  const caseNumber = caseId === null || court === null ? null : sound(checkCaseNumber(court, caseId));
   const sentLastChecked = values.get('last_checked');
   const lastChecked = sentLastChecked === undefined ? null : sound(checkLastChecked(sentLastChecked, now));
   const context = sound(checkChoice('context', values.get('context'), PARAMETERS.context.schema.unwrap().options));
   const language = sound(checkChoice('language', values.get('language'), PARAMETERS.language.schema.options));
   const filingTypes = sound(checkFilingTypes(values.get('filing_types')));
-  if (issues.length || caseId === null || courtCode === null || court === null || caseNumber === null) {
-    return { query: null, issues };
-  }
-  return {
-    query: { caseId, courtCode, court, caseNumber, lastChecked, context: context ?? 'basic', language, filingTypes },
-    issues: [],
-  };
+  const callbackUrl = sound(checkCallbackUrl(values.get('callback_url')));
+  if (issues.length) return { options: null, issues };
+  return { options: { lastChecked, context: context ?? 'basic', language, filingTypes, callbackUrl }, issues: [] };
 }
 
 /** A parameter without which nothing can be answered. */
@@ -165,4 +207,22 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
       own: { unknown: unknown.slice(0, 20), allowed: [...FILING_TYPES] },
     },
   };
+}
+
+/** Any text but an empty one: whether it can be reached shows when the answer is pushed (`http-api.md`, meta). */
+function checkCallbackUrl(sent: string | undefined): string | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const fault = (rule: string) => ({
+    issue: {
+      parameter: 'callback_url',
+      code: 'invalid_parameter' as const,
+      received: echo(sent),
+      rule,
+      example: PARAMETERS.callback_url.example,
+    },
+  });
+  if (sent.trim() === '') return fault('A URL, not an empty value; leave the parameter out for no callback.');
+  // No character takes more than two code units: of a longer text they need not be counted.
+  const tooLong = sent.length > 2 * MAX_CALLBACK_URL_LENGTH || [...sent].length > MAX_CALLBACK_URL_LENGTH;
+  return tooLong ? fault(`At most ${MAX_CALLBACK_URL_LENGTH} characters.`) : sent;
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '../../errors.ts';
 import type { Micros } from '../../instant.ts';
 import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery } from './case-query.ts';
-import { echo, type Issue, refuseFor } from './issues.ts';
+import { type Issue, refuseFor } from './issues.ts';
 import { readRequestParameters, type SentRequest } from './request-parameters.ts';
 
 export interface CaseRequest extends CaseQueryParameters {
@@ -16,11 +16,7 @@ export interface CaseRequest extends CaseQueryParameters {
 export function readCaseRequest(request: SentRequest, now: Micros): CaseRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, [...CASE_QUERY_PARAMETERS, 'callback_url']);
   const checked = checkCaseQuery(values, now, faultyOf(issues));
-  const [first, ...others] = [
-    ...issues,
-    ...callbackIssues(values, 'This release delivers no callbacks; leave callback_url out.'),
-    ...checked.issues,
-  ];
+  const [first, ...others] = [...issues, ...checked.issues];
   if (first) return refuseFor([first, ...others]);
   // Without an issue there is a query, or else nothing says why.
   if (checked.query === null) throw new Error('a case query was refused without an issue');
@@ -30,10 +26,3 @@ export function readCaseRequest(request: SentRequest, now: Micros): CaseRequest 
 /** Names whose faults are listed already. */
 export const faultyOf = (issues: readonly Issue[]): ReadonlySet<string> =>
   new Set(issues.map(({ parameter }) => parameter));
-
-/** A callback that is never delivered would be a promise broken, and paid for. */
-export function callbackIssues(values: ReadonlyMap<string, string>, rule: string): Issue[] {
-  const received = values.get('callback_url');
-  if (received === undefined) return [];
-  return [{ parameter: 'callback_url', code: 'invalid_parameter', received: echo(received), rule, example: null }];
-}

@@ -1,9 +1,9 @@
 import type { Problem } from '../../errors.ts';
 import type { Instant, Micros } from '../../instant.ts';
 import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery, missing } from './case-query.ts';
-import { callbackIssues, faultyOf } from './case-request.ts';
+import { faultyOf } from './case-request.ts';
 import { PARAMETERS } from './described-parameters.ts';
-import { type Issue, refuseFor } from './issues.ts';
+import { echo, type Issue, refuseFor } from './issues.ts';
 import { readRequestParameters, type SentRequest } from './request-parameters.ts';
 
 export interface MonitorRequest extends Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'> {
@@ -23,12 +23,9 @@ export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRe
   if (blank && !faulty.has('last_checked')) {
     found.push(missing('last_checked', values.get('last_checked') ?? null, PARAMETERS.last_checked.example));
   }
-  const checked = checkCaseQuery(blank ? without(values, 'last_checked') : values, now, faulty);
-  const [first, ...others] = [
-    ...found,
-    ...callbackIssues(values, 'GET /v2/monitor has no callbacks; ask GET /v2/case for one.'),
-    ...checked.issues,
-  ];
+  const own = without(values, blank ? ['last_checked', 'callback_url'] : ['callback_url']);
+  const checked = checkCaseQuery(own, now, faulty);
+  const [first, ...others] = [...found, ...callbackIssues(values), ...checked.issues];
   if (first) return refuseFor([first, ...others]);
   const { query } = checked;
   // Without an issue there is a query with its last_checked, or else nothing says why.
@@ -51,8 +48,14 @@ const toldWhereItBelongs = (issue: Issue): Issue =>
       }
     : issue;
 
-function without(values: ReadonlyMap<string, string>, name: string): ReadonlyMap<string, string> {
-  const others = new Map(values);
-  others.delete(name);
-  return others;
+/** A callback that is never delivered would be a promise broken, and paid for. */
+function callbackIssues(values: ReadonlyMap<string, string>): Issue[] {
+  const received = values.get('callback_url');
+  if (received === undefined) return [];
+  const rule = 'GET /v2/monitor has no callbacks; ask GET /v2/case for one.';
+  return [{ parameter: 'callback_url', code: 'invalid_parameter', received: echo(received), rule, example: null }];
+}
+
+function without(values: ReadonlyMap<string, string>, names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map([...values].filter(([name]) => !names.includes(name)));
 }

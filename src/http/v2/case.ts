@@ -1,11 +1,12 @@
 /** `GET /v2/case`: one case, and what is new in it (specification 4.1). */
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
+import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../instant.ts';
-import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
+import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queries/case-answer.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
-import type { CaseQueryParameters } from '../parameters/case-query.ts';
+import type { CaseIds, CaseOptions, CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -33,32 +34,47 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
     price: () => PRICE_BASE_UNITS,
-    fingerprint,
-    async answer({ court, courtCode, caseId, lastChecked, context, language, filingTypes }, call) {
-      const answer = await queries.answerCase({
-        court,
-        courtCode,
-        caseId,
-        lastChecked: lastChecked?.at ?? null,
-        since: lastChecked?.sent ?? null,
-        context,
-        language,
-        filingTypes,
-      });
+    fingerprint: (request) => canonicalJson(canonicalQuery(request)),
+    async answer(request, call) {
+      const answer = await queries.answerCase(caseQueryOf(request));
       if (isProblem(answer)) return answer;
       const meta = caseMeta(answer, { ...call, sandbox: false });
-      return { body: Buffer.from(JSON.stringify({ meta, ...answer.body })), answeredCases: 1 };
+      return {
+        body: Buffer.from(JSON.stringify({ meta, ...answer.body })),
+        answeredCases: 1,
+        callbacks: request.callbackUrl === null ? [] : [{ url: request.callbackUrl, result: null }],
+      };
     },
   };
 }
 
+/** The query that the parameters stand for. */
+export const caseQueryOf = (parameters: CaseQueryParameters): CaseQuery => {
+  const { court, courtCode, caseId, lastChecked, context, language, filingTypes } = parameters;
+  return {
+    court,
+    courtCode,
+    caseId,
+    lastChecked: lastChecked?.at ?? null,
+    since: lastChecked?.sent ?? null,
+    context,
+    language,
+    filingTypes,
+  };
+};
+
 /** Ids as they were sent, since the answer echoes them; everything else by what it means. */
-const fingerprint = ({ courtCode, caseId, ...query }: CaseQueryParameters): string =>
-  canonicalJson({
-    court_code: courtCode,
-    case_id: caseId,
-    last_checked: query.lastChecked?.at ?? null,
-    context: query.context,
-    language: query.language,
-    filing_types: query.filingTypes?.toSorted() ?? null,
-  });
+export const canonicalQuery = ({
+  courtCode,
+  caseId,
+  ...query
+}: CaseOptions & Pick<CaseIds, 'courtCode' | 'caseId'>): JsonObject => ({
+  court_code: courtCode,
+  case_id: caseId,
+  last_checked: query.lastChecked?.at ?? null,
+  context: query.context,
+  language: query.language,
+  filing_types: query.filingTypes?.toSorted() ?? null,
+  // Only where there is one: a request that was identified before there were callbacks is still the same.
+  ...(query.callbackUrl === null ? {} : { callback_url: query.callbackUrl }),
+});

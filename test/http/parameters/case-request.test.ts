@@ -43,12 +43,26 @@ describe('GET /v2/case reads its request', () => {
     ).toEqual(['X-Service-Tag', 'case_id', 'context', 'court_code', 'last_cheked']);
   });
 
-  it('refuses a callback that this release would not deliver', () => {
-    const problem = refused('?court_code=cand&case_id=3:24-cv-01234&callback_url=https://example.com/');
+  it.each([
+    ['https://agent.example/hook?secret=1', 'https%3A%2F%2Fagent.example%2Fhook%3Fsecret%3D1'],
+    ['no url at all', 'no+url+at+all'],
+    ['http://127.0.0.1:1/', 'http://127.0.0.1:1/'],
+    ['javascript:alert(1)', 'javascript:alert(1)'],
+    ['é'.repeat(2_048), encodeURIComponent('é'.repeat(2_048))],
+    ['😀'.repeat(2_048), encodeURIComponent('😀'.repeat(2_048))],
+  ])('takes any text as callback_url, unparsed: %.30s', (text, sent) => {
+    expect(read(`?court_code=cand&case_id=3:24-cv-01234&callback_url=${sent}`)).toMatchObject({ callbackUrl: text });
+  });
+
+  it.each([
+    ['empty', '', /leave/],
+    ['blank', '%20', /leave/],
+    ['2,049 characters', 'x'.repeat(2_049), /2048/],
+    ['2,049 characters of two code units', encodeURIComponent('😀'.repeat(2_049)), /2048/],
+  ])('refuses a callback_url that is %s', (_, sent, rule) => {
+    const problem = refused(`?court_code=cand&case_id=3:24-cv-01234&callback_url=${sent}`);
     expect(problem.problem).toBe('invalid_parameter');
-    expect(issuesOf(problem)).toMatchObject([
-      { parameter: 'callback_url', rule: expect.stringContaining('callbacks') },
-    ]);
+    expect(issuesOf(problem)).toMatchObject([{ parameter: 'callback_url', rule: expect.stringMatching(rule) }]);
   });
 
   it('tells the sandbox from a real call; validation runs all the same', () => {
@@ -99,7 +113,8 @@ describe('GET /v2/case reads its request', () => {
     ],
     callback_url: [
       [null, null],
-      ['https%3A%2F%2Fexample.com', 'invalid_parameter'],
+      ['https%3A%2F%2Fexample.com', null],
+      ['', 'invalid_parameter'],
     ],
     test: [
       [null, null],

@@ -24,6 +24,7 @@ function queryOf(code: string, caseId: string, more: Partial<CaseQueryParameters
     context: 'basic',
     language: null,
     filingTypes: null,
+    callbackUrl: null,
     ...more,
   };
 }
