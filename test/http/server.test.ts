@@ -33,7 +33,7 @@ describe('a server that answers everything in JSON', () => {
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     port = (app.server.address() as { port: number }).port;
-    answersByOwnRoutes(port);
+    answersByOwnRoutes(app.server);
   });
   afterEach(() => app.close());
 

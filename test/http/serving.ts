@@ -12,6 +12,6 @@ export const silent: Logger = pino({ level: 'silent' });
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as { port: number };
-  if (!app.hasRoute({ method: 'GET', url: '/v2/status' })) answersByOwnRoutes(port);
+  if (!app.hasRoute({ method: 'GET', url: '/v2/status' })) answersByOwnRoutes(app.server);
   return port;
 }

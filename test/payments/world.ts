@@ -192,8 +192,8 @@ export async function openWorld({
         },
       );
     }
-    registerResults(app, { ...storage, clock: systemClock });
-    answersByOwnRoutes(port);
+    registerResults(app, { ...storage, clock: systemClock, keyCalls: ports.keyCalls });
+    answersByOwnRoutes(app.server);
     await app.listen({ port, host: '127.0.0.1' });
     servers.push(app);
     return publicUrl;

@@ -2,7 +2,8 @@
  * Runs before every test file: each answer that this service gives in it, over a real socket, is held against the OpenAPI
  * document, and a test in which one did not conform fails, whatever else it looked at.
  */
-import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type OutgoingHttpHeader, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterEach, expect } from 'vitest';
 
 interface Watched {
@@ -13,12 +14,12 @@ interface Watched {
 
 const watched = new WeakMap<ServerResponse, Watched>();
 /** Servers whose routes are a test's own: what they answer with success is not documented. */
-const ownRoutes = new Set<string>();
+const ownRoutes = new WeakSet<object>();
 let checks: Promise<string[]>[] = [];
 
-/** Says that a test stands its own routes at documented addresses on this port. */
-export function answersByOwnRoutes(port: number): void {
-  ownRoutes.add(String(port));
+/** Says that a test stands its own routes at documented addresses of this server. */
+export function answersByOwnRoutes(server: Server): void {
+  ownRoutes.add(server);
 }
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined;
@@ -71,7 +72,9 @@ function check(response: ServerResponse, { status, headers, parts }: Watched): v
   const { method = '', url = '', socket } = response.req;
   // Only what comes from this service: a receiver or a chain that a test runs gives no such id.
   if (headers['x-request-id'] === undefined) return;
-  const own = ownRoutes.has(String(socket?.localPort));
+  // Set by Node on each socket that a server took; it stays when the connection is gone.
+  const { server } = socket as Socket & { readonly server?: object };
+  const own = server !== undefined && ownRoutes.has(server);
   checks.push(
     import('./conformance.ts').then(({ violationsOf }) =>
       violationsOf({ method, target: url, status, headers, body: Buffer.concat(parts) }, own),
