@@ -1,7 +1,9 @@
 /** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
 import type { BaseLogger } from 'pino';
+import type { MasterKeys } from './callbacks/master-keys.ts';
 import { type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
+import { missingMasterVersions } from './projections/signing-keys.ts';
 import type { BlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
 import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
@@ -31,6 +33,7 @@ export interface CheckedParts {
   readonly blockhashes: BlockhashWatch;
   readonly receiver: Receiver;
   readonly runner: ProjectionRunner;
+  readonly masterKeys: Pick<MasterKeys, 'versions'>;
 }
 
 /** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
@@ -42,6 +45,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     chain: () => chainAnswers(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
+    signing_keys: () => signingKeys(parts),
   };
 }
 
@@ -91,4 +95,14 @@ async function projections(runner: ProjectionRunner): Promise<Finding> {
   if (slowest > DOWN_BEHIND_SECONDS) return down(`a projection is ${Math.round(slowest)} seconds behind`);
   if (slowest > DEGRADED_BEHIND_SECONDS) return degraded(`a projection is ${Math.round(slowest)} seconds behind`);
   return NOMINAL;
+}
+
+/** Wallets whose key was made with a master key that is not here get no callbacks from this node. */
+async function signingKeys({ readStore, masterKeys: { versions } }: CheckedParts): Promise<Finding> {
+  const missing = await missingMasterVersions(readStore, versions);
+  if (missing.length === 0) return NOMINAL;
+  return degraded(
+    `signing keys were made with version ${missing.join(', ')} of the master key, which is not here: ` +
+      'add it to MASTER_KEY behind the newest',
+  );
 }

@@ -8,7 +8,7 @@ import { startCallbackRole } from './callback-role.ts';
 import { openMasterKeys } from './callbacks/open-master-keys.ts';
 import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createPurchasing } from './commands/purchase.ts';
-import type { KeyCalls } from './commands/purchase-contract.ts';
+import { createKeyCalls } from './commands/signing-key-call.ts';
 import type { Config } from './config.ts';
 import { freePorts } from './free-ports.ts';
 import { alarmsTo, healthChecks } from './health-checks.ts';
@@ -17,6 +17,7 @@ import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
 import { watchHealth } from './http/health.ts';
 import { API_VERSION } from './http/v2/status.ts';
+import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
 import { type Clock, systemClock } from './instant.ts';
 import { countPurchases, createMetrics } from './metrics.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
@@ -25,6 +26,7 @@ import { deliveries } from './projections/deliveries.ts';
 import { payments } from './projections/payments.ts';
 import type { Projection } from './projections/projection.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
+import { signingKeyRecords } from './projections/signing-keys.ts';
 import { wallets } from './projections/wallets.ts';
 import { associatedTokenAddress, NETWORKS } from './solana/addresses.ts';
 import { createBlockhashWatch } from './solana/blockhash-watch.ts';
@@ -42,7 +44,7 @@ import type { Storage } from './storage/storage.ts';
 /** How long requests that are under way at a stop may take to end by themselves. */
 const DRAIN_MS = 10_000;
 
-export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets, deliveries];
+export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets, deliveries, signingKeyRecords];
 
 /**
  * Opens the storage that the configuration names.
@@ -149,13 +151,14 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
 
   const metrics = createMetrics();
   const masterKeys = await openMasterKeys({ log, clock, logger }, config, startContext());
+  const keyCalls = createKeyCalls({ log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
   const draining = new AbortController();
   const destination = associatedTokenAddress(payTo, network.usdcMint);
   const settlement = { log, clock, chain, readStore, logger };
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
-    keyCalls: unavailableKeyCalls,
+    keyCalls,
     newDeliveryId: randomUUID,
     blockhashes,
     feePayer,
@@ -171,7 +174,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
 
   const health = watchHealth({
-    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner }),
+    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner, masterKeys }),
     clock,
     onChange: alarmsTo(logger),
   });
@@ -202,6 +205,8 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     health: health.health,
     merchant: { network, payTo, feePayer: feePayer.address, publicUrl },
     purchasing: countPurchases(purchasing, metrics),
+    keyCalls,
+    masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,
     addressLimit:
@@ -356,10 +361,3 @@ function storageLine({ engines, dataDirectory }: Config): string {
 
 /** A unique id for a run of the command line. */
 export const newId = (): string => randomUUID();
-
-/** No route makes key calls yet. */
-const unavailableKeyCalls: KeyCalls = {
-  newKeyId: randomUUID,
-  show: () => Promise.reject(new Error('there are no key calls yet')),
-  rotate: () => Promise.reject(new Error('there are no key calls yet')),
-};

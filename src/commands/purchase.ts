@@ -19,7 +19,7 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
-import { keptAnswer, promisedBy, storeAnswer } from './payment-answer.ts';
+import { isKept, keptAnswer, promisedBy, storeAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
@@ -252,7 +252,7 @@ class PurchaseRun {
         return { outcome: 'pending', transaction, boughtBy, ...this.#facts() };
       case 'settled': {
         const body =
-          state.answer.keyCall?.does === 'show'
+          state.answer.keyCall?.does === 'show' && isKept(this.#ports.clock, state)
             ? await this.#ports.keyCalls.show(state, this.#keyCallContext())
             : await keptAnswer(this.#ports, state);
         if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };

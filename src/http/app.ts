@@ -1,7 +1,8 @@
 /** The public port: every endpoint of the API and its documentation. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Purchasing } from '../commands/purchase-contract.ts';
+import type { MasterKeys } from '../callbacks/master-keys.ts';
+import type { KeyCalls, Purchasing } from '../commands/purchase-contract.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';
@@ -25,6 +26,7 @@ import { caseRoute } from './v2/case.ts';
 import { monitorRoute } from './v2/monitor.ts';
 import { registerResults } from './v2/results.ts';
 import { statusEndpoint } from './v2/status.ts';
+import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from './v2/wallet-keys.ts';
 import type { NewestBlockhash } from './x402/send-payment-required.ts';
 import type { Merchant } from './x402/terms.ts';
 
@@ -34,6 +36,8 @@ export interface AppDependencies {
   readonly health: () => Health;
   readonly merchant: Merchant;
   readonly purchasing: Purchasing;
+  readonly keyCalls: KeyCalls;
+  readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
   readonly addressLimit?: AddressLimit | undefined;
@@ -58,6 +62,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const sandbox = createSandbox(clock);
   const readCase = caseRoute({ ...storage, clock, sandbox });
   const monitor = monitorRoute({ ...storage, clock, sandbox });
+  const walletKeys = walletKeysRoute({ ...storage, clock, masterKeys: dependencies.masterKeys });
   const answerSandbox = answerSandboxEarly(
     service.publicUrl,
     new Map([
@@ -84,7 +89,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, monitor);
   registerPaidRoute(app, paying, v1CaseRoute({ ...storage, clock }));
   registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, clock }));
-  registerResults(app, { ...storage, clock });
+  registerPaidRoute(app, paying, walletKeys);
+  registerBodilessRoute(app, paying, rotateKeyRoute({ clock }));
+  registerResults(app, { ...storage, clock, keyCalls: dependencies.keyCalls });
   registerDocs(app, localRpcUrl);
   return app;
 }

@@ -22,7 +22,7 @@ import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
-import { noKeyCalls } from '../support/key-calls.ts';
+import { newTestMasterKeys, testKeyCalls } from '../support/key-calls.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
 import { listen, silent } from './serving.ts';
@@ -60,13 +60,15 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     owner: `test-${randomUUID()}`,
   });
   await runner.start();
+  const masterKeys = newTestMasterKeys();
+  const keyCalls = testKeyCalls({ ...storage, clock, masterKeys });
   const draining = new AbortController();
   const purchasing = createPurchasing({
     ...storage,
     clock,
     chain,
     blockhashes,
-    keyCalls: noKeyCalls,
+    keyCalls,
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
@@ -80,6 +82,8 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     health: () => ({}),
     merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
     purchasing,
+    keyCalls,
+    masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,
     localRpcUrl: local.url,
@@ -95,9 +99,17 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     return keypair;
   }
 
+  /** `@x402/fetch`, unchanged, with this wallet. */
+  async function agentOf(keypair: Keypair, send: typeof fetch = fetch): Promise<typeof fetch> {
+    const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
+    const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
+    return wrapFetchWithPayment(send, client);
+  }
+
   return {
     port,
     storage,
+    masterKeys,
     rpcUrl: local.url,
     parties: { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo) },
     newestBlockhash: () => rpc.latestBlockhash(),
@@ -108,11 +120,8 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
     /** `@x402/fetch` with a new wallet of 20 USDC, unchanged, over the given `fetch`. */
-    async agent(send: typeof fetch = fetch): Promise<typeof fetch> {
-      const signer = await createKeyPairSignerFromBytes((await wallet()).secretKey);
-      const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
-      return wrapFetchWithPayment(send, client);
-    },
+    agent: async (send: typeof fetch = fetch) => agentOf(await wallet(), send),
+    agentOf,
     async importDocket(docket: object): Promise<void> {
       const read = readJuriscraperDocket(docket, {
         askedAt: toInstant(clock.now()),

@@ -18,6 +18,7 @@ import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call
 import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
+import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from '../../src/http/v2/wallet-keys.ts';
 import { systemClock } from '../../src/instant.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
 import { payments } from '../../src/projections/payments.ts';
@@ -33,7 +34,7 @@ import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
-import { noKeyCalls } from '../support/key-calls.ts';
+import { newTestMasterKeys, testKeyCalls } from '../support/key-calls.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -125,12 +126,13 @@ export async function openWorld({
 
   const parties = { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo.address) };
   const draining = new AbortController();
+  const masterKeys = newTestMasterKeys();
   const ports: PurchasePorts = {
     ...storage,
     clock: systemClock,
     chain,
     blockhashes,
-    keyCalls: noKeyCalls,
+    keyCalls: testKeyCalls({ ...storage, clock: systemClock, masterKeys }),
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
@@ -164,34 +166,34 @@ export async function openWorld({
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     const app = makeServer({ publicUrl, clock: systemClock }, logger);
+    const paying = {
+      merchant: { ...merchant, publicUrl },
+      purchasing: over,
+      newestBlockhash: blockhashes.latest,
+      clock: systemClock,
+      addressLimit,
+    };
     for (const path of ['/v2/case', '/v2/monitor', '/v1/case']) {
-      registerPaidRoute(
-        app,
-        {
-          merchant: { ...merchant, publicUrl },
-          purchasing: over,
-          newestBlockhash: blockhashes.latest,
-          clock: systemClock,
-          addressLimit,
+      registerPaidRoute(app, paying, {
+        method: 'GET',
+        path,
+        description: 'A question and its answer',
+        parse: (request: FastifyRequest) => {
+          const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
+          return case_id ? { q: case_id } : problem('missing_required_parameter', { parameters: ['q'] });
         },
-        {
-          method: 'GET',
-          path,
-          description: 'A question and its answer',
-          parse: (request: FastifyRequest) => {
-            const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
-            return case_id ? { q: case_id } : problem('missing_required_parameter', { parameters: ['q'] });
-          },
-          sandbox: () => null,
-          price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
-          fingerprint: ({ q }) => q,
-          answer: ({ q }, call) => {
-            asked.push(q);
-            return answer(q, call);
-          },
+        sandbox: () => null,
+        price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
+        fingerprint: ({ q }) => q,
+        answer: ({ q }, call) => {
+          asked.push(q);
+          return answer(q, call);
         },
-      );
+      });
     }
+    const keys = { ...storage, clock: systemClock, masterKeys };
+    registerPaidRoute(app, paying, walletKeysRoute(keys));
+    registerBodilessRoute(app, paying, rotateKeyRoute(keys));
     registerResults(app, { ...storage, clock: systemClock, keyCalls: ports.keyCalls });
     answersByOwnRoutes(app.server);
     await app.listen({ port, host: '127.0.0.1' });
@@ -287,6 +289,7 @@ export async function openWorld({
   return {
     url,
     directory,
+    masterKeys,
     logger,
     receiver: { payTo: payTo.address, feePayer: feePayer.address, mint: network.usdcMint },
     rpc,

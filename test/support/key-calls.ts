@@ -1,4 +1,10 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type MasterKeys, readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import type { KeyCalls } from '../../src/commands/purchase-contract.ts';
+import { createKeyCalls } from '../../src/commands/signing-key-call.ts';
+import { keyAnswers } from '../../src/http/v2/wallet-keys-answer.ts';
+import type { Clock } from '../../src/instant.ts';
+import type { EventLog } from '../../src/storage/event-log.ts';
 
 /** For worlds that have no route of wallet keys. */
 export const noKeyCalls: KeyCalls = {
@@ -6,3 +12,14 @@ export const noKeyCalls: KeyCalls = {
   show: () => Promise.reject(new Error('this world has no wallet keys')),
   rotate: () => Promise.reject(new Error('this world has no wallet keys')),
 };
+
+/** A master key of a version, as nobody else has it. */
+export const newTestMasterKeys = (version = 1): MasterKeys =>
+  readMasterKeys(`${version}:${randomBytes(32).toString('hex')}`);
+
+/** Key calls as the service makes them. */
+export const testKeyCalls = (ports: {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly masterKeys: MasterKeys;
+}): KeyCalls => createKeyCalls({ ...ports, answers: keyAnswers, newKeyId: randomUUID, appendRepeatsMs: [5, 10, 20] });

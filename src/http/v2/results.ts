@@ -3,15 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { load } from '../../commands/handle.ts';
-import { type Payment, payment } from '../../commands/payment.ts';
-import { keptAnswer } from '../../commands/payment-answer.ts';
-import { problem } from '../../errors.ts';
+import { type Payment, type Purchase, payment } from '../../commands/payment.ts';
+import { isKept, keptAnswer, promisedBy } from '../../commands/payment-answer.ts';
+import type { KeyCalls } from '../../commands/purchase-contract.ts';
+import { isProblem, type Problem, problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { Clock } from '../../instant.ts';
 import { PAYMENTS, type PaymentRecord } from '../../projections/payments.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
 import { sendPaidAnswer, sendPending } from '../paid-route.ts';
 import { MAX_TAG_LENGTH } from '../parameters/described-parameters.ts';
 import { readTag } from '../parameters/request-parameters.ts';
@@ -22,6 +24,7 @@ export interface ResultsDependencies {
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
   readonly clock: Clock;
+  readonly keyCalls: KeyCalls;
 }
 
 export const RESULTS_PATH = '/v2/results/:requestId';
@@ -38,16 +41,17 @@ export function registerResults(app: FastifyInstance, dependencies: ResultsDepen
     const hash = RequestId.safeParse(requestId).success ? await paymentOfRequest(dependencies, requestId) : null;
     if (hash === null) return notFound(reply);
     // The read model says which payment it was; what became of it the log says, which never lags.
-    const { state } = await load(dependencies.log, payment, paymentStream(hash));
-    return answer(dependencies, state, requestId, request, reply);
+    const stream = paymentStream(hash);
+    const { state } = await load(dependencies.log, payment, stream);
+    return answer(dependencies, { stream, state }, requestId, request, reply);
   });
 }
 
 const notFound = (reply: FastifyReply): FastifyReply => sendProblem(reply, problem('result_not_found'));
 
 async function answer(
-  { payloads, clock }: ResultsDependencies,
-  state: Payment,
+  dependencies: ResultsDependencies,
+  { stream, state }: { readonly stream: string; readonly state: Payment },
   requestId: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -61,19 +65,59 @@ async function answer(
         requestId,
         boughtBy: requestId,
         transaction,
-        tag: readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null,
-        clock,
+        tag: tagOf(request),
+        clock: dependencies.clock,
       });
     case 'failed':
       return sendProblem(reply, problem('settlement_failed', { reason: state.reason, transaction }));
     case 'rolled_back':
       return sendProblem(reply, problem('settlement_failed', { reason: 'rolled_back', transaction }));
     case 'settled': {
-      const body = await keptAnswer({ payloads, clock }, state);
-      return body ? sendPaidAnswer(reply, requestId, body) : sendProblem(reply, problem('result_gone'));
+      const body = state.answer.keyCall
+        ? await keyAnswer(dependencies, stream, state, request)
+        : await keptAnswer(dependencies, state);
+      if (!body) return sendProblem(reply, problem('result_gone'));
+      if (isProblem(body)) return sendProblem(reply, body);
+      return sendPaidAnswer(reply, { boughtBy: requestId, body, promised: promisedBy(state) });
     }
   }
 }
+
+/**
+ * The answer of a call on keys is composed again, as long as any answer is kept; a rotation's is given once (`http-api.md`,
+ * Order of checks).
+ */
+async function keyAnswer(
+  { keyCalls, clock }: ResultsDependencies,
+  stream: string,
+  purchase: Purchase,
+  request: FastifyRequest,
+): Promise<Buffer | Problem | null> {
+  if (!isKept(clock, purchase)) return null;
+  const { requestId } = request;
+  const call = {
+    tag: tagOf(request),
+    // This request's own id: of two that ask for one secret at once, the log must be able to tell which one it gave.
+    context: {
+      commandId: requestId,
+      requestId: purchase.authorization.requestId,
+      correlationId: purchase.authorization.requestId,
+      causationId: null,
+      actor: 'http',
+    },
+  };
+  try {
+    return purchase.answer.keyCall?.does === 'rotate'
+      ? await keyCalls.rotate(stream, purchase, call)
+      : await keyCalls.show(purchase, call);
+  } catch (error) {
+    if (!(error instanceof StorageFailure)) throw error;
+    request.log.error({ err: error, requestId }, 'an answer on keys met failing storage');
+    return problem('service_unavailable', { component: 'storage', retry_after: 2 });
+  }
+}
+
+const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null;
 
 /**
  * The payment that a request presented, as soon as the read model knows it. Waits only while the model is behind the

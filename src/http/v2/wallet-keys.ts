@@ -1,0 +1,80 @@
+/** `GET` and `POST /v2/wallet/keys`: which keys sign a wallet's callbacks, and a new one (specification 4.5 and 4.6). */
+import type { FastifyInstance } from 'fastify';
+import type { MasterKeys } from '../../callbacks/master-keys.ts';
+import { masterKeyLacks } from '../../commands/signing-key-call.ts';
+import { loadSigningKeys } from '../../commands/signing-key-use.ts';
+import type { Problem } from '../../errors.ts';
+import type { Clock } from '../../instant.ts';
+import type { EventLog } from '../../storage/event-log.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { type PaidRouteDependencies, registerPaidRoute } from '../paid-route.ts';
+import { refuseFor } from '../parameters/issues.ts';
+import { readRequestParameters, type SentRequest } from '../parameters/request-parameters.ts';
+import { sandboxKeys, sandboxRotation } from './wallet-keys-answer.ts';
+
+export interface WalletKeysDependencies {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly masterKeys: Pick<MasterKeys, 'versions'>;
+}
+
+export interface WalletKeysRequest {
+  readonly sandbox: boolean;
+}
+
+export const WALLET_KEYS_PATH = '/v2/wallet/keys';
+
+/** There are no parameters, so that every one that is sent is a mistake. */
+function readWalletKeysRequest(request: SentRequest): WalletKeysRequest | Problem {
+  const { sandbox, issues } = readRequestParameters(request, []);
+  const [first, ...others] = issues;
+  return first ? refuseFor([first, ...others]) : { sandbox };
+}
+
+const common = {
+  path: WALLET_KEYS_PATH,
+  parse: readWalletKeysRequest,
+  price: () => PRICE_BASE_UNITS,
+  fingerprint: () => '',
+} as const;
+
+/** Ids and times of the keys; a wallet's first call makes its first key, once the payment is settled. */
+export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependencies): PaidRoute<WalletKeysRequest> {
+  return {
+    ...common,
+    method: 'GET',
+    description: 'Which keys sign the callbacks of your wallet; the first call makes one',
+    sandbox: ({ sandbox }) => (sandbox ? sandboxKeys(clock) : null),
+    async answer(_, { wallet }) {
+      // Nobody pays to be told of a key that cannot sign here.
+      const current = (await loadSigningKeys(log, wallet)).keys.at(-1);
+      if (current && !masterKeys.versions.includes(current.masterVersion)) return masterKeyLacks();
+      return { keyCall: 'show', answeredCases: 1 };
+    },
+  };
+}
+
+/** A new key and, this once, its secret. An answer that was lost is repaid by rotating again. */
+export function rotateKeyRoute({ clock }: Pick<WalletKeysDependencies, 'clock'>): PaidRoute<WalletKeysRequest> {
+  return {
+    ...common,
+    method: 'POST',
+    description:
+      'A new key for the callbacks of your wallet, its secret given once; if the answer is lost, rotate again',
+    sandbox: ({ sandbox }) => (sandbox ? sandboxRotation(clock) : null),
+    answer: async () => ({ keyCall: 'rotate', answeredCases: 1 }),
+  };
+}
+
+/** Opens a route that takes no body: whatever is sent, of whatever type, is read to its end and ignored. */
+export function registerBodilessRoute<Parameters>(
+  app: FastifyInstance,
+  dependencies: PaidRouteDependencies,
+  route: PaidRoute<Parameters>,
+): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
+    registerPaidRoute(scope, dependencies, route);
+  });
+}

@@ -1,0 +1,83 @@
+/** Read model of signing keys, for operators: one document for each wallet. Paid answers come from the wallet's stream. */
+import { unreachable } from '../commands/decider.ts';
+import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/signing-key.ts';
+import type { Instant } from '../instant.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import type { Projection } from './projection.ts';
+
+export const SIGNING_KEYS = 'signing-keys';
+
+export type SigningKeysRecord = {
+  /** Base58 address: the document's id. */
+  readonly wallet: string;
+  readonly currentKeyId: string;
+  readonly currentCreatedAt: Instant;
+  /** Which master key its secret is derived from. */
+  readonly masterVersion: number;
+  /** The key that the current one replaced, and until when it is valid. */
+  readonly previousKeyId: string | null;
+  readonly previousMasterVersion: number | null;
+  readonly previousValidUntil: Instant | null;
+  readonly rotations: number;
+};
+
+export const signingKeyRecords: Projection<SigningKeyEvent> = {
+  name: SIGNING_KEYS,
+  events: WALLET_STREAM_EVENTS,
+  collections: [{ name: SIGNING_KEYS, indexes: [['masterVersion']] }],
+
+  targets({ recorded }) {
+    const id = walletOf(recorded.stream);
+    return id === null ? [] : [{ collection: SIGNING_KEYS, id }];
+  },
+
+  fold({ id }, document, { event }) {
+    const before = document as SigningKeysRecord | null;
+    const { keyId, createdAt, masterVersion } = event.data;
+    const current = { wallet: id, currentKeyId: keyId, currentCreatedAt: createdAt, masterVersion };
+    switch (event.type) {
+      case 'SigningKeyCreated':
+        return {
+          ...current,
+          previousKeyId: null,
+          previousMasterVersion: null,
+          previousValidUntil: null,
+          rotations: 0,
+        };
+      case 'SigningKeyRotated':
+        return {
+          ...current,
+          previousKeyId: event.data.previousKeyId,
+          previousMasterVersion: before?.masterVersion ?? null,
+          previousValidUntil: event.data.previousValidUntil,
+          rotations: (before?.rotations ?? 0) + 1,
+        };
+      default:
+        return unreachable(event);
+    }
+  },
+};
+
+/** Versions of the master key that current signing keys were made with, and that are not among these. */
+export async function missingMasterVersions(
+  readStore: Pick<ReadStore, 'find'>,
+  known: readonly number[],
+): Promise<readonly number[]> {
+  const ordered = [Number.NEGATIVE_INFINITY, ...known.toSorted((a, b) => a - b), Number.POSITIVE_INFINITY];
+  const found = await Promise.all(
+    ordered.slice(1).map(async (below, index) => {
+      const above = ordered[index] ?? below;
+      const [record] = await readStore.find<SigningKeysRecord>({
+        collection: SIGNING_KEYS,
+        range: {
+          field: 'masterVersion',
+          ...(Number.isFinite(above) && { above }),
+          ...(Number.isFinite(below) && { below }),
+        },
+        limit: 1,
+      });
+      return record ? [record.document.masterVersion] : [];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,79 @@
+import { hkdfSync } from 'node:crypto';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { MasterKeyMissing, MasterKeyUnreadable, readMasterKeys } from '../../src/callbacks/master-keys.ts';
+
+const ONE = '11'.repeat(32);
+const TWO = 'a2'.repeat(32);
+const WALLET = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
+const KEY = { wallet: WALLET, keyId: '2f0e6a5e-3a3c-4f0a-9d41-2a8f5f6f7a10', masterVersion: 1 };
+
+describe('a secret', () => {
+  it('is HKDF-SHA-256 of the master key, the key id as salt and the wallet as info', () => {
+    const secret = readMasterKeys(`1:${ONE}`).secretOf(KEY);
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const expected = hkdfSync('sha256', Buffer.from(ONE, 'hex'), Buffer.from(KEY.keyId), Buffer.from(WALLET), 32);
+    expect(secret).toBe(Buffer.from(expected).toString('hex'));
+    // Fixed for ever: a receiver was given it and keeps it.
+    expect(secret).toBe('eed2383842469707d14534f043e2e14dadcf3564f233b7be1984d80306b3abdf');
+  });
+
+  it('is another one for every wallet, key and master key', () => {
+    const keys = readMasterKeys(`2:${TWO},1:${ONE}`);
+    const secrets = [
+      keys.secretOf(KEY),
+      keys.secretOf({ ...KEY, masterVersion: 2 }),
+      keys.secretOf({ ...KEY, keyId: 'K2' }),
+      keys.secretOf({ ...KEY, wallet: `${WALLET.slice(0, -1)}X` }),
+    ];
+    expect(new Set(secrets).size).toBe(secrets.length);
+    expect(keys.secretOf(KEY)).toBe(readMasterKeys(`1:${ONE}`).secretOf(KEY));
+  });
+
+  it('is refused where its master key is not here, by an error that says which', () => {
+    expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(MasterKeyMissing);
+    expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(/version 1 .*known: 2/);
+  });
+});
+
+describe('MASTER_KEY', () => {
+  it('makes new keys with the version that comes first', () => {
+    expect(readMasterKeys(`1:${ONE}`)).toMatchObject({ newest: 1, versions: [1] });
+    expect(readMasterKeys(`2:${TWO}, 1:${ONE.toUpperCase()}`)).toMatchObject({ newest: 2, versions: [2, 1] });
+    // One that is known everywhere before it is used anywhere.
+    expect(readMasterKeys(`1:${ONE},2:${TWO}`)).toMatchObject({ newest: 1, versions: [1, 2] });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no version', ONE],
+    ['version 0', `0:${ONE}`],
+    ['a leading zero', `01:${ONE}`],
+    ['too short a key', `1:${ONE.slice(2)}`],
+    ['half a byte', `1:${ONE}1`],
+    ['no hex', `1:${'g'.repeat(64)}`],
+    ['a comma too many', `1:${ONE},`],
+    ['a version twice', `1:${ONE},1:${TWO}`],
+    ['another separator', `2:${TWO};1:${ONE}`],
+  ])('refuses %s, and repeats nothing of it', (_, text) => {
+    expect(() => readMasterKeys(text)).toThrow(MasterKeyUnreadable);
+    try {
+      readMasterKeys(text);
+    } catch (error) {
+      expect(String(error)).not.toMatch(/1111|a2a2|gggg/);
+    }
+  });
+
+  it('shows itself in no log and no JSON', () => {
+    const keys = readMasterKeys(`2:${TWO},1:${ONE}`);
+    expect(JSON.stringify(keys)).not.toMatch(/1111|a2a2/);
+    expect(inspect(keys, { depth: 9, showHidden: true })).not.toMatch(/1111|a2a2/);
+  });
+
+  it('has a fingerprint that tells it from another, and is none of its secrets', () => {
+    const [one, two] = [readMasterKeys(`1:${ONE}`), readMasterKeys(`1:${TWO}`)];
+    expect(one.fingerprintOf(1)).toMatch(/^[0-9a-f]{32}$/);
+    expect(one.fingerprintOf(1)).not.toBe(two.fingerprintOf(1));
+    expect(one.fingerprintOf(1)).toBe(readMasterKeys(`7:${ONE}`).fingerprintOf(7));
+  });
+});
