@@ -13,6 +13,8 @@ export interface SentRequest {
   /** The request target. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Its bytes, or a value that is read already; nothing where it has none. */
+  readonly body?: unknown;
 }
 
 export interface RequestParameters {
@@ -53,15 +55,7 @@ export function readRequestParameters(
   }
   issues.push(...unknownNames(query, [...once, ...repeatable]));
   const tag = readTag(request);
-  if (tag !== null && [...tag].length > MAX_TAG_LENGTH) {
-    issues.push({
-      parameter: 'X-Service-Tag',
-      code: 'invalid_parameter',
-      received: echo(tag),
-      rule: `At most ${MAX_TAG_LENGTH} characters.`,
-      example: REQUEST_HEADERS['X-Service-Tag'].example,
-    });
-  }
+  issues.push(...tagIssues(tag));
   return { values, tag, sandbox: asksForSandbox(request, values), issues };
 }
 
@@ -72,10 +66,27 @@ export const hasSandboxHeader = ({ headers }: SentRequest): boolean =>
     .split(',')
     .some((value) => value.trim() === '1') ?? false;
 
-/** A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). */
+function tagIssues(tag: string | null): readonly Issue[] {
+  if (tag === null || [...tag].length <= MAX_TAG_LENGTH) return [];
+  return [
+    {
+      parameter: 'X-Service-Tag',
+      code: 'invalid_parameter',
+      received: echo(tag),
+      rule: `At most ${MAX_TAG_LENGTH} characters.`,
+      example: REQUEST_HEADERS['X-Service-Tag'].example,
+    },
+  ];
+}
+
+/**
+ * A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). A tag
+ * that is refused is something: nobody is asked to pay for that.
+ */
 export const isBareRequest = (request: SentRequest): boolean =>
   readQuery(request.url).size === 0 &&
-  request.headers['x-service-test']?.toString().trim() !== '1' &&
+  !hasSandboxHeader(request) &&
+  tagIssues(readTag(request)).length === 0 &&
   !hasBody(request);
 
 const hasBody = ({ headers }: SentRequest): boolean =>

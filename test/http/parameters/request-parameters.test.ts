@@ -88,6 +88,9 @@ describe('what a request carries', () => {
     expect(isBareRequest(request('?x'))).toBe(false);
     expect(isBareRequest(request('?test=0'))).toBe(false);
     expect(isBareRequest(request('', { 'x-service-test': '1' }))).toBe(false);
+    expect(isBareRequest(request('', { 'x-service-test': '1, 1' }))).toBe(false);
+    expect(isBareRequest(request('', { 'x-service-tag': 'mine' }))).toBe(true);
+    expect(isBareRequest(request('', { 'x-service-tag': 'x'.repeat(257) }))).toBe(false);
     expect(isBareRequest(request('', { 'content-length': '2' }))).toBe(false);
     expect(isBareRequest(request('', { 'content-length': '0' }))).toBe(true);
   });
