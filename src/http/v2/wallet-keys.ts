@@ -73,6 +73,11 @@ export function registerBodilessRoute<Parameters>(
   route: PaidRoute<Parameters>,
 ): void {
   app.register(async (scope) => {
+    // Even a type that is none: nobody looks at it.
+    scope.addHook('onRequest', (request, _reply, done) => {
+      delete request.headers['content-type'];
+      done();
+    });
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined));
     registerPaidRoute(scope, dependencies, route);
