@@ -47,6 +47,7 @@ export async function scheduleOwed(
       payment,
       caseId: pushed?.caseId ?? null,
       courtCode: pushed?.courtCode ?? null,
+      caseNumber: pushed?.caseNumber ?? null,
       target: callback.target,
       origin: callback.origin,
       envelope,
@@ -62,6 +63,7 @@ interface Pushed {
   readonly payload: Buffer;
   readonly caseId: string | null;
   readonly courtCode: string | null;
+  readonly caseNumber: string | null;
 }
 
 interface PaidAnswer {
@@ -72,6 +74,7 @@ interface PaidAnswer {
 interface AnsweredCase {
   readonly case_id?: unknown;
   readonly court_code?: unknown;
+  readonly case?: { readonly case_number?: unknown };
 }
 
 async function readAnswer(payloads: PayloadStore, name: string | null): Promise<PaidAnswer> {
@@ -89,7 +92,10 @@ async function readAnswer(payloads: PayloadStore, name: string | null): Promise<
   };
 }
 
-const idsOf = ({ case_id, court_code }: AnsweredCase): Pick<Pushed, 'caseId' | 'courtCode'> => ({
-  caseId: typeof case_id === 'string' ? case_id : null,
-  courtCode: typeof court_code === 'string' ? court_code : null,
+const idsOf = (answer: AnsweredCase): Omit<Pushed, 'payload'> => ({
+  caseId: textOf(answer.case_id),
+  courtCode: textOf(answer.court_code),
+  caseNumber: textOf(answer.case?.case_number),
 });
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

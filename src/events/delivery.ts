@@ -24,6 +24,8 @@ export const DeliveryScheduled = event(
     /** As the caller sent them; null where the answer was withdrawn before it could be read. */
     caseId: z.string().nullable(),
     courtCode: z.string().nullable(),
+    /** The case's number in its canonical form. */
+    caseNumber: z.string().nullable(),
     /** The URL's bytes. */
     target: Sha256,
     /** Scheme, host and port of the URL; `unusable` where it has none. */

@@ -22,10 +22,12 @@ import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
 import { v1CaseRoute, v1MonitorRoute } from './v1/routes.ts';
 import { v1StatusEndpoint } from './v1/status.ts';
+import { batchRoute, registerBatch } from './v2/batch.ts';
 import { caseRoute } from './v2/case.ts';
 import { monitorRoute } from './v2/monitor.ts';
 import { registerResults } from './v2/results.ts';
 import { statusEndpoint } from './v2/status.ts';
+import { walletDeliveriesRoute } from './v2/wallet-deliveries.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from './v2/wallet-keys.ts';
 import type { NewestBlockhash } from './x402/send-payment-required.ts';
 import type { Merchant } from './x402/terms.ts';
@@ -62,6 +64,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const sandbox = createSandbox(clock);
   const readCase = caseRoute({ ...storage, clock, sandbox });
   const monitor = monitorRoute({ ...storage, clock, sandbox });
+  const batch = batchRoute({ ...storage, clock, sandbox, publicUrl: service.publicUrl });
   const walletKeys = walletKeysRoute({ ...storage, clock, masterKeys: dependencies.masterKeys });
   const answerSandbox = answerSandboxEarly(
     service.publicUrl,
@@ -87,11 +90,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit: dependencies.addressLimit };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
+  registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));
   registerPaidRoute(app, paying, v1CaseRoute({ ...storage, clock }));
   registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, clock }));
   registerPaidRoute(app, paying, walletKeys);
+  registerPaidRoute(app, paying, walletDeliveriesRoute({ ...storage, clock }));
   registerBodilessRoute(app, paying, rotateKeyRoute({ clock }));
   registerResults(app, { ...storage, clock, keyCalls: dependencies.keyCalls });
-  registerDocs(app, localRpcUrl);
+  registerDocs(app, { localRpcUrl, merchant });
   return app;
 }

@@ -44,6 +44,9 @@ export type DeliveryRecord = {
   readonly requestId: string;
   readonly caseId: string | null;
   readonly courtCode: string | null;
+  /** What is searched by: the court's code in its own letter case, the case's number in its canonical form. */
+  readonly court: string | null;
+  readonly caseNumber: string | null;
   /** Name of the blob that holds the URL. */
   readonly target: string;
   readonly origin: string;
@@ -98,6 +101,9 @@ export function spanOf(createdAt: Instant, lastAttemptAt: Instant): number | nul
   return span;
 }
 
+/** A court's code as it is searched by, however it was typed. */
+export const courtKey = (sent: string): string => sent.trim().toLowerCase();
+
 type FoldedEvent = Exclude<DeliveryEvent, EventOf<typeof DeliveryAttemptStarted>>;
 
 /** An attempt that has begun changes nothing here: it stays due, so that whoever takes over finds it. */
@@ -109,8 +115,8 @@ export const deliveries: Projection<FoldedEvent> = {
       name: DELIVERIES,
       indexes: [
         ['wallet', 'status', 'createdAt'],
-        ['wallet', 'courtCode', 'status', 'createdAt'],
-        ['wallet', 'caseId', 'status', 'createdAt'],
+        ['wallet', 'court', 'status', 'createdAt'],
+        ['wallet', 'caseNumber', 'status', 'createdAt'],
         ['wallet', 'span', 'createdAt'],
         ['status', 'createdAt'],
       ],
@@ -141,6 +147,8 @@ function scheduled({ data }: EventOf<typeof DeliveryScheduled>): DeliveryRecord 
     requestId: data.requestId,
     caseId: data.caseId,
     courtCode: data.courtCode,
+    court: data.courtCode && courtKey(data.courtCode),
+    caseNumber: data.caseNumber,
     target: data.target,
     origin: data.origin,
     status: 'pending',

@@ -27,6 +27,7 @@ export const facts: DeliveryFacts = {
   payment: 'c'.repeat(64),
   caseId: '3:24-cv-00042',
   courtCode: 'cand',
+  caseNumber: '3:24-cv-00042',
   target: 'a'.repeat(64),
   origin: ORIGIN,
   envelope: 'b'.repeat(64),

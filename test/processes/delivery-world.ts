@@ -129,6 +129,7 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
       payment: 'c'.repeat(64),
       caseId: '3:24-cv-00042',
       courtCode: 'cand',
+      caseNumber: '3:24-cv-00042',
       target,
       origin: originOf(url),
       envelope,

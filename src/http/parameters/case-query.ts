@@ -89,12 +89,18 @@ export function checkPresence(values: ReadonlyMap<string, string>, faulty: Reado
   return { caseId: required('case_id'), courtCode: required('court_code'), issues };
 }
 
+/** Codes of courts that somebody may have meant by one that no court has. */
+export type SuggestCourts = (sent: string) => readonly string[];
+
+export const suggestCourts: SuggestCourts = (sent) => nearestCourts(sent, SUGGESTED_COURTS).map(({ code }) => code);
+
 /** Whether that can be a case of a court that is covered; null: it is not named. */
 export function checkIds(
   caseId: string | null,
   courtCode: string | null,
+  suggest: SuggestCourts = suggestCourts,
 ): { readonly ids: CaseIds | null; readonly issues: readonly Issue[] } {
-  const court = courtCode === null ? null : checkCourt(courtCode);
+  const court = courtCode === null ? null : checkCourt(courtCode, suggest);
   if (court === null || courtCode === null) return { ids: null, issues: [] };
   if ('issue' in court) return { ids: null, issues: [court.issue] };
   if (caseId === null) return { ids: null, issues: [] };
@@ -137,10 +143,10 @@ export const missing = (parameter: string, received: string | null, example: str
 });
 
 /** A court that can be queried. */
-function checkCourt(sent: string): Court | { readonly issue: Issue } {
+function checkCourt(sent: string, suggest: SuggestCourts): Court | { readonly issue: Issue } {
   const court = findCourt(sent);
   if (court && isLive(court)) return court;
-  const suggestions = nearestCourts(sent, SUGGESTED_COURTS).map(({ code }) => code);
+  const suggestions = suggest(sent);
   const rule = court
     ? `${court.name} is planned and cannot be queried yet.`
     : 'There is no court with this code; GET /v2/status lists all.';
@@ -179,7 +185,8 @@ function checkLastChecked(sent: string, now: Micros): CaseQueryParameters['lastC
   return typeof checked === 'string' ? { sent: meantTimestamp(sent), at: checked } : { issue: checked };
 }
 
-function checkChoice<const Choice extends string>(
+/** One of few words, or none. */
+export function checkChoice<const Choice extends string>(
   parameter: string,
   sent: string | undefined,
   choices: readonly Choice[],

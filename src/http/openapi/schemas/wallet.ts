@@ -47,7 +47,8 @@ export const FAILURE_CLASSES = [
 ] as const;
 
 export const DeliveryAttempt = z.object({
-  attempt: z.int().min(1),
+  attempt: z.int().min(1).describe('1 to 7; an interrupted attempt is made again under its number.'),
+  redelivery: z.boolean().describe('An operator asked for it, outside the seven; numbered by itself.'),
   started_at: Timestamp,
   duration_ms: z.int().min(0).nullable(),
   response_code: z.int().nullable(),
@@ -59,9 +60,9 @@ export const DeliveryAttempt = z.object({
 export const Delivery = z.object({
   delivery_id: z.uuid(),
   request_id: z.uuid(),
-  case_id: z.string(),
-  court_code: z.string(),
-  callback_url: z.string().nullable(),
+  case_id: z.string().nullable(),
+  court_code: z.string().nullable(),
+  callback_url: z.string().nullable().describe('Null once it is kept no longer.'),
   status: PARAMETERS.status.schema,
   attempts: z.int().min(0),
   created_at: Timestamp,

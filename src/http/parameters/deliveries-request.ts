@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { DeliveryStatus } from '../../commands/delivery.ts';
+import type { Problem } from '../../errors.ts';
+import { Instant, type Micros } from '../../instant.ts';
+import { courtKey } from '../../projections/deliveries.ts';
+import type { DeliveryPlace } from '../../queries/delivery-history.ts';
+import { checkChoice, checkIds } from './case-query.ts';
+import { DEFAULT_DELIVERIES, MAX_DELIVERIES, PARAMETERS } from './described-parameters.ts';
+import { echo, type Issue, refuseFor } from './issues.ts';
+import { readRequestParameters, type SentRequest } from './request-parameters.ts';
+import { checkTimestamp } from './timestamps.ts';
+
+export interface DeliveriesRequest {
+  readonly status: DeliveryStatus | null;
+  readonly limit: number;
+  /** Behind what the page begins; null: with the newest. */
+  readonly after: DeliveryPlace | null;
+  /** Only those whose last attempt was after this. */
+  readonly since: Instant | null;
+  readonly court: string | null;
+  /** Canonical, where the court is named too; else as sent. */
+  readonly caseNumber: string | null;
+  /** Whether fixtures are asked for, which cost nothing. */
+  readonly sandbox: boolean;
+}
+
+const NAMES = ['status', 'limit', 'cursor', 'since', 'case_id', 'court_code'] as const;
+
+/** Reads `GET /v2/wallet/deliveries` (specification 4.7): every fault at once. Everything may be left out. */
+export function readDeliveriesRequest(request: SentRequest, now: Micros): DeliveriesRequest | Problem {
+  const { values, sandbox, issues } = readRequestParameters(request, NAMES);
+  return checkDeliveries(values, now, { sandbox, issues });
+}
+
+/** The same for whatever transport the values came by. */
+export function checkDeliveries(
+  values: ReadonlyMap<string, string>,
+  now: Micros,
+  { sandbox, issues: found }: { readonly sandbox: boolean; readonly issues: readonly Issue[] },
+): DeliveriesRequest | Problem {
+  const issues = [...found];
+  /** The value if it has no fault; a fault is noted. */
+  const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
+    if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
+      issues.push(outcome.issue);
+      return null;
+    }
+    return outcome;
+  };
+  const status = sound(checkChoice('status', values.get('status'), PARAMETERS.status.schema.options));
+  const limit = sound(checkLimit(values.get('limit')));
+  const after = sound(checkCursor(values.get('cursor')));
+  const since = sound(checkSince(values.get('since'), now));
+  const [caseId, courtCode] = [named(values, 'case_id'), named(values, 'court_code')];
+  const ids = checkIds(caseId, courtCode);
+  issues.push(...ids.issues);
+  const [first, ...others] = issues;
+  if (first) return refuseFor([first, ...others]);
+  return {
+    status,
+    limit: limit ?? DEFAULT_DELIVERIES,
+    after,
+    since,
+    court: courtCode === null ? null : courtKey(courtCode),
+    caseNumber: ids.ids?.caseNumber.canonical ?? caseId?.trim() ?? null,
+    sandbox,
+  };
+}
+
+/** A filter that is sent empty filters nothing. */
+const named = (values: ReadonlyMap<string, string>, name: string): string | null => {
+  const value = values.get(name) ?? '';
+  return value.trim() === '' ? null : value;
+};
+
+function checkLimit(sent: string | undefined): number | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const limit = /^\d{1,9}$/.test(sent.trim()) ? Number(sent) : 0;
+  if (limit >= 1 && limit <= MAX_DELIVERIES) return limit;
+  const rule = `A whole number from 1 to ${MAX_DELIVERIES}.`;
+  return { issue: fault('limit', sent, rule, PARAMETERS.limit.example) };
+}
+
+function checkSince(sent: string | undefined, now: Micros): Instant | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const checked = checkTimestamp('since', sent, now);
+  return typeof checked === 'string' ? checked : { issue: checked };
+}
+
+const Cursor = z.tuple([Instant, z.uuid()]);
+
+/** Where a page ended, as a caller is given it. */
+export const cursorOf = ({ createdAt, deliveryId }: DeliveryPlace): string =>
+  Buffer.from(JSON.stringify([createdAt, deliveryId])).toString('base64url');
+
+function checkCursor(sent: string | undefined): DeliveryPlace | null | { readonly issue: Issue } {
+  if (sent === undefined) return null;
+  const place = placeOf(sent);
+  if (place) return place;
+  return {
+    issue: fault('cursor', sent, 'next_cursor of the page before, unchanged; leave it out for the first.', null),
+  };
+}
+
+function placeOf(sent: string): DeliveryPlace | null {
+  try {
+    const parsed = Cursor.safeParse(JSON.parse(Buffer.from(sent, 'base64url').toString()));
+    return parsed.success ? { createdAt: parsed.data[0], deliveryId: parsed.data[1] } : null;
+  } catch {
+    return null;
+  }
+}
+
+const fault = (parameter: string, sent: string, rule: string, example: string | null): Issue => ({
+  parameter,
+  code: 'invalid_parameter',
+  received: echo(sent),
+  rule,
+  example,
+});
