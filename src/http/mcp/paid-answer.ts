@@ -66,8 +66,6 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
           });
         }
         case 'uncharged':
-          return toolResult({ structured: outcome.body.toString('utf8') });
-        case 'uncharged':
           return toolResult({ structured: outcome.body.toString('utf8'), note: UNCHARGED });
         case 'pending': {
           const pending = { requestId, boughtBy: outcome.boughtBy, transaction: outcome.transaction, tag };
