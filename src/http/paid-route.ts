@@ -33,7 +33,12 @@ export function registerPaidRoute<Parameters>(
 ): void {
   const { merchant } = dependencies;
   const buying = createBuying(dependencies);
-  const offerOf = (amount: bigint): Offer => ({ path: route.path, description: route.description, amount });
+  const offerOf = (amount: bigint): Offer => ({
+    method: route.method,
+    path: route.path,
+    description: route.description,
+    amount,
+  });
   checkTerms(merchant, offerOf(PRICE_BASE_UNITS));
 
   app.route({

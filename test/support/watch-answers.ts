@@ -52,12 +52,12 @@ const { writeHead, write, end } = ServerResponse.prototype;
 ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: never[]) {
   const [status, second, third] = args as unknown as [number, string | Headers, Headers];
   note(this, status, typeof second === 'string' ? third : second);
-  return (writeHead as CallableFunction).apply(this, args);
+  return Reflect.apply(writeHead, this, args);
 } as typeof writeHead;
 
 ServerResponse.prototype.write = function (this: ServerResponse, ...args: never[]) {
   keep(this, args[0], args[1]);
-  return (write as CallableFunction).apply(this, args);
+  return Reflect.apply(write, this, args);
 } as typeof write;
 
 ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[]) {
@@ -65,7 +65,7 @@ ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[])
   const seen = watched.get(this);
   watched.delete(this);
   if (seen) check(this, seen);
-  return (end as CallableFunction).apply(this, args);
+  return Reflect.apply(end, this, args);
 } as typeof end;
 
 function check(response: ServerResponse, { status, headers, parts }: Watched): void {

@@ -1,17 +1,18 @@
 /** `/docs/errors`: made from the catalogue that the service answers by, so that the two cannot differ. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../errors.ts';
 import { type Html, html, prose } from './html.ts';
-import type { Page } from './layout.ts';
+import type { Rendered } from './markdown.ts';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-export const errorsPage = (): Page => ({
+export const errorsPage = (): Rendered => ({
   title: 'Errors',
-  description: 'Every error code of the court-docket monitoring API: its status, what it means and what to do.',
+  lead: 'Every error code of the court-docket monitoring API: its status, what it means and what to do.',
+  headings: [],
   body: html`
 <p>Every refusal is JSON of one shape. <code>error.code</code> never changes its meaning; build on it and not on the message.
 <strong>A refusal never costs anything</strong>: <code>details.charged</code> is <code>false</code> in every one.</p>
-<pre><code>{
+<pre tabindex="0" role="region" aria-label="Code"><code>{
   "meta": { "request_id": "…", "queried_at": "…" },
   "error": {
     "code": "missing_required_parameter",
@@ -50,4 +51,23 @@ function entry(code: ErrorCode): Html {
       : ''
   }
 </section>`;
+}
+
+/** The same as Markdown. */
+export const errorsText = (): string => `# Errors
+
+Every refusal is JSON of one shape: \`meta\` with \`request_id\` and \`queried_at\`, and \`error\` with \`code\`, \`message\`,
+\`documentation_url\` and \`details\`. Build on the code, not on the message. A refusal never costs anything:
+\`details.charged\` is \`false\` in every one, \`details.hint\` says what to do. With several faults \`details.issues\` lists all
+of them, and the code is the first of this page's order.
+
+${CODES.map(entryText).join('\n\n')}
+`;
+
+function entryText(code: ErrorCode): string {
+  const { status, message, hint, details } = ERROR_CATALOGUE[code];
+  const keys = Object.entries(details).map(([key, meaning]) => `- \`${key}\`: ${meaning}`);
+  return [`## ${code} (${status})`, `${message} **What to do:** ${hint}`, keys.join('\n')]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../events/event.ts';
 import { addressBytes, associatedTokenAddress, type NetworkNames } from '../../solana/addresses.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import type { TransferTerms } from '../../solana/verify-transaction.ts';
+import { BAZAAR, discoveryOf } from './bazaar.ts';
 import { PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_DECLARATION } from './payment-identifier.ts';
 
 /** For how long a client may take to come back with its payment: the life of a blockhash, nearly. */
@@ -20,6 +21,8 @@ export interface Merchant {
 
 /** What is being sold. */
 export interface Offer {
+  /** Left out where the offer is no endpoint of its own; such a one is not listed by facilitators. */
+  readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly description: string;
   /** Base units. */
@@ -57,28 +60,37 @@ function keyOf(address: string): Buffer {
   return Buffer.from(bytes);
 }
 
+/** Terms as x402 v2 has them. @param amount base units */
+export const requirementsOf = (
+  { network, payTo }: Merchant,
+  amount: bigint,
+  extra: PaymentRequirements['extra'],
+): PaymentRequirements => ({
+  scheme: 'exact',
+  network: network.caip2 as PaymentRequirements['network'],
+  amount: String(amount),
+  asset: network.usdcMint,
+  payTo,
+  maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+  extra,
+});
+
 /** Writes the terms of one 402. */
 export function termsFor(
-  { network, payTo, feePayer, publicUrl }: Merchant,
-  { path, description, amount }: Offer,
+  merchant: Merchant,
+  { method, path, description, amount }: Offer,
   { memo, latest }: Occasion,
   error: string,
 ): Terms {
+  const { network, payTo, feePayer, publicUrl } = merchant;
   // Without a query string: clients send all of it back, and it says who asks about whom.
   const url = `${publicUrl}${path}`;
   const mimeType = 'application/json';
   const blockhash = latest
     ? { recentBlockhash: latest.blockhash, lastValidBlockHeight: String(latest.lastValidBlockHeight) }
     : {};
-  const accepted: PaymentRequirements = {
-    scheme: 'exact',
-    network: network.caip2 as PaymentRequirements['network'],
-    amount: String(amount),
-    asset: network.usdcMint,
-    payTo,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    extra: { feePayer, memo, ...blockhash },
-  };
+  const accepted = requirementsOf(merchant, amount, { feePayer, memo, ...blockhash });
+  const discovery = method ? discoveryOf(method, path) : null;
   const inFirstShape = {
     scheme: 'exact',
     maxAmountRequired: String(amount),
@@ -95,7 +107,10 @@ export function termsFor(
       error,
       resource: { url, description, mimeType },
       accepts: [accepted],
-      extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_DECLARATION },
+      extensions: {
+        [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_DECLARATION,
+        ...(discovery ? { [BAZAAR]: discovery } : {}),
+      },
     },
     // No member is null: some clients of x402 v1 check strictly.
     v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo } },

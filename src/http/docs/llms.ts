@@ -1,0 +1,52 @@
+/** `/llms.txt`: all that a model needs to go from nothing to a paid delta, and where to read more. */
+import { PARAMETERS } from '../parameters/described-parameters.ts';
+import type { DocsFacts } from './guides.ts';
+import { PAGE_GROUPS, type Page } from './pages.ts';
+
+export function llmsText(facts: DocsFacts): string {
+  const { publicUrl, localRpcUrl, network } = facts;
+  const query = `court_code=${PARAMETERS.court_code.example}&case_id=${PARAMETERS.case_id.example}`;
+  return `# Docket Monitor
+
+> US and Canadian court dockets over HTTP for agents. One call gives a case and exactly the filings that are new since you last looked. A call costs 0.99 USDC on Solana, paid by x402 in the same call: no account, no key. A refusal never costs anything.
+
+Base address: ${publicUrl}
+
+Do this, in this order:
+
+1. Find the court: \`GET ${publicUrl}/v2/status\` (free, large). Take \`courts[].court_code\` and write the case number like \`courts[].case_id_format.example\`. If you guess a code wrongly, \`error.details.suggestions\` names the nearest.
+2. Rehearse, free: \`GET ${publicUrl}/v2/case?${query}&test=1\`. Parameters are checked as for money; the answer is invented.
+3. Ask: \`GET ${publicUrl}/v2/case?${query}\`. Without payment this is 402 with the terms: header \`PAYMENT-REQUIRED\` (x402 v2, base64 of JSON), the body (x402 v1), header \`X-Payment-Requirements\` (a transfer that you sign yourself, JSON).
+4. Pay and repeat the request: \`PAYMENT-SIGNATURE\` (x402 v2), \`X-PAYMENT\` (x402 v1) or \`X402-Payment\` (base64 of your signed transaction; do not send it to the chain). An x402 client does steps 3 and 4 by itself: \`npm i @x402/fetch @x402/svm @solana/kit\`; code: ${publicUrl}/docs/payments.md
+5. Keep \`meta.queried_at\` of the answer.
+6. Later ask again with \`&last_checked=\` and that value, unchanged: \`delta.changed\`, \`delta.new_filings\` (oldest first). Nothing is missed and nothing comes twice. Go on with 5.
+
+Rules that save money:
+
+- Read \`error.details.hint\` and \`error.details.issues\` of every refusal: they name the parameter, the rule and an example that works.
+- 202 means paid and not yet settled: look at \`payment.result_url\`. Never pay again for a 202.
+- Send x402's \`payment-identifier\`, a new secret for each request: a repeat of the same request then costs nothing.
+- A paid answer is kept for 30 days at the path in its \`Content-Location\`.
+- 429: wait \`error.details.retry_after\` seconds. 60 requests a minute and 10,000 a day for each wallet.
+
+Network: \`${network.caip2}\`. USDC mint: \`${network.usdcMint}\`. Price of one query: 990000 base units.
+${
+  localRpcUrl === null
+    ? ''
+    : `
+This service runs on a local chain with test money. JSON-RPC: ${localRpcUrl} (give it to your x402 client as \`rpcUrl\`). Fund a wallet there: method \`requestTokenAirdrop\` with params \`["ADDRESS", "10000000"]\` gives 10 USDC; \`requestAirdrop\` with \`["ADDRESS", 10000000]\` gives SOL.
+`
+}
+Endpoints: \`GET /v2/case\`, \`GET /v2/monitor\`, \`POST /v2/cases/batch\`, \`GET\` and \`POST /v2/wallet/keys\`, \`GET /v2/wallet/deliveries\` (0.99 each; a batch 0.99 for each query); \`GET /v2/status\`, \`GET /v2/results/{request_id}\` (free); \`POST /v2/mcp\` (the same as MCP tools).
+
+${PAGE_GROUPS.map(({ title, pages }) => `## ${title}\n\n${pages.map((page) => entry(page, publicUrl)).join('\n')}`).join('\n\n')}
+
+## For machines
+
+- [OpenAPI 3.1](${publicUrl}/openapi.json): every endpoint, parameter, field and refusal
+- [x402 discovery](${publicUrl}/.well-known/x402): what is sold here, with terms
+`;
+}
+
+const entry = ({ path, label, about }: Page, publicUrl: string): string =>
+  `- [${label}](${publicUrl}${path === '/docs' ? '/docs/index' : path}.md): ${about}`;
