@@ -27,6 +27,8 @@ export interface CaseQuery {
   readonly filingTypes: readonly FilingType[] | null;
   /** With no `lastChecked`, every filing is new: the delta begins with the docket (version 1 of the API). */
   readonly fromTheBeginning?: boolean;
+  /** Most bytes of the answer, where it is to be smaller than one that stands alone. */
+  readonly maxBytes?: number;
   /** Cross-references, in the basic context too (version 1 of the API). */
   readonly crossReferences?: boolean;
 }
@@ -131,7 +133,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
   const { document, queriedAt } = moment;
 
   const { fields, languageDelivered } = caseFields(document, court, query.language);
-  const room = MAX_RESULT_BYTES - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
+  const room = (query.maxBytes ?? MAX_RESULT_BYTES) - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
   const references =
     query.crossReferences && query.context === 'basic'
       ? { cross_references: await readCrossReferences(ports.readStore, found.stream, room) }

@@ -99,10 +99,11 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     return keypair;
   }
 
-  /** `@x402/fetch`, unchanged, with this wallet. */
-  async function agentOf(keypair: Keypair, send: typeof fetch = fetch): Promise<typeof fetch> {
+  /** `@x402/fetch`, unchanged, with this wallet, which pays no more than that for one call. */
+  async function agentOf(keypair: Keypair, send: typeof fetch = fetch, most = '$1'): Promise<typeof fetch> {
     const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
     const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
+    client.setSpendControls({ maxAmountPerPayment: most });
     return wrapFetchWithPayment(send, client);
   }
 

@@ -27,22 +27,24 @@ const PRECEDENCE = new Map((Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map((co
 /**
  * One refusal for all faults. Its code is the first of the catalogue's order, its details those of that code; `issues`
  * lists every fault.
+ * @param as the code, where it is not that of a fault
  */
-export function refuseFor(issues: readonly [Issue, ...Issue[]]): Problem {
+export function refuseFor(issues: readonly [Issue, ...Issue[]], as: ErrorCode | null = null): Problem {
   const ordered = issues.toSorted((a, b) => (PRECEDENCE.get(a.code) ?? 0) - (PRECEDENCE.get(b.code) ?? 0));
   const [first = issues[0]] = ordered;
+  const code = as ?? first.code;
   const own =
-    first.code === 'missing_required_parameter'
-      ? { parameters: ordered.filter(({ code }) => code === first.code).map(({ parameter }) => parameter) }
-      : documented(first);
+    code === 'missing_required_parameter'
+      ? { parameters: ordered.filter((issue) => issue.code === code).map(({ parameter }) => parameter) }
+      : documented(first, code);
   const message =
     issues.length === 1
       ? `${first.parameter}: ${first.rule}`
-      : `${ERROR_CATALOGUE[first.code].message} This request has ${issues.length} faults; details.issues lists all.`;
-  return problem(first.code, { ...own, issues: ordered.map(listed) }, message);
+      : `${ERROR_CATALOGUE[code].message} This request has ${issues.length} faults; details.issues lists all.`;
+  return problem(code, { ...own, issues: ordered.map(listed) }, message);
 }
 
-const documented = ({ code, own = {} }: Issue): JsonObject =>
+const documented = ({ own = {} }: Issue, code: ErrorCode): JsonObject =>
   Object.fromEntries(Object.entries(own).filter(([key]) => key in ERROR_CATALOGUE[code].details));
 
 const listed = ({ own, ...issue }: Issue): JsonObject => ({ ...issue, ...own });

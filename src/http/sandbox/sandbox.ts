@@ -21,8 +21,8 @@ import { FIXTURES } from './fixtures.ts';
 import { type Filling, fillIn, MARKS, type Template, templateOf } from './template.ts';
 
 export interface Sandbox {
-  /** The answer of `GET /v2/case`: at once where its fixture lies ready. */
-  answerCase(query: CaseQueryParameters): SandboxAnswer | Promise<SandboxAnswer>;
+  /** The answer of `GET /v2/case`: at once where its fixture lies ready. The fixture is the court's, if none is named. */
+  answerCase(query: CaseQueryParameters, fixture?: FixtureName): SandboxAnswer | Promise<SandboxAnswer>;
   /** The answer of `GET /v2/monitor`. */
   answerMonitor(query: MonitorRequest): SandboxAnswer | Promise<SandboxAnswer>;
 }
@@ -53,8 +53,7 @@ export function createSandbox(clock: Clock): Sandbox {
     return createCaseQueries({ readStore, clock });
   };
   return {
-    answerCase(query) {
-      const name = fixtureFor(query.court, query.caseNumber);
+    answerCase(query, name = fixtureFor(query.court, query.caseNumber)) {
       // Only where there are two names does the language change anything.
       const language = FIXTURES[name].header.caseNameSecondary ? query.language : null;
       const key = `${name} ${courtKey(query.court)} ${query.context} ${language}`;
@@ -141,7 +140,9 @@ function whole<Answer extends object>(answer: Answer): Exclude<Answer, { readonl
 }
 
 async function composeCase(queries: CaseQueries, query: CaseQueryParameters, now: Instant): Promise<CaseTemplates> {
-  const asked = { ...query, lastChecked: now, since: MARKS.since, filingTypes: null };
+  // Whatever was typed: it is filled in, and a batch shows fixtures for numbers that no court writes.
+  const caseId = query.caseNumber.canonical;
+  const asked = { ...query, caseId, lastChecked: now, since: MARKS.since, filingTypes: null };
   const answer = whole(await queries.answerCase(asked));
   const { case: shown, delta, ...ids } = answer.body;
   const body = {

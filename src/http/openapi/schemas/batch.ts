@@ -1,12 +1,10 @@
 /** `POST /v2/cases/batch` (specification 2.5; `http-api.md`). */
 import { z } from 'zod';
+import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';
 import { CaseAnswer } from './case.ts';
-import { ErrorObject } from './errors.ts';
+import { ERROR_CODES } from './errors.ts';
 import { BatchMeta } from './meta.ts';
-
-/** Most queries of one batch (specification 8). */
-export const MAX_QUERIES = 50;
 
 const described = <Name extends keyof typeof PARAMETERS>(name: Name) =>
   PARAMETERS[name].schema.meta({
@@ -25,14 +23,27 @@ export const BatchQuery = z.object({
   callback_url: described('callback_url').optional(),
 });
 
-export const BatchRequest = z.object({ queries: z.array(BatchQuery).min(1).max(MAX_QUERIES) });
+export const BatchRequest = z.object({ queries: z.array(BatchQuery).min(1).max(MAX_BATCH_SIZE) });
 
-const ECHO = { case_id: z.string().nullable(), court_code: z.string().nullable() };
+const ECHO = { case_id: z.string(), court_code: z.string() };
+
+/** Of a query: what each code's details hold is as in the refusals of single calls, but for `charged`. */
+const FailedQuery = z.object({
+  code: z.enum(ERROR_CODES),
+  message: z.string(),
+  documentation_url: z.url(),
+  details: z.looseObject({
+    charged: z
+      .boolean()
+      .describe('True where another query of the batch is answered: one payment is for all, and is settled whole.'),
+    hint: z.string().describe('What to do.'),
+  }),
+});
 
 export const BatchResult = z
   .union([
     z.object({ ...ECHO, status: z.literal('success'), response: CaseAnswer }),
-    z.object({ ...ECHO, status: z.literal('error'), error: ErrorObject }),
+    z.object({ ...ECHO, status: z.literal('error'), error: FailedQuery }),
   ])
   .describe('In the order of the queries.');
 

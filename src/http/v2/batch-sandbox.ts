@@ -1,0 +1,57 @@
+/**
+ * A batch in the sandbox: every query succeeds, whatever its ids (specification 4). Nobody pays for it, so that it is
+ * not much larger than one answer of the sandbox.
+ */
+import { parseCaseNumber } from '../../courts/case-number.ts';
+import { findCourt } from '../../courts/registry.ts';
+import { isProblem } from '../../errors.ts';
+import { type Clock, toInstant } from '../../instant.ts';
+import type { SandboxAnswer } from '../paid-call.ts';
+import type { BatchQuery } from '../parameters/batch-query.ts';
+import type { CaseQueryParameters } from '../parameters/case-query.ts';
+import { fixtureFor } from '../sandbox/fixture-choice.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { batchBody } from './batch-body.ts';
+
+/** Stands in for a court that there is not. */
+const OTHER_COURT = 'cand';
+
+export async function sandboxBatch(
+  sandbox: Sandbox,
+  queries: readonly BatchQuery[],
+  clock: Clock,
+  publicUrl: string,
+): Promise<SandboxAnswer> {
+  let largeShown = false;
+  const answers = await Promise.all(
+    queries.map((query) => {
+      const parameters = withIds(query);
+      const isLarge = fixtureFor(parameters.court, parameters.caseNumber) === 'large' && query.context === 'full';
+      // The docket of 2 MiB once: an answer that costs nothing is not to be fifty times as large.
+      const answer = sandbox.answerCase(parameters, isLarge && largeShown ? 'civil' : undefined);
+      const truncated = isLarge && !largeShown;
+      largeShown ||= isLarge;
+      return Promise.resolve(answer).then((compose) => ({ query, compose, truncated }));
+    }),
+  );
+  return (call) =>
+    batchBody(
+      answers.map(({ query, compose, truncated }) => ({ query, answer: { text: compose(call), truncated } })),
+      { ...call, sandbox: true, at: toInstant(clock.now()), publicUrl },
+    );
+}
+
+/** The query on a case that could be: its own where there is one, else one of the same court, or of another. */
+function withIds(query: BatchQuery): CaseQueryParameters {
+  if (!isProblem(query.named)) return { ...query, ...query.named };
+  const court = findCourt(query.courtCode);
+  const caseNumber = court && (parseCaseNumber(court, query.caseId) ?? parseCaseNumber(court, court.example ?? ''));
+  return { ...query, ...(court && caseNumber ? { court, caseNumber } : otherCase()) };
+}
+
+function otherCase(): Pick<CaseQueryParameters, 'court' | 'caseNumber'> {
+  const court = findCourt(OTHER_COURT);
+  const caseNumber = court && parseCaseNumber(court, court.example ?? '');
+  if (!court || !caseNumber) throw new Error(`the registry has no court ${OTHER_COURT} with an example`);
+  return { court, caseNumber };
+}

@@ -1,0 +1,109 @@
+/** `POST /v2/cases/batch`: up to 50 case queries for one payment (specification 4.3). */
+import type { FastifyInstance } from 'fastify';
+import { isProblem, type Problem } from '../../errors.ts';
+import { canonicalJson } from '../../events/canonical-json.ts';
+import { type Clock, toInstant } from '../../instant.ts';
+import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
+import { createCaseQueries } from '../../queries/case-answer.ts';
+import { coalescedLoads } from '../../storage/coalesced-loads.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { costInUsd, type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS, type SandboxAnswer } from '../paid-call.ts';
+import { type BatchQuery, cannotBe } from '../parameters/batch-query.ts';
+import { acceptServedBatch, type BatchRequest, readBatchRequest } from '../parameters/batch-request.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { MAX_BODY_BYTES } from '../server.ts';
+import { caseMeta } from './answer-meta.ts';
+import { type BatchOutcome, batchBody, batchPrice } from './batch-body.ts';
+import { sandboxBatch } from './batch-sandbox.ts';
+import { canonicalQuery, caseQueryOf } from './case.ts';
+
+export interface BatchRouteDependencies {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly sandbox: Sandbox;
+  readonly publicUrl: string;
+}
+
+export function batchRoute({ readStore, clock, sandbox, publicUrl }: BatchRouteDependencies): PaidRoute<BatchRequest> {
+  /** For a batch of which no query can be answered, whatever is known of cases: nobody pays for it. */
+  const refuseAll =
+    (queries: readonly BatchQuery[]): SandboxAnswer =>
+    ({ requestId, tag }) =>
+      batchBody(
+        queries.flatMap((query): BatchOutcome[] => (isProblem(query.named) ? [{ query, answer: query.named }] : [])),
+        { requestId, tag, sandbox: false, at: toInstant(clock.now()), publicUrl },
+      );
+
+  return {
+    method: 'POST',
+    path: '/v2/cases/batch',
+    description: 'Up to 50 US or Canadian court cases in one call, each with the filings new since you last looked',
+    parse: (request) => readBatchRequest(request, clock.now()),
+    reconsider: (request, refusal) => acceptServedBatch(readStore, request, refusal, clock.now()),
+    sandbox({ queries, sandbox: rehearses }) {
+      if (rehearses) return sandboxBatch(sandbox, queries, clock, publicUrl);
+      return queries.every(cannotBe) ? refuseAll(queries) : null;
+    },
+    price: ({ queries }) => batchPrice(queries.length),
+    fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
+    async answer({ queries }, call) {
+      // Its own for each batch: what is asked for at the same moment is read at once.
+      const { answerCase } = createCaseQueries({ readStore: coalescedLoads(readStore), clock });
+      const answers = await answerBatch(
+        queries,
+        async (query, maxBytes) =>
+          isProblem(query.named)
+            ? query.named
+            : written(await answerCase({ ...caseQueryOf({ ...query, ...query.named }), maxBytes }), call),
+        call.signal,
+      );
+      const outcomes = queries.flatMap((query, index): BatchOutcome[] => {
+        const answer = answers[index];
+        return answer ? [{ query, answer }] : [];
+      });
+      const { requestId, tag } = call;
+      const at = toInstant(clock.now());
+      const body = Buffer.from(batchBody(outcomes, { requestId, tag, sandbox: false, at, publicUrl }));
+      const failures = answers.filter(isProblem);
+      const [first] = failures;
+      if (first && failures.length === answers.length) return { uncharged: body, code: first.problem };
+      return {
+        body,
+        answeredCases: answers.length - failures.length,
+        callbacks: outcomes.flatMap(({ answer }, result) => {
+          const url = queries[result]?.callbackUrl ?? null;
+          return url === null || isProblem(answer) ? [] : [{ url, result }];
+        }),
+      };
+    },
+  };
+}
+
+type CaseOutcome = Awaited<ReturnType<ReturnType<typeof createCaseQueries>['answerCase']>>;
+
+/** A result: the answer that the query alone would have had, with the batch's own id. */
+function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): WrittenAnswer | Problem {
+  if (isProblem(answer)) return answer;
+  const costUsd = costInUsd(PRICE_BASE_UNITS);
+  const meta = caseMeta(answer, { requestId, tag, costUsd, sandbox: false });
+  const text = JSON.stringify({ meta, ...answer.body });
+  return { text, bytes: Buffer.byteLength(text), truncated: answer.truncated };
+}
+
+/**
+ * Opens the endpoint for bodies of JSON and no others. The route reads their bytes itself: what another reader could
+ * understand otherwise is refused.
+ * @param register opens the paid route on the instance that it is given
+ */
+export function registerBatch(app: FastifyInstance, register: (scope: FastifyInstance) => void): void {
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i,
+      { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
+      (_request, body, parsed) => parsed(null, body),
+    );
+    register(scope);
+    done();
+  });
+}

@@ -1,0 +1,44 @@
+/** Reads that are asked for at the same moment, made at once: a batch of queries asks the read store a few times, not fifty. */
+import type { QueryStore, Stored } from './read-store.ts';
+
+interface Waiting {
+  readonly ids: Set<string>;
+  readonly loaded: Promise<ReadonlyMap<string, Stored<unknown>>>;
+}
+
+/**
+ * A view of a read store in which `load` waits until whatever else is ready has asked too. It remembers nothing: what is
+ * asked for later is read later.
+ */
+export function coalescedLoads(store: QueryStore): QueryStore {
+  const waiting = new Map<string, Waiting>();
+  return {
+    find: (query, generation) => store.find(query, generation),
+    count: (query, generation) => store.count(query, generation),
+    cell: (id) => store.cell(id),
+    compareAndSet: (id, version, value) => store.compareAndSet(id, version, value),
+    async load<Document>(collection: string, ids: readonly string[], generation?: number) {
+      const key = `${generation ?? 'active'} ${collection}`;
+      const round = waiting.get(key) ?? open(key, (all) => store.load<unknown>(collection, all, generation));
+      for (const id of ids) round.ids.add(id);
+      const loaded = await round.loaded;
+      const own = new Map<string, Stored<Document>>();
+      for (const id of ids) {
+        const stored = loaded.get(id);
+        if (stored) own.set(id, stored as Stored<Document>);
+      }
+      return own;
+    },
+  };
+
+  function open(key: string, load: (ids: readonly string[]) => Promise<ReadonlyMap<string, Stored<unknown>>>): Waiting {
+    const ids = new Set<string>();
+    const loaded = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      waiting.delete(key);
+      return load([...ids]);
+    });
+    const round = { ids, loaded };
+    waiting.set(key, round);
+    return round;
+  }
+}

@@ -1,0 +1,329 @@
+import type { Keypair } from '@solana/web3.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../../src/errors.ts';
+import { MAX_RESULT_BYTES } from '../../../src/queries/case-answer.ts';
+import { rawDocket, rawEntry } from '../../dockets/raw-docket.ts';
+import { openWorld, type World } from '../world.ts';
+
+const MAIN = { case_id: '3:24-cv-01234', court_code: 'cand' };
+const OTHER = { case_id: '3:24-cv-01299', court_code: 'cand' };
+const UNKNOWN = { case_id: '3:24-cv-99998', court_code: 'cand' };
+const PLANNED = { case_id: '500-17-123456-241', court_code: 'qc_cs' };
+const NOWHERE = { case_id: '1', court_code: 'nowhere' };
+const SINCE = '2020-01-01T00:00:00Z';
+const PATH = '/v2/cases/batch';
+
+const entries = [rawEntry(1, '2024-02-01', 'COMPLAINT'), rawEntry(2, '2024-02-05', 'MOTION to Dismiss')];
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+  await world.importDocket(rawDocket(entries));
+  await world.importDocket(rawDocket(entries, { docket_number: '3:24-cv-01299', case_name: 'Other v. Another' }));
+});
+afterAll(() => world.close());
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+type Json = any;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: Json;
+  readonly text: string;
+}
+
+async function send(body: unknown, { pay = fetch, query = '', headers = {} as Record<string, string> } = {}) {
+  const response = await pay(`${world.url}${PATH}${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: JSON.parse(text), text } satisfies Answer;
+}
+
+/** A batch that is paid for, and what that took of the wallet, base units. */
+async function buy(queries: object[], { usdc = 60_000_000n, most = '$60', headers = {} } = {}) {
+  const wallet = await world.wallet(usdc);
+  const pay = await world.agentOf(wallet, fetch, most);
+  const answer = await send({ queries }, { pay, headers });
+  return { ...answer, wallet, spent: usdc - (await world.balance(wallet)) };
+}
+
+const counted = async (window: string, wallet: Keypair): Promise<number> => {
+  const id = `${window}-${wallet.publicKey.toBase58()}`;
+  const { count } = await world.storage.readStore.increment(id, 0, 1, Date.now() * 1000, 1);
+  return count;
+};
+
+describe('a batch is sold', () => {
+  it('by @x402/fetch: fifty cases, in order, for one payment of 49.50', async () => {
+    const queries = Array.from({ length: 50 }, (_, i) =>
+      i % 7 === 3 ? { ...UNKNOWN, case_id: `3:24-cv-9${String(i).padStart(4, '0')}` } : i % 2 ? MAIN : OTHER,
+    );
+    const { status, json, headers, spent, wallet, text } = await buy(queries, { headers: { 'x-service-tag': 'mine' } });
+    expect([status, spent]).toEqual([200, 49_500_000n]);
+    const failed = queries.filter(({ case_id }) => case_id.includes('-9')).length;
+    expect(json.meta).toEqual({
+      request_id: headers.get('x-request-id') ?? json.meta.request_id,
+      queried_at: expect.any(String),
+      query_cost_usd: 49.5,
+      sandbox: false,
+      coverage_status: null,
+      cache_age_seconds: null,
+      context_delivered: null,
+      language_delivered: null,
+      truncated: false,
+      tag: 'mine',
+      batch_size: 50,
+      successful: 50 - failed,
+      failed,
+      total_cost_usd: 49.5,
+    });
+    expect(json.results.map((result: Json) => [result.case_id, result.court_code])).toEqual(
+      queries.map(({ case_id, court_code }) => [case_id, court_code]),
+    );
+    for (const result of json.results) {
+      if (result.status === 'error') {
+        expect(Object.keys(result)).toEqual(['case_id', 'court_code', 'status', 'error']);
+        expect(result.error).toMatchObject({
+          code: 'case_not_found',
+          documentation_url: 'https://dockets.example/docs/errors#case_not_found',
+          // The payment is whole: this query is paid for too.
+          details: { charged: true },
+        });
+      } else {
+        expect(Object.keys(result)).toEqual(['case_id', 'court_code', 'status', 'response']);
+        expect(result.response.meta).toMatchObject({
+          request_id: json.meta.request_id,
+          query_cost_usd: 0.99,
+          tag: 'mine',
+        });
+        expect(result.response.case.case_name).toMatch(result.case_id === MAIN.case_id ? /^Sample/ : /^Other/);
+      }
+    }
+    expect(await counted('requests-minute', wallet)).toBe(1);
+    expect(await counted('cases-day', wallet)).toBe(50 - failed);
+    const again = await fetch(world.url + headers.get('content-location'));
+    expect(await again.text()).toBe(text);
+  });
+
+  it('each result being what the query alone would have answered', async () => {
+    const query = { ...MAIN, last_checked: SINCE, context: 'full', filing_types: 'motion' };
+    const pay = await world.agent();
+    const alone = (await (await pay(`${world.url}/v2/case?${new URLSearchParams(query)}`)).json()) as Json;
+    const { json } = await buy([query]);
+    const [{ response }] = json.results;
+    expect(response.delta.change_count).toBe(1);
+    expect(Object.keys(response.meta)).toEqual(Object.keys(alone.meta));
+    expect({ ...response, meta: null }).toEqual({ ...alone, meta: null });
+  });
+
+  it('whole where some of its queries fail, whether they could be at all or not', async () => {
+    const { json, spent } = await buy([NOWHERE, MAIN, PLANNED, UNKNOWN, { ...MAIN, case_id: 'nothing!' }]);
+    expect(spent).toBe(4_950_000n);
+    expect(json.meta).toMatchObject({ query_cost_usd: 4.95, total_cost_usd: 4.95, successful: 1, failed: 4 });
+    expect(json.results.map((result: Json) => result.error?.code ?? result.status)).toEqual([
+      'court_not_covered',
+      'success',
+      'court_not_covered',
+      'case_not_found',
+      'invalid_case_id',
+    ]);
+  });
+
+  it('for nothing where all fail, and the same payment buys the next one', async () => {
+    const sent: { signature: string | null; body: string }[] = [];
+    const watch: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      sent.push({ signature: request.headers.get('payment-signature'), body: await request.clone().text() });
+      return fetch(request);
+    };
+    const wallet = await world.wallet(2_000_000n);
+    const answer = await send({ queries: [UNKNOWN, NOWHERE] }, { pay: await world.agentOf(wallet, watch, '$60') });
+    expect(answer.status).toBe(200);
+    expect(answer.json.meta).toMatchObject({ query_cost_usd: 0, total_cost_usd: 1.98, successful: 0, failed: 2 });
+    expect(answer.json.results.map((result: Json) => result.error.details.charged)).toEqual([false, false]);
+    expect(answer.headers.get('payment-response')).toBeNull();
+    expect(answer.headers.get('content-location')).toBeNull();
+    expect(await world.balance(wallet)).toBe(2_000_000n);
+    expect(await counted('requests-minute', wallet)).toBe(1);
+    expect(await counted('cases-day', wallet)).toBe(0);
+
+    const signature = sent.at(-1)?.signature ?? '';
+    expect(signature).not.toBe('');
+    const second = await send({ queries: [MAIN, OTHER] }, { headers: { 'payment-signature': signature } });
+    expect([second.status, second.json.meta.query_cost_usd]).toEqual([200, 1.98]);
+    expect(await world.balance(wallet)).toBe(20_000n);
+  });
+
+  it.each([-1n, 1n])('not for a payment that is off by %s base unit', async (off) => {
+    const altered: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const header = response.headers.get('payment-required');
+      if (response.status !== 402 || header === null) return response;
+      const terms = JSON.parse(Buffer.from(header, 'base64').toString());
+      terms.accepts[0].amount = String(BigInt(terms.accepts[0].amount) + off);
+      const headers = new Headers(response.headers);
+      headers.set('payment-required', Buffer.from(JSON.stringify(terms)).toString('base64'));
+      return new Response(await response.arrayBuffer(), { status: 402, headers });
+    };
+    const wallet = await world.wallet();
+    const pay = await world.agentOf(wallet, altered, '$60');
+    const { status, json } = await send({ queries: [MAIN, OTHER, MAIN] }, { pay });
+    expect([status, json.error.code]).toEqual([402, 'payment_rejected']);
+    expect(await world.balance(wallet)).toBe(20_000_000n);
+  });
+
+  it('at an exact price for every number of queries', async () => {
+    for (let size = 1; size <= 50; size++) {
+      const { status, json } = await send({ queries: Array(size).fill(MAIN) });
+      expect([status, json.accepts[0].maxAmountRequired]).toEqual([402, String(990_000n * BigInt(size))]);
+      expect(json.error.details.amount_usdc).toBe((size * 0.99).toFixed(2));
+      const free = await send({ queries: Array(size).fill(NOWHERE) });
+      expect([free.status, free.json.meta.total_cost_usd]).toEqual([200, Number((size * 0.99).toFixed(2))]);
+    }
+  });
+});
+
+describe('a batch is answered for nothing', () => {
+  it('where none of its queries can be', async () => {
+    const { status, json, headers } = await send({ queries: [NOWHERE, PLANNED, { ...MAIN, case_id: 'nothing!' }] });
+    expect(status).toBe(200);
+    expect(json.meta).toMatchObject({
+      query_cost_usd: 0,
+      total_cost_usd: 2.97,
+      batch_size: 3,
+      successful: 0,
+      failed: 3,
+    });
+    expect(json.results.map(({ error }: Json) => [error.code, error.details.charged])).toEqual([
+      ['court_not_covered', false],
+      ['court_not_covered', false],
+      ['invalid_case_id', false],
+    ]);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('in the sandbox, whatever its ids', async () => {
+    const before = await world.received();
+    const large = { case_id: '1:24-md-01234', court_code: 'nysd', context: 'full' };
+    const queries = [
+      { ...MAIN, last_checked: SINCE, context: 'full' },
+      NOWHERE,
+      PLANNED,
+      { ...MAIN, case_id: 'nothing!' },
+      ...Array.from({ length: 20 }, () => large),
+    ];
+    const { status, json, text } = await send(
+      { queries },
+      { query: '?test=1', headers: { 'x-service-tag': 'agent "7"' } },
+    );
+    expect(status).toBe(200);
+    expect(json.meta).toMatchObject({ sandbox: true, query_cost_usd: 0, total_cost_usd: 0, successful: 24, failed: 0 });
+    expect(json.meta).toMatchObject({ truncated: true, tag: 'agent "7"' });
+    for (const [index, result] of json.results.entries()) {
+      const query = queries[index]!;
+      expect(result).toMatchObject({ ...{ case_id: query.case_id, court_code: query.court_code }, status: 'success' });
+      expect(result.response).toMatchObject({ case_id: query.case_id, court_code: query.court_code });
+      expect(result.response.meta).toMatchObject({
+        sandbox: true,
+        query_cost_usd: 0,
+        request_id: json.meta.request_id,
+      });
+    }
+    expect(json.results[0].response.delta).toMatchObject({ changed: false, since: SINCE });
+    expect(json.results[0].response.case.parties.length).toBeGreaterThan(0);
+    expect(text.length).toBeLessThan(MAX_RESULT_BYTES + 1_000_000);
+    expect(await world.received()).toBe(before);
+  });
+});
+
+describe('callbacks of a batch', () => {
+  it('are promised for the results that there are, beside the answer and wherever it is read again', async () => {
+    const callback_url = 'https://agent.example/hook?secret=1';
+    const { json, headers } = await buy([
+      { ...UNKNOWN, callback_url },
+      { ...MAIN, callback_url },
+      OTHER,
+      { ...OTHER, callback_url: 'no url at all' },
+    ]);
+    expect(json.meta).toMatchObject({ successful: 3 });
+    const header = headers.get('x-service-delivery') ?? '';
+    expect(header).toMatch(
+      /^id-1="[0-9a-f-]{36}", id-3="[0-9a-f-]{36}", first_attempt_by="[^"]+Z", gives_up_at="[^"]+Z"$/,
+    );
+    const again = await fetch(world.url + headers.get('content-location'));
+    expect(again.headers.get('x-service-delivery')).toBe(header);
+    expect(headers.get('access-control-expose-headers')).toMatch(/X-Service-Delivery/);
+  });
+
+  it('of one case too; one that asks for none is promised none', async () => {
+    const pay = await world.agent();
+    const ask = (more: object) => pay(`${world.url}/v2/case?${new URLSearchParams({ ...MAIN, ...more })}`);
+    const asked = await ask({ callback_url: 'https://agent.example/hook' });
+    const header = asked.headers.get('x-service-delivery') ?? '';
+    expect(header).toMatch(/^id="[0-9a-f-]{36}", first_attempt_by="[^"]+Z", gives_up_at="[^"]+Z"$/);
+    const [, first, last] = /first_attempt_by="([^"]+)", gives_up_at="([^"]+)"/.exec(header)!;
+    const hours = (Date.parse(last!) - Date.parse(first!)) / 3_600_000;
+    expect([Date.parse(first!) > Date.now(), hours > 18.2, hours < 20]).toEqual([true, true, true]);
+    const again = await fetch(world.url + asked.headers.get('content-location'));
+    expect(again.headers.get('x-service-delivery')).toBe(header);
+    expect((await ask({})).headers.get('x-service-delivery')).toBeNull();
+  });
+});
+
+describe('a batch is refused before any payment is asked for', () => {
+  const post = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
+    fetch(world.url + PATH, { method: 'POST', headers, body });
+  const json = { 'content-type': 'application/json' };
+  const sound = JSON.stringify({ queries: [MAIN] });
+
+  it.each<[string, string | Buffer | null, Record<string, string>, number, ErrorCode]>([
+    ['nothing at all: the terms for one', null, {}, 402, 'payment_required'],
+    ['an empty body of JSON', null, json, 402, 'payment_required'],
+    ['of JSON with a charset', sound, { 'content-type': 'application/json; charset=utf-8' }, 402, 'payment_required'],
+    ['of a suffix of JSON', sound, { 'content-type': 'application/vnd.api+json' }, 402, 'payment_required'],
+    ['no queries', '{"queries":[]}', json, 400, 'invalid_batch_request'],
+    ['broken JSON', '{"queries":[', json, 400, 'invalid_batch_request'],
+    ['51 queries', JSON.stringify({ queries: Array(51).fill(MAIN) }), json, 413, 'batch_too_large'],
+    [
+      'more than 256 KiB',
+      JSON.stringify({ queries: [MAIN], x: 'x'.repeat(256 * 1024) }),
+      json,
+      413,
+      'payload_too_large',
+    ],
+    ['text', sound, { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+    ['a form', 'queries=1', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
+    ['no media type', Buffer.from(sound), {}, 415, 'unsupported_media_type'],
+    ['a media type like JSON', sound, { 'content-type': 'application/jsonx' }, 415, 'unsupported_media_type'],
+  ])('%s', async (_, body, headers, status, code) => {
+    const answer = await post(body, headers);
+    const { error, meta } = (await answer.json()) as Json;
+    expect([answer.status, error.code]).toEqual([status, code]);
+    expect(ERROR_CATALOGUE[code].status).toBe(status);
+    expect(error.details.charged).toBe(false);
+    expect(Object.keys(meta)).toEqual(['request_id', 'queried_at']);
+  });
+
+  it('whatever JSON is sent, with an error of the catalogue, and never of ours', async () => {
+    const name = fc.constantFrom('case_id', 'court_code', 'last_checked', 'context', 'callback_url', '__proto__', 'x');
+    const value = fc.oneof(fc.constantFrom('cand', '3:24-cv-01234', 'full', SINCE), fc.jsonValue({ maxDepth: 1 }));
+    const sent = fc.oneof(
+      fc.record({ queries: fc.array(fc.dictionary(name, value), { maxLength: 4 }) }),
+      fc.record({ queries: fc.jsonValue() }),
+      fc.jsonValue(),
+    );
+    await fc.assert(
+      fc.asyncProperty(sent, fc.constantFrom('', '?test=1'), async (body, query) => {
+        const { status, json: answered } = await send(JSON.stringify(body), { query });
+        expect([200, 400, 402, 413]).toContain(status);
+        if (status !== 200) expect(Object.keys(ERROR_CATALOGUE)).toContain(answered.error.code);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
