@@ -50,8 +50,12 @@ export const PROJECTIONS: readonly Projection[] = [cases, payments, wallets, del
  * Opens the storage that the configuration names.
  * @throws StorageFailure if an engine does not answer
  */
-export async function openStorage(config: Config, logger?: Pick<Logger, 'warn'>): Promise<Storage> {
-  if (!config.engines) return openSqlite({ directory: config.dataDirectory });
+export async function openStorage(
+  config: Config,
+  logger?: Pick<Logger, 'debug' | 'warn' | 'error'>,
+  { logThread = false }: { readonly logThread?: boolean } = {},
+): Promise<Storage> {
+  if (!config.engines) return openSqlite({ directory: config.dataDirectory, logger, logThread });
   // Loaded only here: the embedded engine needs neither client.
   const [{ openEventStore }, { openMongo }] = await Promise.all([
     import('./storage/eventstoredb/open.ts'),
@@ -132,7 +136,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const clock = options.clock ?? systemClock;
   const logger = options.logger ?? makeLogger(config.logLevel);
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
-  const storage = await openStorage(config, logger);
+  const storage = await openStorage(config, logger, { logThread: true });
   undo.add(() => storage.close());
   const { log, payloads, readStore } = storage;
 

@@ -12,7 +12,8 @@ import { prepareAppend } from '../../dist/storage/prepare-append.js';
 import { openSqlite } from '../../dist/storage/sqlite/open.js';
 
 const [directory, name, mode] = process.argv.slice(2);
-const storage = openSqlite({ directory });
+// As the service has it: groups are committed in a thread, lone writes in this one.
+const storage = openSqlite({ directory, logThread: true });
 
 /** Per stream: how many events, how many bytes of content, the hash of the newest event. */
 const totals = {

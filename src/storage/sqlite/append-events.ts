@@ -1,24 +1,37 @@
 /** One append inside a transaction: the rules of expected revisions and of repeats. */
 import type Database from 'better-sqlite3';
 import { checkAppend } from '../checked-append.ts';
-import { type Append, type Appended, InvalidAppend, RevisionConflict } from '../event-log.ts';
+import { type Append, type Appended, RevisionConflict } from '../event-log.ts';
+import { Refusal } from './commit-together.ts';
 import { positionText } from './event-rows.ts';
-import { Refusal } from './group-committer.ts';
 
 /** An append whose JSON is already text: serialised before its turn in the transaction, where time is short. */
 export interface SerialisedAppend {
-  readonly append: Append;
-  readonly rows: readonly { readonly metadata: string; readonly data: string }[];
+  readonly stream: string;
+  readonly expected: number;
+  readonly rows: readonly SerialisedEvent[];
+}
+
+interface SerialisedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly revision: number;
+  readonly metadata: string;
+  readonly data: string;
 }
 
 /** @throws InvalidAppend for an append that no engine would take */
 export function serialiseAppend(append: Append): SerialisedAppend {
   const { data } = checkAppend(append);
-  const rows = append.events.map(({ metadata }, index) => ({
+  const { stream, expected, events } = append;
+  const rows = events.map(({ id, type, revision, metadata }, index) => ({
+    id,
+    type,
+    revision,
     metadata: JSON.stringify(metadata),
     data: data[index] ?? '',
   }));
-  return { append, rows };
+  return { stream, expected, rows };
 }
 
 /** Writes one append, to be called inside a transaction. Throws a `Refusal` before its first write. */
@@ -38,22 +51,19 @@ export function appendWriter(database: Database.Database): AppendWriter {
     'INSERT INTO events (type, stream, revision, id, metadata, data) VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  return ({ append: { stream, expected, events }, rows }) => {
+  return ({ stream, expected, rows }) => {
     const actual = newestRevision.get(stream) ?? -1;
     if (actual !== expected) {
-      const recorded = actual > expected ? recordedIds.all(stream, expected, events.length) : [];
-      const isRepeat = recorded.length === events.length && recorded.every(([id], index) => id === events[index]?.id);
+      const recorded = actual > expected ? recordedIds.all(stream, expected, rows.length) : [];
+      const isRepeat = recorded.length === rows.length && recorded.every(([id], index) => id === rows[index]?.id);
       const last = recorded.at(-1);
       if (!isRepeat || !last) throw new Refusal(new RevisionConflict(stream, expected, actual));
-      return { revision: expected + events.length, position: positionText(last[1]) };
+      return { revision: expected + rows.length, position: positionText(last[1]) };
     }
     let position = 0;
-    for (const [index, event] of events.entries()) {
-      const row = rows[index];
-      if (!row) throw new InvalidAppend(`event ${index} of an append to ${stream} was not serialised`);
-      const { lastInsertRowid } = insert.run(event.type, stream, event.revision, event.id, row.metadata, row.data);
-      position = Number(lastInsertRowid);
+    for (const { id, type, revision, metadata, data } of rows) {
+      position = Number(insert.run(type, stream, revision, id, metadata, data).lastInsertRowid);
     }
-    return { revision: expected + events.length, position: positionText(position) };
+    return { revision: expected + rows.length, position: positionText(position) };
   };
 }

@@ -4,29 +4,21 @@
  */
 import type { JsonObject } from '../../events/event.ts';
 import type { Cell } from '../read-store.ts';
-import type { GroupCommitter } from './group-committer.ts';
+import type { LogCommitter } from './log-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 export class SqliteCells {
   readonly #file: SqliteFile;
-  readonly #committer: GroupCommitter;
+  readonly #committer: LogCommitter;
   readonly #select;
-  readonly #insert;
-  readonly #update;
 
-  constructor(file: SqliteFile, committer: GroupCommitter) {
+  constructor(file: SqliteFile, committer: LogCommitter) {
     this.#file = file;
     this.#committer = committer;
     this.#select = file.database.prepare<[string], { version: number; value: string }>(
       'SELECT version, value FROM cells WHERE id = ?',
     );
-    this.#insert = file.database.prepare(
-      'INSERT INTO cells (id, version, value) VALUES (?, 1, ?) ON CONFLICT DO NOTHING',
-    );
-    this.#update = file.database.prepare(
-      'UPDATE cells SET version = version + 1, value = @value WHERE id = @id AND version = @version',
-    );
-    file.hold();
+    committer.hold();
   }
 
   async get(id: string): Promise<Cell> {
@@ -35,15 +27,11 @@ export class SqliteCells {
   }
 
   async compareAndSet(id: string, version: number, value: JsonObject): Promise<boolean> {
-    const text = JSON.stringify(value);
-    const { changes } = await this.#committer.submit(() =>
-      version === 0 ? this.#insert.run(id, text) : this.#update.run({ id, version, value: text }),
-    );
-    return changes === 1;
+    return this.#committer.submit<boolean>({ write: 'set cell', id, version, value: JSON.stringify(value) });
   }
 
   async close(): Promise<void> {
     await this.#committer.flush();
-    this.#file.release();
+    await this.#committer.release();
   }
 }

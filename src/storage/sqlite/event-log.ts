@@ -1,40 +1,37 @@
 /** The event log on SQLite: one table, positions without gaps, one fsync for all that write at once. */
 import type { Append, Appended, EventBatch, EventFilter, EventLog, Position, RecordedEvent } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
-import { type AppendWriter, appendWriter, serialiseAppend } from './append-events.ts';
+import { serialiseAppend } from './append-events.ts';
 import { type EventReader, eventReader } from './event-reader.ts';
 import { EVENT_COLUMNS, type EventRow, positionNumber, positionText, recordedEvent } from './event-rows.ts';
-import type { GroupCommitter } from './group-committer.ts';
+import type { LogCommitter } from './log-committer.ts';
 import type { LogWatch } from './log-watch.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 export class SqliteEventLog implements EventLog {
   readonly #file: SqliteFile;
-  readonly #committer: GroupCommitter;
+  readonly #committer: LogCommitter;
   readonly #watch: LogWatch;
-  readonly #write: AppendWriter;
   readonly #selectStream;
   readonly #selectHead;
   #closed = false;
 
-  constructor(file: SqliteFile, committer: GroupCommitter, watch: LogWatch) {
+  constructor(file: SqliteFile, committer: LogCommitter, watch: LogWatch) {
     this.#file = file;
     this.#committer = committer;
     this.#watch = watch;
-    this.#write = appendWriter(file.database);
     this.#selectStream = file.database
       .prepare<[string, number, number], EventRow>(
         `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
       )
       .raw();
     this.#selectHead = file.database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
-    file.hold();
+    committer.hold();
   }
 
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
-    const serialised = serialiseAppend(append);
-    return this.#committer.submit(() => this.#write(serialised));
+    return this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
   }
 
   async read(
@@ -93,8 +90,9 @@ export class SqliteEventLog implements EventLog {
     if (this.#closed) return;
     this.#closed = true;
     await this.#committer.flush();
-    this.#file.release();
+    const released = this.#committer.release();
     this.#watch.wake();
+    await released;
   }
 
   async #head(): Promise<number> {

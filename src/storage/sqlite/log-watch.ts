@@ -24,6 +24,8 @@ export class LogWatch {
   /** This process has committed. */
   wake(): void {
     this.#wakes++;
+    // Before anybody reads: whatever another connection commits later still shows as a change.
+    this.#seen = this.#version() ?? this.#seen;
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
     const woken = [...this.#waiting];
@@ -48,17 +50,17 @@ export class LogWatch {
   }
 
   #look(): void {
-    let version: number;
+    const version = this.#version();
+    // Closed or broken: the subscriber meets the same error when it reads, and can report it.
+    if (version !== this.#seen) this.wake();
+  }
+
+  #version(): number | null {
     try {
-      version = this.#file.dataVersion();
+      return this.#file.dataVersion();
     } catch {
-      // Closed or broken: the subscriber meets the same error when it reads, and can report it.
-      this.wake();
-      return;
+      return null;
     }
-    if (version === this.#seen) return;
-    this.#seen = version;
-    this.wake();
   }
 
   #stopLooking(): void {

@@ -7,7 +7,8 @@ import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
 import { SqliteCells } from './cells.ts';
 import { SqliteEventLog } from './event-log.ts';
-import { GroupCommitter } from './group-committer.ts';
+import { LogCommitter } from './log-committer.ts';
+import { LogThread, type LogThreadOptions } from './log-thread.ts';
 import { LogWatch } from './log-watch.ts';
 import { SqlitePayloadStore } from './payload-store.ts';
 import { SqliteReadStore } from './read-store.ts';
@@ -17,9 +18,11 @@ import { SqliteFile } from './sqlite-file.ts';
 export interface SqliteOptions {
   /** Made if it is missing, readable by its owner alone. */
   readonly directory: string;
-  readonly logger?: Pick<BaseLogger, 'debug'>;
+  readonly logger?: Pick<BaseLogger, 'debug' | 'error'> | undefined;
   /** What stamps the age of payloads. */
   readonly clock?: Clock;
+  /** Whether the log is committed in a thread of its own, for a process with many writers at once. */
+  readonly logThread?: boolean | LogThreadOptions;
 }
 
 export interface SqliteStorage {
@@ -34,8 +37,13 @@ export interface SqliteStorage {
  * Opens the three stores and brings their schemas to the newest version.
  * @throws StorageFailure if the folder cannot be used: read-only, full, corrupt, or written by a newer version
  */
-export function openSqlite({ directory, logger, clock = systemClock }: SqliteOptions): SqliteStorage {
-  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'), clock);
+export function openSqlite({
+  directory,
+  logger,
+  clock = systemClock,
+  logThread = false,
+}: SqliteOptions): SqliteStorage {
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'), clock, { logger, logThread });
   let readFile: SqliteFile;
   try {
     readFile = new SqliteFile({
@@ -62,12 +70,20 @@ export function openSqlite({ directory, logger, clock = systemClock }: SqliteOpt
 }
 
 /** What must not be lost, in one file and so under one fsync: events, payloads, cells. */
-export function openSqliteLog(path: string, clock: Clock = systemClock): DurableStorage {
+export function openSqliteLog(
+  path: string,
+  clock: Clock = systemClock,
+  { logger, logThread = false }: Pick<SqliteOptions, 'logger' | 'logThread'> = {},
+): DurableStorage {
   const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
   const watch = new LogWatch(file);
-  const committer = new GroupCommitter(file, () => watch.wake());
+  const broke = (error: unknown) =>
+    logger?.error({ err: error }, 'the thread that commits the log is gone; the main thread commits from here on');
+  const thread = logThread ? LogThread.start(path, broke, logThread === true ? {} : logThread) : null;
+  const committer = new LogCommitter(file, () => watch.wake(), thread);
   return {
     file,
+    thread,
     log: new SqliteEventLog(file, committer, watch),
     payloads: new SqlitePayloadStore(file, committer, clock),
     cells: new SqliteCells(file, committer),
@@ -76,6 +92,7 @@ export function openSqliteLog(path: string, clock: Clock = systemClock): Durable
 
 interface DurableStorage {
   readonly file: SqliteFile;
+  readonly thread: LogThread | null;
   readonly log: SqliteEventLog;
   readonly payloads: SqlitePayloadStore;
   readonly cells: SqliteCells;

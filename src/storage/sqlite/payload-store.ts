@@ -4,7 +4,7 @@ import { type Clock, type Instant, toInstant } from '../../instant.ts';
 import { openPayload, sealPayload } from '../payload-blob.ts';
 import type { BlobName, PayloadKind, PayloadStore, ResolvedPayload, StoredPayload } from '../payload-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
-import type { GroupCommitter } from './group-committer.ts';
+import type { LogCommitter } from './log-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 interface PayloadRow {
@@ -20,41 +20,33 @@ const EMPTY_WAL_AFTER_MS = 1000;
 
 export class SqlitePayloadStore implements PayloadStore {
   readonly #file: SqliteFile;
-  readonly #committer: GroupCommitter;
+  readonly #committer: LogCommitter;
   readonly #clock: Clock;
-  readonly #insert;
   readonly #select;
-  readonly #delete;
-  readonly #replace;
   readonly #page;
   #emptyWal: NodeJS.Timeout | null = null;
   #closed = false;
 
-  constructor(file: SqliteFile, committer: GroupCommitter, clock: Clock) {
+  constructor(file: SqliteFile, committer: LogCommitter, clock: Clock) {
     this.#file = file;
     this.#committer = committer;
     this.#clock = clock;
     const { database } = file;
-    this.#insert = database.prepare('INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?)');
     this.#select = database.prepare<[BlobName], PayloadRow>('SELECT replacement, bytes FROM payloads WHERE name = ?');
-    this.#delete = database.prepare('DELETE FROM payloads WHERE name = ?');
-    this.#replace = database.prepare(
-      `INSERT INTO payloads (name, kind, stored_at, replacement) VALUES (@name, 'docket', @now, @replacement)
-       ON CONFLICT (name) DO UPDATE SET replacement = excluded.replacement, bytes = NULL`,
-    );
     this.#page = database.prepare<[PayloadKind, Instant, Instant, BlobName], StoredPayload>(
       `SELECT name, kind, stored_at AS storedAt FROM payloads
        WHERE bytes IS NOT NULL AND kind = ? AND stored_at < ? AND (stored_at, name) > (?, ?)
        ORDER BY stored_at, name LIMIT ${LIST_PAGE}`,
     );
-    file.hold();
+    committer.hold();
   }
 
   async put(kind: PayloadKind, content: Uint8Array): Promise<BlobName> {
     this.#assertOpen();
     const { name, bytes } = await sealPayload(content);
     this.#assertOpen();
-    await this.#committer.submit(() => this.#insert.run(name, kind, toInstant(this.#clock.now()), bytes));
+    const storedAt = toInstant(this.#clock.now());
+    await this.#committer.submit({ write: 'put payload', name, kind, storedAt, bytes });
     return name;
   }
 
@@ -79,10 +71,12 @@ export class SqlitePayloadStore implements PayloadStore {
   async remove(name: BlobName, replacement?: BlobName): Promise<void> {
     this.#assertOpen();
     if (replacement === name) throw new RangeError(`${name} cannot replace itself`);
-    await this.#committer.submit(() => {
-      if (replacement === undefined) this.#delete.run(name);
-      else this.#replace.run({ name, replacement, now: toInstant(this.#clock.now()) });
-    });
+    const storedAt = toInstant(this.#clock.now());
+    await this.#committer.submit(
+      replacement === undefined
+        ? { write: 'delete payload', name }
+        : { write: 'replace payload', name, replacement, storedAt },
+    );
     this.#emptyWal ??= setTimeout(() => this.#emptyWriteAheadLog(), EMPTY_WAL_AFTER_MS).unref();
   }
 
@@ -109,9 +103,9 @@ export class SqlitePayloadStore implements PayloadStore {
     await this.#committer.flush();
     if (this.#emptyWal) {
       clearTimeout(this.#emptyWal);
-      this.#emptyWriteAheadLog();
+      await this.#emptyWriteAheadLog();
     }
-    this.#file.release();
+    await this.#committer.release();
   }
 
   async #resolve(name: BlobName): Promise<ResolvedPayload | null> {
@@ -130,9 +124,10 @@ export class SqlitePayloadStore implements PayloadStore {
     return this.#file.whenFree(() => this.#select.get(name));
   }
 
-  #emptyWriteAheadLog(): void {
+  /** It cannot be emptied while anybody writes. */
+  #emptyWriteAheadLog(): Promise<void> {
     this.#emptyWal = null;
-    emptyWriteAheadLog(this.#file.database);
+    return this.#committer.between(() => emptyWriteAheadLog(this.#file.database));
   }
 
   #assertOpen(): void {

@@ -22,6 +22,7 @@ import type {
   Stored,
 } from '../read-store.ts';
 import type { SqliteCells } from './cells.ts';
+import { commitTogether } from './commit-together.ts';
 import { Counters } from './counters.ts';
 import { DocumentTables } from './document-tables.ts';
 import { GroupCommitter } from './group-committer.ts';
@@ -30,7 +31,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 export class SqliteReadStore implements ReadStore {
   readonly #file: SqliteFile;
   /** What counts and what folds at the same time is committed together: each commit costs the main thread its own. */
-  readonly #committer: GroupCommitter;
+  readonly #committer: GroupCommitter<() => unknown>;
   readonly #documents: DocumentTables;
   readonly #counters: Counters;
   readonly #cells: SqliteCells;
@@ -42,7 +43,7 @@ export class SqliteReadStore implements ReadStore {
   constructor(file: SqliteFile, cells: SqliteCells) {
     this.#file = file;
     this.#cells = cells;
-    this.#committer = new GroupCommitter(file);
+    this.#committer = new GroupCommitter({ commit: (works) => commitTogether(file, works) });
     const { database } = file;
     this.#documents = new DocumentTables(database);
     this.#counters = new Counters(database);
@@ -63,7 +64,6 @@ export class SqliteReadStore implements ReadStore {
     this.#giveLease = database.prepare(
       'UPDATE leases SET expires_at = 0 WHERE name = @name AND owner = @owner AND token = @token',
     );
-    file.hold();
   }
 
   async prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void> {
@@ -87,7 +87,7 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async commit(commit: Commit): Promise<void> {
-    await this.#committer.submit(() => this.#documents.commit(commit));
+    await this.#committer.submit<void>(() => this.#documents.commit(commit));
   }
 
   async checkpoint(projection: string, generation: number): Promise<Position | null> {
@@ -139,11 +139,11 @@ export class SqliteReadStore implements ReadStore {
   async increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
     // A look need not wait for a commit; one that finds a window to be shortened writes, and takes its turn.
     const seen = amount === 0 ? await this.#file.whenFree(() => this.#counters.look(id, now, windowMicros)) : null;
-    return seen ?? this.#committer.submit(() => this.#counters.add(id, amount, limit, now, windowMicros));
+    return seen ?? this.#committer.submit<Counted>(() => this.#counters.add(id, amount, limit, now, windowMicros));
   }
 
   async incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]> {
-    return this.#committer.submit(() => {
+    return this.#committer.submit<readonly Counted[]>(() => {
       const counted: Counted[] = [];
       for (const { id, amount, limit, now, windowMicros } of increments) {
         const one = this.#counters.add(id, amount, limit, now, windowMicros);
@@ -162,6 +162,6 @@ export class SqliteReadStore implements ReadStore {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all([this.#cells.close(), this.#committer.flush()]);
-    this.#file.release();
+    this.#file.close();
   }
 }

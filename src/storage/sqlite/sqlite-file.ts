@@ -26,7 +26,6 @@ export class SqliteFile {
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
   readonly #dataVersion: Database.Statement<[], number>;
-  #holders = 0;
 
   constructor(options: SqliteFileOptions) {
     this.database = translated(() => openDatabase(options));
@@ -78,14 +77,8 @@ export class SqliteFile {
     }
   }
 
-  /** Several ports may live in one file: the last one that lets go of it closes it. */
-  hold(): void {
-    this.#holders++;
-  }
-
-  release(): void {
-    this.#holders--;
-    if (this.#holders === 0) this.database.close();
+  close(): void {
+    this.database.close();
   }
 }
 

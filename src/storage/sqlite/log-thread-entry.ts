@@ -1,0 +1,29 @@
+/** The thread that commits the log: what `log-thread.ts` starts. It has a connection of its own to the same file. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { commitTogether } from './commit-together.ts';
+import { type FromLogThread, type LogThreadData, outcomeToSend, type ToLogThread } from './log-thread-messages.ts';
+import { logWriter } from './log-writes.ts';
+import { LOG_MIGRATIONS } from './schema.ts';
+import { SqliteFile } from './sqlite-file.ts';
+
+const port = parentPort;
+if (!port) throw new Error('log-thread-entry.ts is the entry of a worker thread');
+
+const { path } = workerData as LogThreadData;
+const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
+const write = logWriter(file.database);
+const say = (message: FromLogThread): void => port.postMessage(message);
+
+port.on('message', async (message: ToLogThread) => {
+  if (message === 'end') {
+    file.close();
+    port.close();
+    return;
+  }
+  const outcomes = await commitTogether(
+    file,
+    message.map((each) => () => write(each)),
+  );
+  say(outcomes.map(outcomeToSend));
+});
+say('ready');

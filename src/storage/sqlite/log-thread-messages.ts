@@ -1,0 +1,45 @@
+/** What crosses between the threads when one of them writes the log for the other; classes are lost on the way. */
+import { RevisionConflict } from '../event-log.ts';
+import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
+import type { Outcome } from './commit-together.ts';
+import type { LogWrite } from './log-writes.ts';
+
+export interface LogThreadData {
+  readonly path: string;
+}
+
+/** To the thread: a group to commit, or that it shall end. */
+export type ToLogThread = readonly LogWrite[] | 'end';
+
+/** From the thread: that it can begin, or the outcomes of the group that it was given last, in order. */
+export type FromLogThread = 'ready' | readonly SentOutcome[];
+
+export type SentOutcome =
+  | { readonly value: unknown }
+  | { readonly conflict: { readonly stream: string; readonly expected: number; readonly actual: number } }
+  | { readonly failure: { readonly code: StorageFailureCode; readonly message: string } }
+  | { readonly error: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
+
+export function outcomeToSend(outcome: Outcome): SentOutcome {
+  if ('value' in outcome) return outcome;
+  const { error } = outcome;
+  if (error instanceof RevisionConflict) {
+    const { stream, expected, actual } = error;
+    return { conflict: { stream, expected, actual } };
+  }
+  if (error instanceof StorageFailure) return { failure: { code: error.code, message: error.message } };
+  if (!(error instanceof Error)) return { error: { name: 'Error', message: String(error), stack: undefined } };
+  const { name, message, stack } = error;
+  return { error: { name, message, stack } };
+}
+
+export function outcomeReceived(sent: SentOutcome): Outcome {
+  if ('value' in sent) return sent;
+  if ('conflict' in sent) {
+    const { stream, expected, actual } = sent.conflict;
+    return { error: new RevisionConflict(stream, expected, actual) };
+  }
+  if ('failure' in sent) return { error: new StorageFailure(sent.failure.code, sent.failure.message) };
+  const { name, message, stack } = sent.error;
+  return { error: Object.assign(new Error(message), { name, ...(stack === undefined ? {} : { stack }) }) };
+}

@@ -1,0 +1,65 @@
+/** Everything that is ever written to the file of the log, as plain data, so that another thread can write it. */
+import type Database from 'better-sqlite3';
+import type { Instant } from '../../instant.ts';
+import type { BlobName, PayloadKind } from '../payload-store.ts';
+import { appendWriter, type SerialisedAppend } from './append-events.ts';
+
+export type LogWrite =
+  | { readonly write: 'append'; readonly append: SerialisedAppend }
+  | {
+      readonly write: 'put payload';
+      readonly name: BlobName;
+      readonly kind: PayloadKind;
+      readonly storedAt: Instant;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly write: 'delete payload'; readonly name: BlobName }
+  | {
+      readonly write: 'replace payload';
+      readonly name: BlobName;
+      readonly replacement: BlobName;
+      readonly storedAt: Instant;
+    }
+  | { readonly write: 'set cell'; readonly id: string; readonly version: number; readonly value: string };
+
+/**
+ * Prepares the statements; what it gives makes one write, inside a transaction of the caller. An append gives an
+ * `Appended`, a cell whether it was still at that version, everything else nothing.
+ */
+export function logWriter(database: Database.Database): (write: LogWrite) => unknown {
+  const append = appendWriter(database);
+  const putPayload = database.prepare('INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?)');
+  const deletePayload = database.prepare('DELETE FROM payloads WHERE name = ?');
+  const replacePayload = database.prepare(
+    `INSERT INTO payloads (name, kind, stored_at, replacement) VALUES (@name, 'docket', @storedAt, @replacement)
+     ON CONFLICT (name) DO UPDATE SET replacement = excluded.replacement, bytes = NULL`,
+  );
+  const insertCell = database.prepare('INSERT INTO cells (id, version, value) VALUES (?, 1, ?) ON CONFLICT DO NOTHING');
+  const updateCell = database.prepare(
+    'UPDATE cells SET version = version + 1, value = @value WHERE id = @id AND version = @version',
+  );
+
+  return (write) => {
+    switch (write.write) {
+      case 'append':
+        return append(write.append);
+      case 'put payload': {
+        const { name, kind, storedAt, bytes } = write;
+        putPayload.run(name, kind, storedAt, bytes);
+        return undefined;
+      }
+      case 'delete payload':
+        deletePayload.run(write.name);
+        return undefined;
+      case 'replace payload': {
+        const { name, replacement, storedAt } = write;
+        replacePayload.run({ name, replacement, storedAt });
+        return undefined;
+      }
+      case 'set cell': {
+        const { id, version, value } = write;
+        return (version === 0 ? insertCell.run(id, value) : updateCell.run({ id, version, value })).changes === 1;
+      }
+    }
+  };
+}

@@ -1,0 +1,154 @@
+/** The log committed in a thread. Node cannot load TypeScript into one, so that the thread itself runs the built project. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/instant.ts';
+import { RevisionConflict } from '../../src/storage/event-log.ts';
+import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
+import { eventLogConformance } from './event-log.conformance.ts';
+import { payloadStoreConformance } from './payload-store.conformance.ts';
+import { freshStream, notes } from './samples.ts';
+
+const BUILT = new URL('../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
+if (!existsSync(fileURLToPath(BUILT))) throw new Error('this test runs the built project: npm run build first');
+
+type Opened = ReturnType<typeof openSqliteLog>;
+
+/** Opens the log with a thread that has started and takes every write, lone ones too. */
+async function opened(directory: string, clock: Clock = systemClock, entry = BUILT): Promise<Opened> {
+  const storage = openSqliteLog(join(directory, 'log.sqlite'), clock, { logThread: { entry, fewestWrites: 1 } });
+  await storage.thread?.started;
+  return storage;
+}
+
+const closed = async ({ log, payloads, cells }: Opened) => {
+  for (const port of [log, payloads, cells]) await port.close();
+};
+
+async function openShared(clock?: Clock) {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-thread-'));
+  const all: Opened[] = [];
+  const another = async () => {
+    const storage = await opened(directory, clock);
+    all.push(storage);
+    return storage;
+  };
+  const close = async () => {
+    for (const storage of all) await closed(storage);
+    await rm(directory, { recursive: true });
+  };
+  return { directory, storage: await another(), another, close };
+}
+
+eventLogConformance('SQLite, committed in a thread', async () => {
+  const { storage, another, close } = await openShared();
+  return { log: storage.log, another: async () => (await another()).log, close };
+});
+
+payloadStoreConformance('SQLite, committed in a thread', async (clock) => {
+  const { directory, storage, another, close } = await openShared(clock);
+  return {
+    payloads: storage.payloads,
+    another: async () => (await another()).payloads,
+    async corrupt(name) {
+      const database = new Database(join(directory, 'log.sqlite'));
+      const bytes = database.prepare<[string], Buffer>('SELECT bytes FROM payloads WHERE name = ?').pluck().get(name)!;
+      bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
+      database.prepare('UPDATE payloads SET bytes = ? WHERE name = ?').run(bytes, name);
+      database.close();
+    },
+    close,
+  };
+});
+
+describe('a log that is committed in a thread', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-thread-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const changesHere = ({ file }: Opened) =>
+    file.database.prepare<[], number>('SELECT total_changes()').pluck().get() ?? Number.NaN;
+
+  it('is written by the thread alone, and cells too are set once for each version', async () => {
+    const storage = await opened(directory);
+    const before = changesHere(storage);
+    const stream = freshStream();
+    await storage.log.append(notes(stream, ['a', 'b']));
+    const blob = await storage.payloads.put('docket', Buffer.from('text'));
+    expect(await storage.cells.compareAndSet('cell', 0, { n: 1 })).toBe(true);
+    expect(await storage.cells.compareAndSet('cell', 0, { n: 2 })).toBe(false);
+    expect(await storage.cells.compareAndSet('cell', 1, { n: 3 })).toBe(true);
+    expect(await storage.log.read(stream)).toHaveLength(2);
+    expect((await storage.payloads.get(blob))?.toString()).toBe('text');
+    expect(await storage.cells.get('cell')).toEqual({ version: 2, value: { n: 3 } });
+    expect(changesHere(storage)).toBe(before);
+    await closed(storage);
+  });
+
+  it('says by the same errors what it refuses', async () => {
+    const storage = await opened(directory);
+    const stream = freshStream();
+    await storage.log.append(notes(stream, ['a']));
+    const conflict = await storage.log.append(notes(stream, ['other'])).catch((error: unknown) => error);
+    expect(conflict).toBeInstanceOf(RevisionConflict);
+    expect(conflict).toMatchObject({ stream, expected: -1, actual: 0 });
+    storage.file.database.exec('DROP TABLE payloads');
+    const gone = await storage.payloads.put('docket', Buffer.of(1)).catch((error: unknown) => error);
+    expect(gone).toBeInstanceOf(Error);
+    expect((gone as Error).message).toMatch(/no such table: (main\.)?payloads/);
+    await closed(storage);
+  });
+
+  it('is closed with everything on disk that was on its way', async () => {
+    const storage = await opened(directory);
+    const streams = Array.from({ length: 20 }, () => freshStream());
+    const appending = streams.map((stream) => storage.log.append(notes(stream, ['a'])));
+    await new Promise((resolve) => setImmediate(resolve));
+    await closed(storage);
+    await Promise.all(appending);
+    const again = await opened(directory);
+    for (const stream of streams) expect(await again.log.read(stream)).toHaveLength(1);
+    await closed(again);
+  });
+
+  it('goes on without the thread once that has ended, and repeats what nobody knows the outcome of', async () => {
+    const entry = join(directory, 'ends.mjs');
+    await writeFile(
+      entry,
+      `import { parentPort } from 'node:worker_threads';
+       parentPort.on('message', () => { throw new Error('the disk is on fire'); });
+       parentPort.postMessage('ready');`,
+    );
+    const logged: unknown[] = [];
+    const logger = { debug: () => {}, error: (details: unknown) => logged.push(details) };
+    const logThread = { entry: pathToFileURL(entry), fewestWrites: 1 };
+    const storage = openSqliteLog(join(directory, 'log.sqlite'), systemClock, { logger, logThread });
+    await storage.thread?.started;
+    const append = notes(freshStream(), ['a']);
+    const lost = await storage.log.append(append).catch((error: unknown) => error);
+    expect(lost).toBeInstanceOf(StorageFailure);
+    expect(lost).toMatchObject({ code: 'storage_unavailable', hint: expect.stringMatching(/repeat the write/) });
+    expect(await storage.log.append(append)).toMatchObject({ revision: 0 });
+    expect(logged).toEqual([{ err: expect.objectContaining({ message: 'the disk is on fire' }) }]);
+    await closed(storage);
+  });
+
+  it('leaves a lone write to the main thread', async () => {
+    const storage = openSqliteLog(join(directory, 'log.sqlite'), systemClock, { logThread: { entry: BUILT } });
+    await storage.thread?.started;
+    const before = changesHere(storage);
+    await storage.log.append(notes(freshStream(), ['a']));
+    const afterOne = changesHere(storage);
+    expect(afterOne).toBeGreaterThan(before);
+    await Promise.all([1, 2].map(() => storage.log.append(notes(freshStream(), ['a']))));
+    expect(changesHere(storage)).toBe(afterOne);
+    await closed(storage);
+  });
+});
