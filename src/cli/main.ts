@@ -26,6 +26,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   courts: async () => (await import('./courts.ts')).addCourtsCommand,
   wallet: async () => (await import('./wallet.ts')).addWalletCommand,
   query: async () => (await import('./query.ts')).addQueryCommand,
+  callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,
+  deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   chain: async () => (await import('./chain.ts')).addChainCommand,
   config: async () => (await import('./config.ts')).addConfigCommand,

@@ -1,0 +1,57 @@
+/** Tells how a digest that a receiver's own code computed came about: pure, for `docket callbacks verify --computed`. */
+import { createHmac } from 'node:crypto';
+import { type BodyVariant, bodyVariants } from './body-variants.ts';
+import type { HeldKey } from './explain-signature.ts';
+import { bodyDigest, SIGNATURE_HEADERS, type SignedDelivery, sameDigest, standardDigest } from './signature.ts';
+
+/**
+ * How a digest came about: what it is of, and by which key.
+ *
+ * @param computed in hexadecimal or base64, with or without the `sha256=` or `v1,` before it
+ * @returns null if none of the usual ways leads to it
+ */
+export function explainComputed(
+  computed: string,
+  { headers, body, keys }: SignedDelivery & { readonly keys: readonly HeldKey[] },
+): string | null {
+  const text = computed.trim().replace(/^(sha256=|v1,)/, '');
+  const digest = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  const [id, time] = [headers[SIGNATURE_HEADERS.standardId] ?? '', headers[SIGNATURE_HEADERS.standardTimestamp] ?? ''];
+  const bodies = [{ change: null, body }, ...bodyVariants(body), ...prettyVariants(body)];
+  for (const { change, body: variant } of bodies) {
+    for (const { secret } of keys) {
+      const ofBody = change === null ? 'the body as it came' : `a body that differs (${change})`;
+      if (sameDigest(digest, bodyDigest(secret, variant))) return `the secret's text over ${ofBody}`;
+      if (sameDigest(digest, decodedDigest(secret, variant)))
+        return `the secret decoded from hexadecimal over ${ofBody}`;
+      if (sameDigest(digest, standardDigest(secret, id, time, variant))) return `Standard Webhooks, over ${ofBody}`;
+    }
+  }
+  return null;
+}
+
+const decodedDigest = (secret: string, body: Buffer): Buffer =>
+  createHmac('sha256', Buffer.from(secret, 'hex')).update(body).digest();
+
+/** What parsing and writing again makes of the body in common languages. */
+function prettyVariants(body: Buffer): readonly BodyVariant[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body.toString('utf8'));
+  } catch {
+    return [];
+  }
+  const spaced = JSON.stringify(parsed, null, 1).replace(/\n */g, '\n').replaceAll(',\n', ', ').replaceAll('\n', '');
+  const change = 'its JSON was parsed and written again';
+  return [
+    JSON.stringify(parsed, null, 2),
+    JSON.stringify(parsed, null, 4),
+    spaced,
+    escaped(spaced),
+    escaped(JSON.stringify(parsed)),
+  ].map((text) => ({ change, body: Buffer.from(text) }));
+}
+
+/** With everything beyond ASCII spelt out, as Python writes it. */
+const escaped = (text: string): string =>
+  text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
