@@ -7,24 +7,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
+import { type GuideName, guideText } from '../../src/http/docs/guides.ts';
+import { NETWORKS } from '../../src/solana/addresses.ts';
 import type { World } from '../payments/world.ts';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The one sample that imports this package. */
-export const sampleWith = (packageName: string): string => theSample('js', `from '${packageName}'`);
-
-/** The one sample for Python. */
-export const pythonSample = (): string => theSample('py', 'import x402ClientSync');
-
-function theSample(language: string, holding: string): string {
-  const found = [...README.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-    .filter(([, written, code]) => written === language && code?.includes(holding))
-    .map(([, , code]) => code as string);
-  if (found.length !== 1) throw new Error(`${found.length} samples of the README in ${language} have ${holding}`);
+/** The one sample of a text that imports this package; of the README, unless another is given. */
+export function sampleWith(packageName: string, text = README): string {
+  const found = [...text.matchAll(/^```js\n(.*?)^```$/gms)]
+    .map(([, code]) => code as string)
+    .filter((code) => code.includes(`from '${packageName}`));
+  if (found.length !== 1) throw new Error(`${found.length} samples import ${packageName}`);
   return found[0] as string;
 }
+
+/** A guide of the documentation, as a service at this address shows it. */
+export const guideOf = (name: GuideName, publicUrl: string, localRpcUrl: string | null): string =>
+  guideText(name, { publicUrl, localRpcUrl, network: NETWORKS.local });
 
 /** Runs a sample against this world. Nothing of it is changed but the two addresses. @returns what it printed */
 export async function runSample(code: string, world: World, wallet: Keypair, modules = OUR_MODULES): Promise<string> {

@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, read, type World } from '../payments/world.ts';
 import { build, memo, transfer } from '../solana/payment-transactions.ts';
-import { runSample, sampleWith } from './readme-samples.ts';
+import { guideOf, runSample, sampleWith } from './readme-samples.ts';
 import { type InstalledClient, installX402V1Client, loadX402V1Client, type X402V1Client } from './x402-v1-client.ts';
 
 let world: World;
@@ -63,6 +63,15 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     const { result, spent } = await world.moved(wallet, () =>
       runSample(sampleWith('x402-fetch'), world, wallet, modules),
     );
+    expect([spent, result.includes(wallet.publicKey.toBase58())]).toEqual([990_000n, true]);
+  });
+
+  it('buys by the words of the documentation', async (context) => {
+    if ('missing' in installed) return context.skip(installed.missing);
+    const wallet = await world.wallet();
+    const sample = sampleWith('x402-fetch', guideOf('payments', world.url, world.rpcUrl));
+    const modules = join(installed.directory, 'node_modules');
+    const { result, spent } = await world.moved(wallet, () => runSample(sample, world, wallet, modules));
     expect([spent, result.includes(wallet.publicKey.toBase58())]).toEqual([990_000n, true]);
   });
 

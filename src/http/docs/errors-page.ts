@@ -12,7 +12,7 @@ export const errorsPage = (): Rendered => ({
   body: html`
 <p>Every refusal is JSON of one shape. <code>error.code</code> never changes its meaning; build on it and not on the message.
 <strong>A refusal never costs anything</strong>: <code>details.charged</code> is <code>false</code> in every one.</p>
-<pre tabindex="0" role="region" aria-label="Code"><code>{
+<pre tabindex="0" role="group" aria-label="Code"><code>{
   "meta": { "request_id": "…", "queried_at": "…" },
   "error": {
     "code": "missing_required_parameter",

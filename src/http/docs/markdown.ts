@@ -48,15 +48,16 @@ export function renderMarkdown(markdown: string): Rendered {
       },
       code({ text, lang }: Tokens.Code) {
         // A box that scrolls must be reachable by the keyboard, and then it must say what it is.
-        return html`<pre tabindex="0" role="region" aria-label="Code"><code>${highlighted(text, lang)}</code></pre>
+        return html`<pre tabindex="0" role="group" aria-label="Code"><code>${highlighted(text, lang)}</code></pre>
 `.markup;
       },
       table({ header, rows }: Tokens.Table) {
         const cells = (row: readonly Tokens.TableCell[], tag: string) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('');
+          // A heading without words is none.
+          row.map(({ text, tokens }) => inTag(text ? tag : 'td', this.parser.parseInline(tokens))).join('');
         const head = header.some(({ text }) => text !== '') ? `<thead><tr>${cells(header, 'th')}</tr></thead>` : '';
         const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
+        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
       // There is none in our texts, and what looks like some is text.
       html({ text }: Tokens.HTML | Tokens.Tag) {
@@ -75,6 +76,8 @@ export function renderMarkdown(markdown: string): Rendered {
     headings,
   };
 }
+
+const inTag = (tag: string, content: string): string => `<${tag}>${content}</${tag}>`;
 
 const plain = (text: string): string =>
   text

@@ -81,12 +81,19 @@ section h2 code { background: none; padding: 0; font-size: 1rem; }
 .next { display: flex; justify-content: space-between; gap: 1rem; flex-wrap: wrap; margin-top: 4rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
 
 @media (min-width: 60rem) {
+  .top a { display: block; max-width: 73.5rem; margin: 0 auto; }
   .frame { display: grid; grid-template-columns: 12.5rem minmax(0, 1fr); gap: 0 4rem; }
-  .menu { border: 0; position: sticky; top: 0; max-height: 100vh; overflow-y: auto; align-self: start; padding: 1.6rem 0; font-size: .95rem; }
-  .menu summary { display: none; }
-  .menu h2:first-child { margin-top: 0; }
-  .menu::details-content { content-visibility: visible; display: block; height: auto; }
-  main { padding-top: 1.6rem; }
+  .menu { border: 0; align-self: start; padding: 1.6rem 0; font-size: .95rem; }
+  footer p { max-width: 73.5rem; }
+}
+/* Where a closed list of contents can be shown all the same, it always is. */
+@supports selector(::details-content) {
+  @media (min-width: 60rem) {
+    .menu summary { display: none; }
+    .menu h2:first-child { margin-top: 0; }
+    .menu::details-content { content-visibility: visible; display: block; height: auto; }
+  }
+  @media (min-width: 60rem) and (min-height: 44rem) { .menu { position: sticky; top: 0; } }
 }
 @media print { .top, .menu, .skip, .anchor, .next { display: none; } pre { white-space: pre-wrap; } }
 `;
