@@ -75,7 +75,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   );
   const buying = createBuying(dependencies);
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
-  const routes = { case: readCase, monitor };
+  const walletDeliveries = walletDeliveriesRoute({ ...storage, clock });
+  const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
   const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, newestBlockhash, routes });
   const app = makeServer(service, logger, {
     answerEarly: (request, response) =>
@@ -94,7 +95,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, v1CaseRoute({ ...storage, clock }));
   registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, clock }));
   registerPaidRoute(app, paying, walletKeys);
-  registerPaidRoute(app, paying, walletDeliveriesRoute({ ...storage, clock }));
+  registerPaidRoute(app, paying, walletDeliveries);
   registerBodilessRoute(app, paying, rotateKeyRoute({ clock }));
   registerResults(app, { ...storage, clock, keyCalls: dependencies.keyCalls });
   registerDocs(app, { localRpcUrl, merchant });

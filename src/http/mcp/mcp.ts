@@ -2,9 +2,12 @@
 import type { Logger } from 'pino';
 import type { Buying } from '../buy.ts';
 import type { PaidRoute } from '../paid-call.ts';
+import type { BatchRequest } from '../parameters/batch-request.ts';
 import type { CaseRequest } from '../parameters/case-request.ts';
+import type { DeliveriesRequest } from '../parameters/deliveries-request.ts';
 import type { MonitorRequest } from '../parameters/monitor-request.ts';
 import type { StatusDependencies } from '../v2/status.ts';
+import type { WalletKeysRequest } from '../v2/wallet-keys.ts';
 import type { NewestBlockhash } from '../x402/send-payment-required.ts';
 import type { Merchant } from '../x402/terms.ts';
 import { createDispatch } from './dispatch.ts';
@@ -12,11 +15,13 @@ import { type McpEndpoint, mcpEndpoint } from './endpoint.ts';
 import type { OriginRules } from './origins.ts';
 import { paymentTerms } from './payment-terms.ts';
 import type { Tool } from './tool.ts';
+import { caseBatchTool } from './tools/case-batch.ts';
 import { caseMonitorTool } from './tools/case-monitor.ts';
 import { caseQueryTool } from './tools/case-query.ts';
 import { courtListTool } from './tools/court-list.ts';
 import { pricingTool } from './tools/pricing.ts';
 import { statusTool } from './tools/status.ts';
+import { walletInfoTool } from './tools/wallet-info.ts';
 
 export interface McpDependencies extends StatusDependencies {
   readonly logger: Pick<Logger, 'error'>;
@@ -28,6 +33,9 @@ export interface McpDependencies extends StatusDependencies {
   readonly routes: {
     readonly case: PaidRoute<CaseRequest>;
     readonly monitor: PaidRoute<MonitorRequest>;
+    readonly batch: PaidRoute<BatchRequest>;
+    readonly walletKeys: PaidRoute<WalletKeysRequest>;
+    readonly walletDeliveries: PaidRoute<DeliveriesRequest>;
   };
 }
 
@@ -46,5 +54,7 @@ function toolsOf(dependencies: McpDependencies): readonly Tool[] {
     pricingTool(service, merchant),
     caseQueryTool(selling, routes.case),
     caseMonitorTool(selling, routes.monitor),
+    caseBatchTool(selling, routes.batch),
+    walletInfoTool(selling, { keys: routes.walletKeys, deliveries: routes.walletDeliveries }),
   ];
 }

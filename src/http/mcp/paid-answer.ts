@@ -43,12 +43,12 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
       return toolResult({ structured: JSON.stringify(terms.instructions(asked, requestId, more)) });
     }
     const { meta: _, ...instructions } = terms.instructions(asked, requestId, more);
-    return refusal(service, { tool: asked.tool, requestId }, reason, { payment_instructions: instructions });
+    return refusal(service, { ...asked, requestId }, reason, { payment_instructions: instructions });
   };
   const refuse: PaidAnswers['refuse'] = (call, reason) =>
     TERMS_FOLLOW.has(reason.problem)
       ? askForPayment(call, reason)
-      : refusal(service, { tool: call.asked.tool, requestId: call.requestId }, reason);
+      : refusal(service, { ...call.asked, requestId: call.requestId }, reason);
 
   return {
     askForPayment,

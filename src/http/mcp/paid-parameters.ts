@@ -23,20 +23,28 @@ export function requestOf(
 /**
  * The endpoint's parameters, or every fault at once: those of the arguments as such, and those that the endpoint finds
  * in the rest.
+ * @param names of parameters that have another name here
  */
 export async function readParameters<Parameters extends object>(
   route: PaidRoute<Parameters>,
   request: SentRequest,
   issues: readonly Issue[],
+  names: Readonly<Record<string, string>> = {},
 ): Promise<Parameters | Problem> {
   let parameters: Parameters | Problem = route.parse(request);
   if (isProblem(parameters) && route.reconsider) parameters = await route.reconsider(request, parameters);
-  const [first, ...others] = issues;
-  if (!first) return parameters;
+  const found = isProblem(parameters) ? issuesOf(parameters).map((issue) => renamed(issue, names)) : [];
+  if (issues.length === 0 && found.every(({ parameter }) => !Object.values(names).includes(parameter)))
+    return parameters;
   const told = new Set(issues.map(({ parameter }) => parameter));
-  const more = isProblem(parameters) ? issuesOf(parameters).filter(({ parameter }) => !told.has(parameter)) : [];
-  return refuseFor([first, ...others, ...more]);
+  const [first, ...others] = [...issues, ...found.filter(({ parameter }) => !told.has(parameter))];
+  return first ? refuseFor([first, ...others]) : parameters;
 }
+
+const renamed = (issue: Issue, names: Readonly<Record<string, string>>): Issue => ({
+  ...issue,
+  parameter: names[issue.parameter] ?? issue.parameter,
+});
 
 /** The faults that a refusal lists. */
 function issuesOf({ details }: Problem): Issue[] {

@@ -3,6 +3,7 @@ import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Buying } from '../buy.ts';
 import type { PaidRoute } from '../paid-call.ts';
+import type { Issue } from '../parameters/issues.ts';
 import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import type { AnsweringService } from '../send-problem.ts';
 import type { Merchant } from '../x402/terms.ts';
@@ -28,10 +29,14 @@ export interface PaidTool<RouteParameters extends object> {
   readonly description: string;
   /** Beside `payment_tx`. */
   readonly parameters: Parameters;
+  /** Of each query, where the tool takes a list of them. */
+  readonly queryParameters?: Parameters;
   readonly returns: Readonly<Record<string, JsonObject>>;
   readonly route: PaidRoute<RouteParameters>;
   /** The request over REST that the arguments stand for. */
   request(values: ReadonlyMap<string, Argument>, call: ToolCall): SentRequest;
+  /** Faults that only a tool's call can have. */
+  check?(values: ReadonlyMap<string, Argument>): readonly Issue[];
   /** More members of the payment instructions. */
   instructions?(amount: bigint): JsonObject;
 }
@@ -51,13 +56,14 @@ export function paidTool<RouteParameters extends object>(
   { service, merchant, buying, terms }: PaidToolDependencies,
   tool: PaidTool<RouteParameters>,
 ): Tool {
-  const { route, name, title, description, parameters, returns } = tool;
+  const { route, name, title, description, parameters, queryParameters, returns } = tool;
   const answers = paidAnswers(service, terms);
   return {
     name,
     title,
     description,
     parameters,
+    ...(queryParameters ? { queryParameters } : {}),
     outputSchema: openSchema({ ...returns, ...PAYMENT_MEMBERS }),
     paid: true,
     async run(call) {
@@ -65,7 +71,7 @@ export function paidTool<RouteParameters extends object>(
       const { values, issues } = readArguments(parameters, call.sentArguments);
       const sent = tool.request(values, call);
       const tag = readTag(sent);
-      const read = await readParameters(route, sent, issues);
+      const read = await readParameters(route, sent, [...issues, ...(tool.check?.(values) ?? [])]);
       const answeredCall = (amount: bigint, byX402: boolean): AnsweredCall => ({
         asked: { tool: name, argument: PAYMENT_ARGUMENT, amount },
         description: route.description,
@@ -99,7 +105,7 @@ export function paidTool<RouteParameters extends object>(
 }
 
 /** Members of results that are no answer. */
-const PAYMENT_MEMBERS: Readonly<Record<string, JsonObject>> = {
+export const PAYMENT_MEMBERS: Readonly<Record<string, JsonObject>> = {
   payment_required: { type: 'boolean', description: 'true: not an error; pay as next_step says' },
   payment: { type: 'object', description: 'status "pending": read result_url, do not pay again' },
 };

@@ -40,7 +40,7 @@ export interface PaymentTerms {
   /** How to sign it, in words, and what to call then. */
   nextStep(transfer: TransferInstructions, asked: AskedPayment): string;
   /** The answer to a call without payment. */
-  instructions(asked: AskedPayment, requestId: string, more?: JsonObject): JsonObject;
+  instructions(asked: AskedPayment, requestId: string, more?: JsonObject, wanted?: TransferInstructions): JsonObject;
   /** The same in x402's form; a payment that was refused says why. */
   required(asked: AskedPayment, description: string, requestId: string, refusal?: Problem): JsonObject;
   /** Where a client of x402 connects. */
@@ -76,8 +76,7 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
     transfer,
     nextStep,
     x402Url,
-    instructions(asked, requestId, more = {}) {
-      const wanted = transfer(asked.amount);
+    instructions(asked, requestId, more = {}, wanted = transfer(asked.amount)) {
       return {
         meta: metaFor(requestId) as unknown as Json,
         payment_required: true,

@@ -12,6 +12,8 @@ import { type ToolResult, toolResult } from './tool-result.ts';
 export interface RefusedCall {
   readonly tool: string;
   readonly requestId: string;
+  /** The argument that a payment for it is sent in. */
+  readonly argument?: string;
 }
 
 export interface ToolError extends ErrorEnvelope {
@@ -32,7 +34,7 @@ export function refusal(
 }
 
 export function toolError({ publicUrl, clock }: AnsweringService, call: RefusedCall, problem: Problem): ToolError {
-  const nextStep = nextStepOf(problem, call.tool);
+  const nextStep = nextStepOf(problem, call);
   const envelope = errorEnvelope(problem, call.requestId, toInstant(clock.now()), publicUrl);
   const { error } = envelope;
   const details = translated({ ...error.details, hint: nextStep }) as JsonObject;
@@ -42,13 +44,14 @@ export function toolError({ publicUrl, clock }: AnsweringService, call: RefusedC
 const NOTHING_CHARGED = 'Nothing was charged.';
 
 /** What the caller can do about it, for each code that can reach a tool. */
-function nextStepOf({ problem: code, details }: Problem, tool: string): string {
+function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'payment_tx' }: RefusedCall): string {
   const again = `call ${tool} again`;
-  const step = NEXT_STEPS[code]?.(details, tool) ?? `${inToolWords(ERROR_CATALOGUE[code].hint)} Then ${again}.`;
+  const step =
+    NEXT_STEPS[code]?.(details, tool, argument) ?? `${inToolWords(ERROR_CATALOGUE[code].hint)} Then ${again}.`;
   return `${NOTHING_CHARGED} ${step}`;
 }
 
-type NextStep = (details: JsonObject, tool: string) => string;
+type NextStep = (details: JsonObject, tool: string, argument: string) => string;
 
 const correct: NextStep = (details, tool) =>
   `Correct ${namesIn(details)} as details.issues says (each entry has the parameter, what was received, the rule and an example), then call ${tool} again with the other arguments unchanged.`;
@@ -56,8 +59,8 @@ const correct: NextStep = (details, tool) =>
 const later: NextStep = ({ retry_after }, tool) =>
   `Wait ${wait(retry_after)}, then call ${tool} again. A payment that was sent along was not used: it can be presented again until its blockhash expires.`;
 
-const newPayment: NextStep = (_details, tool) =>
-  `Call ${tool} again with the same arguments and without payment_tx to get instructions for a new payment, sign that transfer and send it as payment_tx.`;
+const newPayment: NextStep = (_details, tool, argument) =>
+  `Call ${tool} again with the same arguments and without ${argument} to get instructions for a new payment, sign that transfer and send it as ${argument}.`;
 
 const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
   missing_required_parameter: correct,
@@ -76,16 +79,16 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     } A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
   ambiguous_case_id: (_details, tool) =>
     `Call ${tool} again with one of details.candidates as case_id. A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
-  invalid_payment: ({ reason }, tool) =>
-    reason === 'several_payments'
-      ? `Pay in one way only: either payment_tx or _meta["x402/payment"]. Then call ${tool} again.`
-      : `payment_tx is the standard base64 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool)}`,
-  payment_rejected: (_details, tool) =>
-    `details.reason names the rule that the transfer breaks. Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and payment_tx.`,
-  settlement_failed: (_details, tool) =>
-    `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and payment_tx.`,
-  payment_already_used: (_details, tool) =>
-    `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool)} The answer that it bought stays, free, at the result_url that came with it.`,
+  invalid_payment: ({ reason }, tool, argument) =>
+    typeof reason === 'string' && UNFIT_PAYMENTS.has(reason)
+      ? `${UNFIT_PAYMENTS.get(reason)} Then call ${tool} again; no payment that you sent was used.`
+      : `${argument} is the standard base64 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool, argument)}`,
+  payment_rejected: (_details, tool, argument) =>
+    `details.reason names the rule that the transfer breaks. Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
+  settlement_failed: (_details, tool, argument) =>
+    `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and ${argument}.`,
+  payment_already_used: (_details, tool, argument) =>
+    `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool, argument)} The answer that it bought stays, free, at the result_url that came with it.`,
   idempotency_conflict: (_details, tool) =>
     `Use a new payment identifier for each request, and repeat one only with exactly the same arguments. Then call ${tool} again.`,
   result_gone: newPayment,
@@ -98,18 +101,33 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     `Call ${tool} again; if it stays, report meta.request_id. A payment that was sent along can be presented again: it never buys twice.`,
 };
 
+/** Payments that are sound by themselves and cannot go together. */
+const UNFIT_PAYMENTS: ReadonlyMap<string, string> = new Map([
+  ['several_payments', 'Pay in one way only: either by payment_tx or by _meta["x402/payment"].'],
+  ['two_wallets', 'Sign both transfers with the wallet that you ask about.'],
+  ['same_payment_twice', 'Sign a second transfer, with a memo of its own, for payment_tx_deliveries.'],
+  [
+    'one_payment_for_two',
+    'Leave include_deliveries out to pay for the keys by x402, or pay both by payment_tx_keys and payment_tx_deliveries.',
+  ],
+]);
+
 const wait = (seconds: Json | undefined): string =>
   typeof seconds === 'number' ? `${seconds} second${seconds === 1 ? '' : 's'}` : 'a few seconds';
 
 const listed = (names: Json | undefined): string =>
   Array.isArray(names) && names.length ? `, e.g. ${names.join(', ')}` : '';
 
+/** More names than these are counted. */
+const MOST_NAMED = 8;
+
 /** The parameters that are at fault, e.g. "case_id, last_checked". */
 function namesIn({ issues }: JsonObject): string {
-  const names = new Set(
-    (Array.isArray(issues) ? (issues as readonly JsonObject[]) : []).map(({ parameter }) => parameter),
-  );
-  return names.size ? [...names].join(', ') : 'the arguments';
+  const listed = Array.isArray(issues) ? (issues as readonly JsonObject[]) : [];
+  const names = [...new Set(listed.map(({ parameter }) => String(parameter)))];
+  if (names.length === 0) return 'the arguments';
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
 /** REST's addresses and headers, and what stands for them here. */

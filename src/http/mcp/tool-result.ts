@@ -14,6 +14,7 @@ export interface ToolResultParts {
 }
 
 export interface ToolResult {
+  readonly parts: ToolResultParts;
   /** The member `result` of a JSON-RPC answer, as JSON text. Made once for each era, however often it is sent. */
   text(era: Era): string;
 }
@@ -21,6 +22,7 @@ export interface ToolResult {
 export function toolResult(parts: ToolResultParts): ToolResult {
   const made: { [era in Era]?: string } = {};
   return {
+    parts,
     text(era) {
       const known = made[era] ?? encoded(parts, era);
       made[era] = known;

@@ -1,0 +1,198 @@
+/**
+ * `service_wallet_info`: what `GET /v2/wallet/keys` answers, and beside it, for a payment of its own, what
+ * `GET /v2/wallet/deliveries` answers. Both payments are checked before either buys; each is settled only if its part is
+ * answered.
+ */
+import { isProblem, type Problem, problem } from '../../../errors.ts';
+import { usdcText } from '../../../solana/usdc-text.ts';
+import type { VerifiedPayment } from '../../buy.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid-call.ts';
+import type { Issue } from '../../parameters/issues.ts';
+import { readTag } from '../../parameters/request-parameters.ts';
+import { newRequestId } from '../../send-problem.ts';
+import { type CallPayment, readCallPayment } from '../call-payment.ts';
+import { openSchema } from '../output-schema.ts';
+import { type AnsweredCall, paidAnswers } from '../paid-answer.ts';
+import { readParameters, requestOf } from '../paid-parameters.ts';
+import { PAYMENT_MEMBERS, type PaidToolDependencies, paymentParameter } from '../paid-tool.ts';
+import { type Parameters, readArguments } from '../parameters.ts';
+import type { AskedPayment } from '../payment-terms.ts';
+import { refusal } from '../refusal.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import { type ToolResult, toolResult } from '../tool-result.ts';
+import { rehearsed, type WalletPart, walletResult } from './wallet-result.ts';
+
+const NAME = 'service_wallet_info';
+const KEYS = 'payment_tx_keys';
+const DELIVERIES = 'payment_tx_deliveries';
+
+const PARAMETERS: Parameters = {
+  include_deliveries: {
+    type: 'boolean',
+    description: 'Also return the history of callback deliveries, for a second payment.',
+    default: false,
+    example: 'true',
+  },
+  deliveries_limit: {
+    type: 'integer',
+    description: 'How many deliveries, newest first, 1 to 200.',
+    default: 50,
+    example: '50',
+  },
+  [KEYS]: paymentParameter('0.99 USDC, for the keys'),
+  [DELIVERIES]: {
+    ...paymentParameter('0.99 USDC, for the deliveries'),
+    description:
+      'A second, different transfer of 0.99 USDC by the same wallet. Required only if include_deliveries is true.',
+  },
+};
+
+export interface WalletRoutes<KeysRequest extends object, DeliveriesRequest extends object> {
+  readonly keys: PaidRoute<KeysRequest>;
+  readonly deliveries: PaidRoute<DeliveriesRequest>;
+}
+
+export function walletInfoTool<KeysRequest extends object, DeliveriesRequest extends object>(
+  { service, merchant, buying, terms }: PaidToolDependencies,
+  routes: WalletRoutes<KeysRequest, DeliveriesRequest>,
+): Tool {
+  const answers = paidAnswers(service, terms);
+
+  const asking = (argument: string): AskedPayment => ({ tool: NAME, argument, amount: PRICE_BASE_UNITS });
+
+  /** Instructions for every transfer that is missing: each its own, with a memo of its own. */
+  const askForSeveral = (missing: readonly string[], requestId: string): ToolResult => {
+    const payments = missing.map((argument) => ({ argument, ...terms.transfer(PRICE_BASE_UNITS) }));
+    const [first, second] = payments;
+    if (!first) throw new Error('no payment is missing');
+    const steps = second
+      ? `Two payments are needed: make two transfers of one wallet as said here, the first with memo ${first.memo} for ${KEYS}, the second with memo ${second.memo} for ${DELIVERIES}, and send both in one call.`
+      : `${first.argument} is missing; what you sent is not used before both are there. Send both in one call, by one wallet.`;
+    const { argument, ...transfer } = first;
+    const more = { payments, total_usdc: usdcText(PRICE_BASE_UNITS * BigInt(payments.length)) };
+    const instructions = terms.instructions(asking(argument), requestId, more, transfer);
+    return toolResult({
+      structured: JSON.stringify({ ...instructions, next_step: `${steps} ${String(instructions.next_step)}` }),
+    });
+  };
+
+  const run = async (call: ToolCall): Promise<ToolResult> => {
+    const { requestId, startedAt } = call;
+    const { values, issues } = readArguments(PARAMETERS, call.sentArguments);
+    const include = values.get('include_deliveries') === true;
+    const sentKeys = textOf(values.get(KEYS));
+    const sentDeliveries = textOf(values.get(DELIVERIES));
+    const keysRequest = requestOf(call, routes.keys.path, {});
+    const limit = values.get('deliveries_limit');
+    const deliveriesRequest = requestOf(call, routes.deliveries.path, {
+      limit: limit === undefined ? undefined : String(limit),
+    });
+    const tag = readTag(keysRequest);
+    const refuse = (refused: Problem) => refusal(service, { tool: NAME, requestId }, refused);
+
+    const found = sentDeliveries !== null && !include ? [...issues, NOT_ASKED_FOR] : issues;
+    const deliveries = await readParameters(routes.deliveries, deliveriesRequest, found, { limit: 'deliveries_limit' });
+    if (isProblem(deliveries)) return refuse(deliveries);
+    const keys = await readParameters(routes.keys, keysRequest, []);
+    if (isProblem(keys)) return refuse(keys);
+
+    const keysRehearsal = routes.keys.sandbox(keys);
+    const deliveriesRehearsal = include ? routes.deliveries.sandbox(deliveries) : null;
+    if (keysRehearsal) {
+      const shownKeys = (await keysRehearsal)({ requestId, tag });
+      return rehearsed(shownKeys, deliveriesRehearsal && (await deliveriesRehearsal)({ requestId, tag }));
+    }
+
+    if (include && call.x402Payment !== undefined && call.x402Payment !== null) return refuse(ONE_FOR_TWO);
+    const keysPayment = readCallPayment(sentKeys, include ? undefined : call.x402Payment, merchant.network);
+    const deliveriesPayment = include ? readCallPayment(sentDeliveries, undefined, merchant.network) : null;
+    const answeredCall = (argument: string, id: string, byX402: boolean): AnsweredCall => ({
+      asked: asking(argument),
+      description: argument === KEYS ? routes.keys.description : routes.deliveries.description,
+      requestId: id,
+      tag,
+      inX402Form: !include && (byX402 || call.speaksX402),
+    });
+    const keysCall = answeredCall(KEYS, requestId, keysPayment?.byX402 ?? false);
+    if (!include && !keysPayment) return answers.askForPayment(keysCall);
+    const missing = [...(keysPayment ? [] : [KEYS]), ...(include && !deliveriesPayment ? [DELIVERIES] : [])];
+    if (missing.length) return askForSeveral(missing, requestId);
+
+    const verify = ({ payment }: CallPayment) => buying.verify(payment, PRICE_BASE_UNITS, call.address);
+    const payment = keysPayment && verify(keysPayment);
+    if (!payment) throw new Error('a payment was neither sent nor asked for');
+    if (isProblem(payment)) return answers.refuse(keysCall, payment);
+    const buyKeys = () => buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt });
+    if (!deliveriesPayment) return answers.outcome(keysCall, await buyKeys());
+
+    const second = verify(deliveriesPayment);
+    const secondId = newRequestId();
+    if (isProblem(second)) return answers.refuse(answeredCall(DELIVERIES, requestId, false), second);
+    const unfit = refusePair(payment, second);
+    if (unfit) return refuse(unfit);
+    // One after the other: a wallet that has the money for one alone is told so by the check of the second.
+    const keysPart: WalletPart = { call: keysCall, bought: await buyKeys() };
+    const deliveriesPart: WalletPart = {
+      call: answeredCall(DELIVERIES, secondId, false),
+      bought: await buying.buy({
+        route: routes.deliveries,
+        parameters: deliveries,
+        payment: second,
+        requestId: secondId,
+        tag,
+        startedAt,
+      }),
+    };
+    return walletResult(service, answers, { requestId, tag }, keysPart, deliveriesPart);
+  };
+
+  return {
+    name: NAME,
+    title: 'Keys and callbacks of a wallet',
+    description:
+      'Ids of the keys that sign your wallet’s callbacks (the first call makes one; secrets are never shown) and, with include_deliveries, the history of those callbacks. 0.99 USD for the keys, 0.99 USD more for deliveries, each in a payment of its own. Not for queries of cases. Without payments it returns payment instructions, free.',
+    parameters: PARAMETERS,
+    outputSchema: openSchema({
+      wallet: { type: 'string' },
+      current_key_id: { type: 'string' },
+      deliveries: { description: 'Newest first; null where they were not answered.' },
+      ...PAYMENT_MEMBERS,
+    }),
+    paid: true,
+    run,
+  };
+}
+
+/** A blank argument is none: models fill in what they leave out. */
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
+
+const NOT_ASKED_FOR: Issue = {
+  parameter: DELIVERIES,
+  code: 'invalid_parameter',
+  received: 'a payment',
+  rule: 'Only with include_deliveries true, which asks for what it pays.',
+  example: null,
+};
+
+const ONE_FOR_TWO = problem(
+  'invalid_payment',
+  { reason: 'one_payment_for_two' },
+  `One x402 payment cannot pay for keys and deliveries: they are paid apart. Leave include_deliveries out, or pay both by ${KEYS} and ${DELIVERIES}.`,
+);
+
+/** Why two payments cannot go together; nothing was charged for either. */
+function refusePair(keys: VerifiedPayment, deliveries: VerifiedPayment): Problem | null {
+  if (keys.transaction.messageHash === deliveries.transaction.messageHash) {
+    return problem(
+      'invalid_payment',
+      { reason: 'same_payment_twice' },
+      `${KEYS} and ${DELIVERIES} are the same transfer, which can buy one answer only. Sign a second one with a memo of its own.`,
+    );
+  }
+  if (keys.transaction.wallet === deliveries.transaction.wallet) return null;
+  return problem(
+    'invalid_payment',
+    { reason: 'two_wallets' },
+    `${KEYS} and ${DELIVERIES} come from different wallets. Sign both transfers with the wallet that you ask about.`,
+  );
+}
