@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   query: async () => (await import('./query.ts')).addQueryCommand,
   callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,
   deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
+  keys: async () => (await import('./keys.ts')).addKeysCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   chain: async () => (await import('./chain.ts')).addChainCommand,
   config: async () => (await import('./config.ts')).addConfigCommand,

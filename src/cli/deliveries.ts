@@ -1,0 +1,234 @@
+/** `docket deliveries`: what became of callbacks, and one more attempt where a receiver was mended. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Option } from 'commander';
+import { hintOf } from '../callbacks/failure-class.ts';
+import { isRejection } from '../commands/decider.ts';
+import { delivery, type ScheduledDelivery } from '../commands/delivery.ts';
+import { handleWithRetry, load } from '../commands/handle.ts';
+import { readConfig } from '../config.ts';
+import { deliveryStream } from '../events/delivery.ts';
+import { systemClock } from '../instant.ts';
+import { courtKey, type DeliveryRecord } from '../projections/deliveries.ts';
+import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../queries/delivery-history.ts';
+import type { RecordedEvent } from '../storage/event-log.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
+
+const PAGE = 200;
+const DEFAULT_LIMIT = 50;
+const STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
+
+const HELP = `
+Reads the service's state where DATA_DIR (or the engines' addresses) says; the service may be running or not.
+A redelivery sends the same bytes with the same Idempotency-Key. It is outside the seven attempts, and made by the
+running service at once, or by the next start.
+
+Examples:
+  $ docket deliveries list --status failed
+  $ docket deliveries show 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e
+  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e`;
+
+interface ListOptions {
+  readonly status?: (typeof STATUSES)[number];
+  readonly wallet?: string;
+  readonly court?: string;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+/** Opens the storage that the service uses. */
+export type OpenDeliveryStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
+
+export const createDeliveriesCommand =
+  (open: OpenDeliveryStorage): AddCommand =>
+  (program, context) => {
+    const group = program
+      .command('deliveries')
+      .description('List callbacks and what became of them; show one; deliver one again.')
+      .addHelpText('after', HELP);
+    group
+      .command('list')
+      .description('Deliveries, newest first.')
+      .addOption(new Option('--status <status>', 'only those that stand so').choices(STATUSES))
+      .option('--wallet <address>', 'only those of this wallet')
+      .option('--court <code>', 'only those of this court')
+      .option('--limit <count>', 'at most so many; 0 for all', String(DEFAULT_LIMIT))
+      .option('--json', 'one JSON object a line')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  $ docket deliveries list --status retrying\n  $ docket deliveries list --wallet ADDRESS --limit 0 --json',
+      )
+      .action((options: ListOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
+    group
+      .command('show')
+      .description('One delivery with all of its attempts, from the log itself.')
+      .argument('<delivery>', 'its id, which is its Idempotency-Key')
+      .option('--json', 'one JSON object')
+      .addHelpText('after', '\nExample:\n  $ docket deliveries show 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --json')
+      .action((id: string, options: { readonly json?: true }) =>
+        withStorage(open, context, (storage) => show(storage, context, id, options)),
+      );
+    group
+      .command('retry')
+      .description('Ask for one more attempt, whatever became of those before.')
+      .argument('<delivery...>', 'their ids')
+      .option('--json', 'one JSON object a line')
+      .addHelpText('after', '\nExample:\n  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e')
+      .action((ids: string[], options: { readonly json?: true }) =>
+        withStorage(open, context, (storage) => retry(storage, context, ids, options)),
+      );
+  };
+
+/** The command as the program has it, on the storage that the service uses. */
+export const addDeliveriesCommand: AddCommand = createDeliveriesCommand(async (environment) => {
+  const config = readConfig(environment);
+  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+    throw new CliError(
+      `There is no event log in ${config.dataDirectory}.`,
+      'Set DATA_DIR to the folder that the service keeps its state in.',
+      EXIT.unavailable,
+    );
+  }
+  const { openStorage } = await import('../main.ts');
+  return openStorage(config);
+});
+
+async function withStorage(
+  open: OpenDeliveryStorage,
+  { environment }: CliContext,
+  act: (storage: Storage) => Promise<void>,
+): Promise<void> {
+  const storage = await open(environment);
+  try {
+    await act(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function list({ readStore }: Storage, context: CliContext, options: ListOptions): Promise<void> {
+  if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
+  const limit = Number(options.limit) || Number.POSITIVE_INFINITY;
+  const filter: DeliveryFilter = {
+    wallet: options.wallet ?? null,
+    status: options.status ?? null,
+    court: options.court === undefined ? null : courtKey(options.court),
+    caseNumber: null,
+    attemptedAfter: null,
+  };
+  let count = 0;
+  let after: DeliveryPlace | null = null;
+  do {
+    const size = Math.min(PAGE, limit - count);
+    const page: Awaited<ReturnType<typeof findDeliveries>> = await findDeliveries(readStore, filter, {
+      limit: size,
+      after,
+    });
+    for (const record of page.deliveries) {
+      if (options.json) printJson(context, record);
+      else print(context, lineOf(record));
+    }
+    count += page.deliveries.length;
+    after = page.next;
+  } while (after && count < limit);
+  if (options.json) return;
+  if (after) print(context, `The first ${count}; --limit 0 shows all.`);
+  else print(context, `${count} ${count === 1 ? 'delivery' : 'deliveries'}`);
+}
+
+function lineOf({
+  deliveryId,
+  createdAt,
+  status,
+  attempts,
+  nextAttemptAt,
+  origin,
+  attemptLog,
+}: DeliveryRecord): string {
+  const failure = attemptLog.at(-1)?.failureClass ?? '';
+  const next = nextAttemptAt === null ? '' : `next ${nextAttemptAt.slice(0, 19)}Z`;
+  return `${createdAt.slice(0, 19)}Z  ${deliveryId}  ${status.padEnd(9)} ${attempts} of 7  ${failure.padEnd(18)} ${origin}  ${next}`.trimEnd();
+}
+
+async function show(
+  { log, payloads }: Storage,
+  context: CliContext,
+  id: string,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const state = await stateOf(log, id);
+  const attempts = (await log.read(deliveryStream(id))).filter(({ type }) => type === 'DeliveryAttemptFinished');
+  const { facts, status, nextAttemptAt, underway, redelivery } = state;
+  const url = await urlWithoutQuery(payloads, facts.target);
+  if (json) {
+    printJson(context, {
+      ...facts,
+      url,
+      status,
+      attempts: state.attempts,
+      nextAttemptAt,
+      underway,
+      redeliveryAskedAt: redelivery?.requestedAt ?? null,
+      attemptLog: attempts.map(({ data }) => data),
+    });
+    return;
+  }
+  print(context, `${id}  ${status}, ${state.attempts} of 7 attempts`);
+  print(context, `  wallet   ${facts.wallet}`);
+  print(context, `  request  ${facts.requestId}  (${facts.courtCode ?? '?'} ${facts.caseId ?? '?'})`);
+  print(context, `  to       ${url ?? `${facts.origin} (the URL is kept no longer)`}`);
+  print(context, `  created  ${facts.createdAt}`);
+  if (underway) print(context, `  an attempt is under way since ${underway.startedAt}`);
+  if (redelivery) print(context, `  a redelivery was asked for at ${redelivery.requestedAt}`);
+  if (nextAttemptAt) print(context, `  next     ${nextAttemptAt}`);
+  for (const attempt of attempts) print(context, attemptLine(attempt));
+  const last = attempts.at(-1)?.data.failureClass;
+  if (typeof last === 'string') print(context, `  ${hintOf(last as Parameters<typeof hintOf>[0])}`);
+}
+
+function attemptLine({ data }: RecordedEvent): string {
+  const { attempt, redelivery, startedAt, outcome, responseCode, failureClass, durationMs, keyId } = data;
+  const number = `${redelivery ? 'redelivery' : 'attempt'} ${attempt}`;
+  return `  ${String(startedAt)}  ${number.padEnd(13)} ${String(outcome).padEnd(12)} ${responseCode ?? '-'}  ${failureClass ?? ''}  ${durationMs ?? '?'} ms  key ${keyId}`;
+}
+
+/** A query may hold a receiver's secret: nobody but the wallet that sent it is shown it. */
+async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, name: string): Promise<string | null> {
+  const stored = (await payloads.resolve([name])).get(name);
+  if (!stored || stored.replaced) return null;
+  const [address = '', query] = stored.content.toString().split(/[?#]/, 2);
+  return `${address.replace(/\/\/[^/@]*@/, '//…@')}${query === undefined ? '' : '?…'}`;
+}
+
+async function retry(
+  { log }: Storage,
+  context: CliContext,
+  ids: readonly string[],
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const commandId = randomUUID();
+  const run = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'cli' };
+  let unknown = 0;
+  for (const id of ids) {
+    const command = { type: 'RequestRedelivery', now: systemClock.now() } as const;
+    const outcome = await handleWithRetry({ log, clock: systemClock }, delivery, deliveryStream(id), command, run);
+    const found = !isRejection(outcome);
+    if (!found) unknown++;
+    const asked = found && outcome.state.status !== 'none' ? outcome.state.redelivery : null;
+    if (json) printJson(context, { deliveryId: id, found, askedAt: asked?.requestedAt ?? null });
+    else print(context, asked ? `${id}: asked for at ${asked.requestedAt}` : `${id}: there is no such delivery`);
+  }
+  if (unknown > 0)
+    throw new FoundWrong(`${unknown} of ${ids.length} are not known.`, 'docket deliveries list shows their ids.');
+}
+
+async function stateOf(log: Storage['log'], id: string): Promise<ScheduledDelivery> {
+  const { state } = await load(log, delivery, deliveryStream(id));
+  if (state.status === 'none') {
+    throw new CliError(`There is no delivery ${id}.`, 'docket deliveries list shows their ids.', EXIT.found);
+  }
+  return state;
+}
