@@ -51,7 +51,7 @@ export function checkDeliveries(
   const limit = sound(checkLimit(values.get('limit')));
   const after = sound(checkCursor(values.get('cursor')));
   const since = sound(checkSince(values.get('since'), now));
-  const [caseId, courtCode] = [named(values, 'case_id'), named(values, 'court_code')];
+  const [caseId, courtCode] = [sound(checkFilter('case_id', values)), sound(checkFilter('court_code', values))];
   const ids = checkIds(caseId, courtCode);
   issues.push(...ids.issues);
   const [first, ...others] = issues;
@@ -67,11 +67,15 @@ export function checkDeliveries(
   };
 }
 
-/** A filter that is sent empty filters nothing. */
-const named = (values: ReadonlyMap<string, string>, name: string): string | null => {
-  const value = values.get(name) ?? '';
-  return value.trim() === '' ? null : value;
-};
+/** Whoever sends an empty filter means something by it, and would pay for a history that is not filtered. */
+function checkFilter(
+  name: 'case_id' | 'court_code',
+  values: ReadonlyMap<string, string>,
+): string | null | { readonly issue: Issue } {
+  const sent = values.get(name);
+  if (sent === undefined || sent.trim() !== '') return sent ?? null;
+  return { issue: fault(name, sent, 'Not empty; leave it out for all.', PARAMETERS[name].example) };
+}
 
 function checkLimit(sent: string | undefined): number | null | { readonly issue: Issue } {
   if (sent === undefined) return null;

@@ -13,14 +13,15 @@ const described = <Name extends keyof typeof PARAMETERS>(name: Name) =>
     examples: [PARAMETERS[name].example],
   });
 
+/** Null is no value, as in every answer of ours. */
 export const BatchQuery = z.object({
   case_id: described('case_id'),
   court_code: described('court_code'),
-  last_checked: described('last_checked').optional(),
-  context: described('context').optional(),
-  language: described('language').optional(),
-  filing_types: described('filing_types').optional(),
-  callback_url: described('callback_url').optional(),
+  last_checked: described('last_checked').nullish(),
+  context: described('context').nullish(),
+  language: described('language').nullish(),
+  filing_types: described('filing_types').nullish(),
+  callback_url: described('callback_url').nullish(),
 });
 
 export const BatchRequest = z.object({ queries: z.array(BatchQuery).min(1).max(MAX_BATCH_SIZE) });
