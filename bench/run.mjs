@@ -21,6 +21,7 @@ const NAMES = [
   'sandbox',
   'mcp',
   'paid-query',
+  'batch',
   'engines',
 ];
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--json FILE]\nbenchmarks: ${NAMES.join(', ')}`;
