@@ -14,12 +14,17 @@ import type { World } from '../payments/world.ts';
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The one sample of a text that imports this package; of the README, unless another is given. */
-export function sampleWith(packageName: string, text = README): string {
-  const found = [...text.matchAll(/^```js\n(.*?)^```$/gms)]
-    .map(([, code]) => code as string)
-    .filter((code) => code.includes(`from '${packageName}`));
-  if (found.length !== 1) throw new Error(`${found.length} samples import ${packageName}`);
+/** The one sample that imports this package: of the README, unless another text is given. */
+export const sampleWith = (packageName: string, text = README): string => theSample(text, 'js', `from '${packageName}`);
+
+/** The README's one sample for Python. */
+export const pythonSample = (): string => theSample(README, 'py', 'import x402ClientSync');
+
+function theSample(text: string, language: string, holding: string): string {
+  const found = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, written, code]) => written === language && code?.includes(holding))
+    .map(([, , code]) => code as string);
+  if (found.length !== 1) throw new Error(`${found.length} samples in ${language} have ${holding}`);
   return found[0] as string;
 }
 
