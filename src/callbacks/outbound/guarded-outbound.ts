@@ -3,6 +3,7 @@
  * steps (the URL, the addresses behind it, the connection, TLS, the exchange) under one deadline, and whatever goes wrong
  * in one of them is an outcome with a class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
  */
+import { setMaxListeners } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { FailureClass } from '../failure-class.ts';
@@ -81,7 +82,11 @@ class GuardedOutbound implements Outbound {
     const attempt = new Attempt(this.#options.deadlineMs ?? DEADLINE_MS);
     this.#underWay.add(attempt);
     const interrupt = () => attempt.interrupt();
-    request.signal?.addEventListener('abort', interrupt, { once: true });
+    if (request.signal) {
+      // One signal of the process ends all attempts under way: many listeners on it are no leak.
+      setMaxListeners(0, request.signal);
+      request.signal.addEventListener('abort', interrupt, { once: true });
+    }
     if (this.#closed || request.signal?.aborted) interrupt();
     try {
       return answered(await this.#attempt(attempt, request), attempt);

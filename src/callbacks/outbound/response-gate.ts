@@ -26,6 +26,7 @@ export class ResponseGate extends Duplex {
   /** The beginning of a head that has not been told yet; null once the final response has begun. */
   #head: Buffer | null = NOTHING;
   #shut = false;
+  #ended = false;
 
   constructor(socket: Socket) {
     super();
@@ -33,7 +34,7 @@ export class ResponseGate extends Duplex {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => this.#end());
     socket.on('error', (error) => this.destroy(error));
-    socket.on('close', () => this.destroy());
+    socket.on('close', () => this.#closed());
   }
 
   /** Another request goes out on this connection: its response has the limits for itself. */
@@ -103,7 +104,14 @@ export class ResponseGate extends Duplex {
     if (this.#shut) return;
     // A head that was still being told is the client's to judge.
     if (this.#head !== null) this.#push(this.#head);
+    this.#ended = true;
     this.push(null);
+  }
+
+  /** What has been let through is read to its end first. */
+  #closed(): void {
+    if (this.#ended && !this.readableEnded) this.once('end', () => this.destroy());
+    else this.destroy();
   }
 
   override _read(): void {

@@ -266,6 +266,27 @@ describe('the service ends an attempt', () => {
     expect(outcome.durationMs).toBeLessThan(DEADLINE_MS / 2);
   });
 
+  test('by one signal for many, without a warning of too many listeners', async () => {
+    const warnings: string[] = [];
+    const warned = (warning: Error) => warnings.push(warning.name);
+    process.on('warning', warned);
+    const hostile = await startHostile(() => undefined);
+    const outbound = createOutbound({ deadlineMs: 5_000, trustedPairs: [`127.0.0.1:${hostile.port}`] });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const posts = Array.from({ length: 40 }, () =>
+      outbound.post({ url: hostile.url, headers: {}, body: BODY, signal }),
+    );
+    setTimeout(() => controller.abort(), 50);
+    const outcomes = await Promise.all(posts);
+    expect(new Set(outcomes.map(({ failureClass }) => failureClass))).toEqual(new Set(['interrupted']));
+    await new Promise((done) => setImmediate(done));
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+    await outbound.close();
+    await hostile.close();
+  });
+
   test('before it has begun', async () => {
     const outcome = await attempt(sends(OK), { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'interrupted' });
