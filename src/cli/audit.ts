@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../config.ts';
+import { MASTER_KEY_STREAM } from '../events/signing-key.ts';
 import { type Instant, parseTimestamp } from '../instant.ts';
 import { openStorage } from '../main.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
@@ -11,7 +12,7 @@ import { type AddCommand, CliError, EXIT, print, printJson } from './command.ts'
 const FAMILIES = {
   payments: ['payment-'],
   deliveries: ['delivery-'],
-  keys: ['wallet-'],
+  keys: ['wallet-', MASTER_KEY_STREAM],
   dockets: ['docket-', 'content-'],
   all: [],
 } as const satisfies Record<string, readonly string[]>;

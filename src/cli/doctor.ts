@@ -2,8 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { readMasterKeys } from '../callbacks/master-keys.ts';
+import { loadMasterKeyFile, masterKeyFile } from '../callbacks/open-master-keys.ts';
+import { loadMasterKeyVersions } from '../commands/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
+import { systemClock } from '../instant.ts';
 import { openStorage } from '../main.ts';
+import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
 
@@ -56,6 +61,48 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
     return [bad('event log', textOf(error), mend)];
   }
 }
+
+/** Whether every key that signs callbacks can be used with the master keys that are here. */
+async function masterKey(config: Config): Promise<Diagnosis> {
+  const part = 'master key';
+  const source = config.masterKey === null ? masterKeyFile(config.dataDirectory) : 'MASTER_KEY';
+  const mend = `Give MASTER_KEY every version that live keys need, the newest first; or restore ${source} from a backup.`;
+  try {
+    const masterKeys = config.masterKey === null ? loadMasterKeyFile(source) : readMasterKeys(config.masterKey);
+    if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+      return good(part, masterKeys ? `version ${masterKeys.newest}` : 'none yet; the first start makes it');
+    }
+    const { log, close } = await openStorage(config);
+    try {
+      const versions = masterKeys?.versions ?? [];
+      const known = await loadMasterKeyVersions(log);
+      const others = versions.filter((version) => {
+        const fingerprint = known.get(version);
+        return fingerprint !== undefined && fingerprint !== masterKeys?.fingerprintOf(version);
+      });
+      if (others.length) return bad(part, `version ${others.join(', ')} is another key than the event log knows`, mend);
+      const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), systemClock.now());
+      const missing = uses.filter(({ masterVersion, liveKeys }) => liveKeys > 0 && !versions.includes(masterVersion));
+      if (missing.length) {
+        const told = missing.map(
+          ({ masterVersion, liveKeys }) => `version ${masterVersion}, which ${counted(liveKeys, 'live key')} made with`,
+        );
+        return bad(part, `missing: ${told.join('; ')}`, mend);
+      }
+      return good(
+        part,
+        masterKeys ? `version ${masterKeys.newest}, from ${source}` : 'none yet; the first start makes it',
+      );
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (error instanceof StorageFailure) return bad(part, 'not checked: no event log', 'Mend the storage first.');
+    return bad(part, textOf(error), mend);
+  }
+}
+
+const counted = (count: number, what: string): string => (count === 1 ? `1 ${what} was` : `${count} ${what}s were`);
 
 /** What the engine itself advises, or that its variable should be looked at. */
 const mendOf = (error: unknown, variable: string): string =>
@@ -189,7 +236,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
       bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
     ];
   }
-  diagnoses.push(dataFolder(config), ...(await storage(config)));
+  diagnoses.push(dataFolder(config), ...(await storage(config)), await masterKey(config));
   const readiness = await askService(config);
   if (readiness) diagnoses.push(...serviceParts(readiness));
   else diagnoses.push(good('service', 'not running'), ...(await freePorts(config)));

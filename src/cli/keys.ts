@@ -1,0 +1,209 @@
+/** `docket keys`: the signing keys of wallets, and the master key that their secrets are derived from. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { readMasterKeys } from '../callbacks/master-keys.ts';
+import { masterKeyFile, newMasterKey, openMasterKeys, readMasterKeyFile } from '../callbacks/open-master-keys.ts';
+import { introduceMasterKey, loadMasterKeyVersions } from '../commands/master-key.ts';
+import { validKeysAt } from '../commands/signing-key.ts';
+import { loadSigningKeys } from '../commands/signing-key-use.ts';
+import { type Config, readConfig } from '../config.ts';
+import { systemClock } from '../instant.ts';
+import { newId, openStorage } from '../main.ts';
+import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
+import { replaceSecretFile } from '../secret-file.ts';
+import { isAddress } from '../solana/addresses.ts';
+import type { CommandContext } from '../storage/event-log.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export const addKeysCommand: AddCommand = (program: Command, context) => {
+  const keys = program
+    .command('keys')
+    .description('The keys that sign callbacks, and the master key that their secrets are derived from.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ docket keys list\n  $ docket keys new-master\n  $ docket keys rotate-master',
+    );
+  keys
+    .command('list')
+    .description('The valid signing keys of every wallet; never a secret.')
+    .option('--wallet <address>', 'only of this wallet')
+    .option('--json', 'one JSON object a line')
+    .addHelpText('after', '\nExamples:\n  $ docket keys list\n  $ docket keys list --wallet ADDRESS --json')
+    .action((options: JsonOption & { wallet?: string }) => listKeys(options, context));
+  keys
+    .command('new-master')
+    .description('Make a first MASTER_KEY, as production needs one.')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      `
+It is a secret, and whoever loses it loses the secret of every signing key: keep a copy where only operators look.
+
+Examples:
+  $ docket keys new-master
+  $ export MASTER_KEY="$(docket keys new-master)"`,
+    )
+    .action(({ json }: JsonOption) => {
+      const masterKey = newMasterKey(1);
+      if (json) printJson(context, { master_key: masterKey });
+      else print(context, masterKey);
+    });
+  keys
+    .command('rotate-master')
+    .description('Make a new master key for the signing keys to come, and say which older ones are still needed.')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      `
+Signing keys keep the master key that they were made with, so callbacks and receivers notice nothing; a wallet comes to
+the new one when it rotates its key. Where MASTER_KEY is not set, the file in DATA_DIR is rewritten: restart the service.
+Where it is set, its new value is printed: with several nodes give all of them the first value, which makes the new key
+known, and then the second, which uses it.
+
+Examples:
+  $ docket keys rotate-master
+  $ docket keys rotate-master --json`,
+    )
+    .action((options: JsonOption) => rotateMaster(options, context));
+};
+
+async function withStorage<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
+  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+    throw new CliError(
+      `There is no event log in ${config.dataDirectory}.`,
+      'Set DATA_DIR to the folder that the service keeps its state in.',
+      EXIT.unavailable,
+    );
+  }
+  const storage = await openStorage(config);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, context: CliContext): Promise<void> {
+  if (wallet !== undefined && !isAddress(wallet)) {
+    throw new CliError(`${JSON.stringify(wallet)} is not a Solana address.`, 'Give 32 bytes in base58.');
+  }
+  await withStorage(readConfig(context.environment), async ({ log }) => {
+    const all =
+      wallet === undefined ? await readAllSigningKeys(log) : new Map([[wallet, await loadSigningKeys(log, wallet)]]);
+    const now = systemClock.now();
+    let count = 0;
+    for (const [address, walletKeys] of all) {
+      const valid = validKeysAt(walletKeys, now);
+      if (!valid) continue;
+      count++;
+      const { current, previous } = valid;
+      if (json) {
+        printJson(context, {
+          wallet: address,
+          current_key_id: current.keyId,
+          current_key_created_at: current.createdAt,
+          master_version: current.masterVersion,
+          previous_key_id: previous?.keyId ?? null,
+          previous_key_valid_until: previous?.validUntil ?? null,
+          keys_made: walletKeys.keys.length,
+        });
+        continue;
+      }
+      print(
+        context,
+        `${address.padEnd(44)}  ${current.keyId}  made ${current.createdAt}  master ${current.masterVersion}`,
+      );
+      if (previous) print(context, `${''.padEnd(44)}  ${previous.keyId}  valid until ${previous.validUntil}`);
+    }
+    if (!json) print(context, count === 1 ? '1 wallet' : `${count} wallets`);
+  });
+}
+
+/** What a rotation of the master key gives an operator. */
+interface MasterRotation {
+  readonly newest: number;
+  readonly kept: readonly { readonly version: number; readonly live_keys: number; readonly young_keys: number }[];
+  readonly dropped: readonly number[];
+  /** Where the new value was written; null where the operator sets MASTER_KEY. */
+  readonly file: string | null;
+  /** Values of MASTER_KEY: the one that makes the new key known, and the one that uses it. */
+  readonly rollout: readonly string[] | null;
+}
+
+async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<void> {
+  const config = readConfig(context.environment);
+  const rotation = await withStorage(config, (storage) => makeRotation(config, storage));
+  if (json) return printJson(context, rotation);
+  const { newest, kept, dropped, file, rollout } = rotation;
+  if (rollout) {
+    const [known, used] = rollout;
+    note(context, 'One node: set MASTER_KEY to the last line. Several: set the first on all of them, then the last.');
+    print(context, `MASTER_KEY=${known}\nMASTER_KEY=${used}`);
+  } else print(context, `Version ${newest} is in ${file}: restart the service to use it.`);
+  for (const { version, live_keys: live, young_keys: young } of kept) {
+    note(
+      context,
+      `Version ${version} is kept: live keys that need it: ${live}; others whose secret may still be fetched: ${young}.`,
+    );
+  }
+  for (const version of dropped) note(context, `Version ${version} is dropped: no key needs it.`);
+}
+
+async function makeRotation(config: Config, { log }: Storage): Promise<MasterRotation> {
+  const file = masterKeyFile(config.dataDirectory);
+  const text = config.masterKey ?? readMasterKeyFile(file);
+  if (text === null) {
+    throw new CliError(
+      `There is no master key yet in ${config.dataDirectory}.`,
+      'The first start of the service makes it; or set MASTER_KEY to what docket keys new-master prints.',
+    );
+  }
+  const commandId = newId();
+  const context: CommandContext = {
+    commandId,
+    requestId: null,
+    correlationId: commandId,
+    causationId: null,
+    actor: 'cli',
+  };
+  const ports = { log, clock: systemClock };
+  const present = await openMasterKeys({ ...ports, logger: { warn: () => {} } }, config, context);
+  const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), systemClock.now());
+  const useOf = (version: number) => uses.find(({ masterVersion }) => masterVersion === version);
+  // A service that still runs makes keys with the newest of its versions until it is started anew.
+  const isNeeded = (version: number) => version === present.newest || useOf(version) !== undefined;
+
+  const newest = Math.max(...present.versions, ...(await loadMasterKeyVersions(log)).keys()) + 1;
+  const made = newMasterKey(newest);
+  const fingerprint = readMasterKeys(made).fingerprintOf(newest);
+  if (
+    !(await introduceMasterKey(
+      ports,
+      { masterVersion: newest, fingerprint },
+      { ...context, commandId: `${commandId}/new` },
+    ))
+  ) {
+    throw new CliError(`Version ${newest} was just made by somebody else.`, 'Run it again.', EXIT.found);
+  }
+  const parts = text.split(',').map((part) => part.trim());
+  const kept = present.versions.filter(isNeeded);
+  const keptParts = parts.filter((_, index) => isNeeded(present.versions[index] ?? 0));
+  const used = [made, ...keptParts].join(',');
+  if (config.masterKey === null) replaceSecretFile(file, `${used}\n`);
+  return {
+    newest,
+    kept: kept.map((version) => {
+      const { liveKeys = 0, youngKeys = 0 } = useOf(version) ?? {};
+      return { version, live_keys: liveKeys, young_keys: youngKeys };
+    }),
+    dropped: present.versions.filter((version) => !isNeeded(version)),
+    file: config.masterKey === null ? file : null,
+    rollout: config.masterKey === null ? null : [[...keptParts, made].join(','), used],
+  };
+}

@@ -1,0 +1,58 @@
+/** Which signing keys every wallet has, and which master keys they need: from the log, so that it is never behind. */
+import { ANSWER_RETENTION_DAYS } from '../commands/payment-answer.ts';
+import { signingKeys, type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key.ts';
+import { decodeEvent } from '../events/codec.ts';
+import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/signing-key.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import type { EventLog } from '../storage/event-log.ts';
+
+/** Every wallet's keys, by its address, in the order in which they got their first one. */
+export async function readAllSigningKeys(log: EventLog): Promise<ReadonlyMap<string, WalletKeys>> {
+  const wallets = new Map<string, WalletKeys>();
+  const types = WALLET_STREAM_EVENTS.map(({ type }) => type);
+  for await (const { events } of log.readAll(null, { by: 'types', types })) {
+    for (const recorded of events) {
+      const wallet = walletOf(recorded.stream);
+      if (wallet === null) continue;
+      const known = wallets.get(wallet) ?? signingKeys.initialState;
+      wallets.set(wallet, signingKeys.evolve(known, decodeEvent(recorded) as SigningKeyEvent));
+    }
+  }
+  return wallets;
+}
+
+/** What one version of the master key is still needed for. */
+export interface MasterVersionUse {
+  readonly masterVersion: number;
+  /** Keys that sign, or that a receiver still has to accept. */
+  readonly liveKeys: number;
+  /** Keys that are neither, but so young that their secret may still wait at a result URL. */
+  readonly youngKeys: number;
+}
+
+const SECRETS_WAIT: Micros = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
+
+/** By version, oldest first; a version that is not among them is needed no more. */
+export function masterVersionsInUse(wallets: Iterable<WalletKeys>, now: Micros): readonly MasterVersionUse[] {
+  const uses = new Map<number, { liveKeys: number; youngKeys: number }>();
+  const young = toInstant(now - SECRETS_WAIT);
+  for (const keys of wallets) {
+    const live = liveIds(validKeysAt(keys, now));
+    for (const { keyId, masterVersion, createdAt } of keys.keys) {
+      const isLive = live.has(keyId);
+      if (!isLive && createdAt < young) continue;
+      const use = uses.get(masterVersion) ?? { liveKeys: 0, youngKeys: 0 };
+      if (isLive) use.liveKeys++;
+      else use.youngKeys++;
+      uses.set(masterVersion, use);
+    }
+  }
+  return [...uses]
+    .map(([masterVersion, use]) => ({ masterVersion, ...use }))
+    .toSorted((a, b) => a.masterVersion - b.masterVersion);
+}
+
+function liveIds(valid: ValidKeys | null): ReadonlySet<string> {
+  if (!valid) return new Set();
+  return new Set([valid.current.keyId, ...(valid.previous ? [valid.previous.keyId] : [])]);
+}

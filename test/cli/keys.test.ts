@@ -1,0 +1,288 @@
+/** `docket keys`, and what `docket doctor` says of the master key, on a data folder as a service leaves it. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
+import { masterKeyFile, newMasterKey, openMasterKeys } from '../../src/callbacks/open-master-keys.ts';
+import type { CliContext } from '../../src/cli/command.ts';
+import { main } from '../../src/cli/main.ts';
+import { ensureSigningKey, rotateSigningKey } from '../../src/commands/signing-key-use.ts';
+import { type Micros, systemClock } from '../../src/instant.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+
+const ONE = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
+const OTHER = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+const DAY: Micros = 86_400_000_000;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'docket-keys-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+async function docket(argv: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  let [out, err] = ['', ''];
+  const into = (add: (text: string) => void) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        add(String(chunk));
+        done();
+      },
+    });
+  const context: CliContext = {
+    environment: { DATA_DIR: directory, PORT: '0', ADMIN_PORT: '0', SOLANA_LOCAL_PORT: '0', ...environment },
+    stdin: process.stdin,
+    stdout: into((text) => {
+      out += text;
+    }),
+    stderr: into((text) => {
+      err += text;
+    }),
+    interactive: false,
+  };
+  const code = await main(argv, context);
+  return { code, out, err, json: /^\{.*\}\n$/.test(out) ? JSON.parse(out) : null };
+}
+
+const context = () => {
+  const commandId = randomUUID();
+  return { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
+};
+
+/** What a service does with this folder, started with this MASTER_KEY. */
+async function serve(
+  work: (ports: {
+    log: Awaited<ReturnType<typeof openSqlite>>['log'];
+    newest: number;
+  }) => Promise<unknown> = async () => {},
+  masterKey: string | null = null,
+  warnings: object[] = [],
+) {
+  const storage = openSqlite({ directory });
+  try {
+    const logger = { warn: (facts: object) => warnings.push(facts) };
+    const config = { masterKey, dataDirectory: directory, engines: null };
+    const keys = await openMasterKeys({ log: storage.log, clock: systemClock, logger }, config, context());
+    await work({ log: storage.log, newest: keys.newest });
+    return keys;
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Makes a wallet's key, so long ago. */
+const aged = (wallet: string, ago: Micros, rotate = false) =>
+  serve(async ({ log, newest }) => {
+    const clock = { now: () => systemClock.now() - ago };
+    const ports = { log, clock, newKeyId: randomUUID };
+    if (rotate) await rotateSigningKey(ports, wallet, { keyId: randomUUID(), masterVersion: newest }, context());
+    else await ensureSigningKey(ports, wallet, newest, context());
+  });
+
+describe('the master key at a start', () => {
+  it('is made once, readable by its owner alone, and is the same at every later start', async () => {
+    const first = await serve();
+    const file = masterKeyFile(directory);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await serve();
+    expect(again.fingerprintOf(1)).toBe(first.fingerprintOf(1));
+    expect(readFileSync(file, 'utf8')).toMatch(/^1:[0-9a-f]{64}\n$/);
+  });
+
+  it('is one for processes that start at once', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, () => serve()));
+    expect(new Set(all.map((keys) => `${keys.newest} ${keys.fingerprintOf(keys.newest)}`)).size).toBe(1);
+  });
+
+  it('gets a number of its own where another node has made one', async () => {
+    const before = await serve();
+    // Another machine has another data folder, and the same log.
+    unlinkSync(masterKeyFile(directory));
+    const after = await serve();
+    expect([before.newest, after.newest]).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['that is configured', (wrong: string) => serve(undefined, wrong)],
+    [
+      'in the data folder',
+      (wrong: string) => {
+        writeFileSync(masterKeyFile(directory), wrong);
+        return serve();
+      },
+    ],
+  ])('%s is refused where the log knows another one under its number', async (_, start) => {
+    await serve();
+    const wrong = newMasterKey(1);
+    await expect(start(wrong)).rejects.toThrow(/version 1 is not the key that this event log knows/);
+    await expect(start(wrong)).rejects.not.toThrow(wrong.slice(2));
+  });
+
+  it('that is damaged is refused, and none of it is repeated', async () => {
+    await serve();
+    writeFileSync(masterKeyFile(directory), '1:abcdef0123456789');
+    const error = await serve().catch(String);
+    expect(error).toMatch(/master-key: the file is damaged/);
+    expect(error).not.toContain('abcdef');
+  });
+
+  it('is taken from MASTER_KEY where that is set, and no file is made', async () => {
+    const value = newMasterKey(3);
+    expect((await serve(undefined, value)).newest).toBe(3);
+    expect(() => statSync(masterKeyFile(directory))).toThrow();
+  });
+
+  it('warns where several nodes may each make their own', async () => {
+    const storage = openSqlite({ directory });
+    const warnings: object[] = [];
+    const engines = { eventStore: 'esdb://x', mongo: 'mongodb://x' };
+    const config = { masterKey: null, dataDirectory: directory, engines };
+    const logger = { warn: (facts: object) => warnings.push(facts) };
+    await openMasterKeys({ log: storage.log, clock: systemClock, logger }, config, context());
+    await storage.close();
+    expect(warnings).toEqual([expect.objectContaining({ alarm: 'master_key_generated' })]);
+  });
+});
+
+describe('docket keys new-master', () => {
+  it('prints what MASTER_KEY takes, another one each time', async () => {
+    const [one, two] = [await docket(['keys', 'new-master']), await docket(['keys', 'new-master', '--json'])];
+    expect(readMasterKeys(one.out.trim()).newest).toBe(1);
+    expect(readMasterKeys(two.json.master_key).newest).toBe(1);
+    expect(one.out).not.toContain(two.json.master_key);
+  });
+});
+
+describe('docket keys rotate-master', () => {
+  it('rewrites the file of the data folder: old keys keep their secret, new ones come from the new key', async () => {
+    const before = await serve();
+    await aged(ONE, 0);
+    const secret = (version: number, keys = before) =>
+      keys.secretOf({ wallet: ONE, keyId: 'K', masterVersion: version });
+    const ran = await docket(['keys', 'rotate-master', '--json']);
+    expect(ran.json).toEqual({
+      newest: 2,
+      kept: [{ version: 1, live_keys: 1, young_keys: 0 }],
+      dropped: [],
+      file: masterKeyFile(directory),
+      rollout: null,
+    });
+    expect(statSync(masterKeyFile(directory)).mode & 0o777).toBe(0o600);
+    const after = await serve();
+    expect([after.newest, after.versions]).toEqual([2, [2, 1]]);
+    expect(secret(1, after)).toBe(secret(1));
+    expect(secret(2, after)).not.toBe(secret(1));
+  });
+
+  it('keeps a version as long as a key needs it, or its secret may still be fetched, and then drops it', async () => {
+    await aged(ONE, 40 * DAY);
+    await aged(OTHER, 40 * DAY);
+    await docket(['keys', 'rotate-master']);
+    // One wallet comes to version 2: the other still needs version 1.
+    await aged(ONE, 35 * DAY, true);
+    const second = await docket(['keys', 'rotate-master', '--json']);
+    expect(second.json).toMatchObject({
+      kept: [
+        { version: 2, live_keys: 1 },
+        { version: 1, live_keys: 1 },
+      ],
+      dropped: [],
+    });
+    await aged(OTHER, 33 * DAY, true);
+    await aged(ONE, 10 * DAY, true);
+    await aged(ONE, DAY, true);
+    const third = await docket(['keys', 'rotate-master', '--json']);
+    expect(third.json).toMatchObject({
+      newest: 4,
+      kept: [{ version: 3, live_keys: 2, young_keys: 1 }],
+      dropped: [2, 1],
+    });
+    expect((await serve()).versions).toEqual([4, 3]);
+  });
+
+  it('prints both values of a configured one: known everywhere first, then used', async () => {
+    const MASTER_KEY = newMasterKey(1);
+    await serve(undefined, MASTER_KEY);
+    const { code, json } = await docket(['keys', 'rotate-master', '--json'], { MASTER_KEY });
+    expect(code).toBe(0);
+    const [known, used] = json.rollout.map(readMasterKeys);
+    expect([known.newest, known.versions, used.newest, used.versions]).toEqual([1, [1, 2], 2, [2, 1]]);
+    expect(known.fingerprintOf(2)).toBe(used.fingerprintOf(2));
+    for (const value of json.rollout) await serve(undefined, value);
+    const text = await docket(['keys', 'rotate-master'], { MASTER_KEY: json.rollout[1] });
+    expect(text.out).toMatch(/^MASTER_KEY=2:\S+,3:\S+\nMASTER_KEY=3:\S+,2:\S+\n$/);
+    expect(() => statSync(masterKeyFile(directory))).toThrow();
+  });
+
+  it('says what to do where there is nothing to rotate', async () => {
+    expect(await docket(['keys', 'rotate-master'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('DATA_DIR'),
+    });
+    await openSqlite({ directory }).close();
+    expect(await docket(['keys', 'rotate-master'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no master key'),
+    });
+  });
+});
+
+describe('docket keys list', () => {
+  it('shows the valid keys of every wallet, or of one, and no secret', async () => {
+    await aged(ONE, DAY);
+    await aged(OTHER, 0);
+    await aged(ONE, 60_000_000, true);
+    const all = (await docket(['keys', 'list', '--json'])).out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(all.map(({ wallet, keys_made, master_version }) => [wallet, keys_made, master_version])).toEqual([
+      [ONE, 2, 1],
+      [OTHER, 1, 1],
+    ]);
+    expect(all[0].previous_key_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(all[1].previous_key_id).toBeNull();
+    const one = await docket(['keys', 'list', '--wallet', OTHER]);
+    expect(one.out).toContain(all[1].current_key_id);
+    expect(one.out).not.toContain(ONE);
+    expect((await docket(['keys', 'list', '--wallet', 'x'])).code).toBe(2);
+    expect(JSON.stringify(all)).not.toMatch(/[0-9a-f]{64}/);
+  });
+
+  it('has its events replayed for auditors', async () => {
+    await aged(ONE, 0);
+    const { out } = await docket(['audit', 'replay', 'keys', '--json']);
+    const types = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    expect(types).toEqual(['MasterKeyIntroduced', 'SigningKeyCreated']);
+    expect(out).not.toContain(readFileSync(masterKeyFile(directory), 'utf8').trim().slice(2));
+  });
+});
+
+describe('docket doctor', () => {
+  const verdict = async (environment: NodeJS.ProcessEnv = {}) => {
+    const { json } = await docket(['doctor', '--json'], environment);
+    return json.checks.find(({ part }: { part: string }) => part === 'master key');
+  };
+
+  it('finds a master key that is well, not there yet, lost, or another one', async () => {
+    expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('none yet') });
+    await aged(ONE, 0);
+    expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('version 1') });
+    expect(await verdict({ MASTER_KEY: newMasterKey(1) })).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('another key'),
+    });
+    expect(await verdict({ MASTER_KEY: newMasterKey(2) })).toMatchObject({
+      ok: false,
+      found: 'missing: version 1, which 1 live key was made with',
+    });
+    unlinkSync(masterKeyFile(directory));
+    expect(await verdict()).toMatchObject({ ok: false, mend: expect.stringContaining('backup') });
+  });
+});
