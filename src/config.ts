@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
 import { readRange } from './callbacks/outbound/public-address.ts';
 import { readTrustedPair } from './callbacks/outbound/target.ts';
+import { readOrigin } from './http/mcp/origins.ts';
 import { isAddress } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
@@ -125,6 +126,7 @@ const Environment = z.object({
   FEE_PAYER_KEY: optional(z.string().optional()),
   MASTER_KEY: optional(masterKey.optional()),
   ADDRESS_LIMIT_PER_MINUTE: whole(0, 0, 1_000_000),
+  MCP_ALLOWED_ORIGINS: list(readOrigin, 'origins (https://app.example,https://other.example:8443), or *, are'),
   CALLBACK_ALLOW_PRIVATE: list(readTrustedPair, 'addresses with a port (127.0.0.1:9000,[::1]:9000) are'),
   CALLBACK_NAT64_PREFIXES: list(
     (item) => (readRange(item)?.family === 6 ? item : null),
@@ -162,6 +164,8 @@ export interface Config {
   readonly logLevel: string;
   /** Most requests with an invalid payment in a minute from one client address; null: any number. */
   readonly addressLimitPerMinute: number | null;
+  /** Origins of web pages that may call the MCP endpoint; `*`: of all. Outside production those of this machine, too. */
+  readonly mcpAllowedOrigins: readonly string[];
   /** `host:port` pairs that callbacks may reach although they are not public; empty in production. */
   readonly callbackAllowPrivate: readonly string[];
   /** NAT64 prefixes of the network, through which callbacks would reach private IPv4 addresses: refused. */
@@ -221,6 +225,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : null,
     logLevel: values.LOG_LEVEL,
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
+    mcpAllowedOrigins: values.MCP_ALLOWED_ORIGINS,
     callbackAllowPrivate: values.CALLBACK_ALLOW_PRIVATE,
     callbackNat64Prefixes: values.CALLBACK_NAT64_PREFIXES,
     masterKey: values.MASTER_KEY ?? null,

@@ -216,6 +216,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
     localRpcUrl: rpcUrl,
+    mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });
   const admin = buildAdminApp({ service: answering, logger, health: health.health, metrics });
   const url = await listen(app, config.host, port, undo);

@@ -169,3 +169,18 @@ describe('what callbacks may reach', () => {
     expect(faults.CALLBACK_ALLOW_PRIVATE).toContain('any caller');
   });
 });
+
+describe('MCP_ALLOWED_ORIGINS', () => {
+  it('takes origins of web pages as browsers send them', () => {
+    expect(readConfig({}).mcpAllowedOrigins).toEqual([]);
+    const pages = 'https://App.example, http://10.0.0.7:8080/ ,*';
+    expect(readConfig({ MCP_ALLOWED_ORIGINS: pages }).mcpAllowedOrigins).toEqual([
+      'https://app.example',
+      'http://10.0.0.7:8080',
+      '*',
+    ]);
+    for (const page of ['app.example', 'https://app.example/path', 'ftp://app.example', 'https://me@app.example']) {
+      expect(Object.keys(faultsOf({ MCP_ALLOWED_ORIGINS: page }))).toEqual(['MCP_ALLOWED_ORIGINS']);
+    }
+  });
+});

@@ -14,3 +14,12 @@ export function isAllowedOrigin(origin: string | undefined, { allowed, loopback 
 }
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+
+/** An origin in the form that browsers send it in, or `*`; null for any other text. */
+export function readOrigin(text: string): string | null {
+  if (text === '*') return text;
+  if (!URL.canParse(text)) return null;
+  const { origin, protocol, href } = new URL(text);
+  // With a path or a user it is more than an origin.
+  return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : null;
+}
