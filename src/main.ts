@@ -165,7 +165,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     keyCalls,
     newDeliveryId: randomUUID,
     blockhashes,
-    feePayer,
+    feePayer: { sign: (message) => feePayer.signAside(message) },
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
     draining: draining.signal,
   });

@@ -29,7 +29,7 @@ export interface PurchasePorts extends SettlementPorts {
   /** A new UUIDv4. */
   newDeliveryId(): string;
   /** Signs as the fee payer of sponsored payments. */
-  readonly feePayer: { sign(message: Uint8Array): Uint8Array };
+  readonly feePayer: { sign(message: Uint8Array): Uint8Array | Promise<Uint8Array> };
   readonly payee: Payee;
   /**
    * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.

@@ -152,7 +152,7 @@ class PurchaseRun {
     }
 
     const signed = transaction.sponsored
-      ? withFeePayerSignature(transaction, ports.feePayer.sign(transaction.message))
+      ? withFeePayerSignature(transaction, await ports.feePayer.sign(transaction.message))
       : transaction.wire;
     const signature = transactionId(signed);
     const { destination } = ports.payee;

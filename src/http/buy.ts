@@ -53,7 +53,7 @@ export interface Buying {
    * @param payment as it was read, or why it could not be
    * @param amount base units
    */
-  verify(payment: PresentedPayment | Problem, amount: bigint, address: string): VerifiedPayment | Problem;
+  verify(payment: PresentedPayment | Problem, amount: bigint, address: string): Promise<VerifiedPayment | Problem>;
   /**
    * Buys one answer. Equal requests are the same request by whichever transport they come: a payment identifier that
    * is repeated over another one finds the answer that it bought, and one transaction never buys twice.
@@ -64,10 +64,10 @@ export interface Buying {
 /** @throws RangeError if an address of the merchant is none */
 export function createBuying({ merchant, purchasing, addressLimit }: BuyingDependencies): Buying {
   const termsOf = transferTermsOf(merchant);
-  const check = (payment: PresentedPayment | Problem, amount: bigint): VerifiedPayment | Problem => {
+  const check = async (payment: PresentedPayment | Problem, amount: bigint): Promise<VerifiedPayment | Problem> => {
     if (isProblem(payment)) return payment;
     const { transaction: wire, memo, x402Version, identifier } = payment;
-    const verdict = verifyTransaction(wire, termsOf(amount), memo);
+    const verdict = await verifyTransaction(wire, termsOf(amount), memo);
     if (!verdict.ok) {
       return verdict.reason === REJECTION.couldNotBeDecoded
         ? unreadable(verdict.reason)
@@ -78,8 +78,8 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
     return { transaction, dialect, identifier, amount };
   };
   return {
-    verify(payment, amount, address) {
-      const verified = check(payment, amount);
+    async verify(payment, amount, address) {
+      const verified = await check(payment, amount);
       return isProblem(verified) ? (addressLimit?.count(address) ?? verified) : verified;
     },
     async buy({ route, parameters, payment, requestId, tag, startedAt }) {

@@ -65,7 +65,7 @@ export function registerPaidRoute<Parameters>(
       const amount = route.price(parameters);
       if (!payment) return askForPayment(amount);
 
-      const verified = buying.verify(payment, amount, request.ip);
+      const verified = await buying.verify(payment, amount, request.ip);
       if (isProblem(verified)) {
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }

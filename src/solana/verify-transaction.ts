@@ -99,10 +99,14 @@ const FAULT_REASONS = {
 
 /**
  * Verifies one transaction. The signature comes last although the page names it earlier: it alone costs more than all
- * the other checks together, and none of them asks anything but the bytes.
+ * the other checks together, so that it is left to another thread, and none of them asks anything but the bytes.
  * @param memo what the client's copy of the terms carries; then the transaction must carry it too
  */
-export function verifyTransaction(wire: Buffer, terms: TransferTerms, memo: string | null): TransactionVerdict {
+export async function verifyTransaction(
+  wire: Buffer,
+  terms: TransferTerms,
+  memo: string | null,
+): Promise<TransactionVerdict> {
   const transaction = decodeTransaction(wire);
   if ('fault' in transaction) return refused(FAULT_REASONS[transaction.fault]);
   const [payer] = transaction.accounts;
@@ -123,7 +127,7 @@ export function verifyTransaction(wire: Buffer, terms: TransferTerms, memo: stri
     memoFault(parts.memo, memo) ??
     transferFault(transfer, transaction, terms, sponsored) ??
     feePayerFault(transaction, terms.feePayer) ??
-    signatureFault(transaction, transfer.authority, sponsored);
+    (await signatureFault(transaction, transfer.authority, sponsored));
   if (fault) return refused(fault);
 
   return {
@@ -253,14 +257,14 @@ const feePayerFault = ({ instructions }: WireTransaction, feePayer: Buffer): Rej
     : null;
 
 /** Check 3. The signers are our fee payer, if it pays, and the authority: there is one signature to check. */
-function signatureFault(
+async function signatureFault(
   { signatures, message }: WireTransaction,
   authority: Buffer,
   sponsored: boolean,
-): RejectionReason | null {
+): Promise<RejectionReason | null> {
   const signature = signatures[sponsored ? 1 : 0];
   if (!signature || signature.every((byte) => byte === 0)) return REJECTION.signatureMissing;
-  return isSignedBy(authority, message, signature) ? null : REJECTION.signatureInvalid;
+  return (await isSignedBy(authority, message, signature)) ? null : REJECTION.signatureInvalid;
 }
 
 /** The transaction with our signature in the fee payer's place. */

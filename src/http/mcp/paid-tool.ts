@@ -95,7 +95,7 @@ export function paidTool<RouteParameters extends object>(
       const answered = answeredCall(amount, sentPayment?.byX402 ?? false);
       if (sentPayment === null) return answers.askForPayment(answered, undefined, tool.instructions?.(amount));
 
-      const payment = buying.verify(sentPayment.payment, amount, call.address);
+      const payment = await buying.verify(sentPayment.payment, amount, call.address);
       if (isProblem(payment)) return answers.refuse(answered, payment);
       const { startedAt } = call;
       const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, startedAt });

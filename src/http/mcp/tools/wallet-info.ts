@@ -119,13 +119,13 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     if (missing.length) return askForSeveral(missing, requestId);
 
     const verify = ({ payment }: CallPayment) => buying.verify(payment, PRICE_BASE_UNITS, call.address);
-    const payment = keysPayment && verify(keysPayment);
+    const payment = keysPayment && (await verify(keysPayment));
     if (!payment) throw new Error('a payment was neither sent nor asked for');
     if (isProblem(payment)) return answers.refuse(keysCall, payment);
     const buyKeys = () => buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt });
     if (!deliveriesPayment) return answers.outcome(keysCall, await buyKeys());
 
-    const second = verify(deliveriesPayment);
+    const second = await verify(deliveriesPayment);
     const secondId = newRequestId();
     if (isProblem(second)) return answers.refuse(answeredCall(DELIVERIES, requestId, false), second);
     const unfit = refusePair(payment, second);
