@@ -16,6 +16,7 @@ import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
 import { watchHealth } from './http/health.ts';
+import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
 import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
 import { type Clock, systemClock } from './instant.ts';
@@ -189,6 +190,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${port}`;
   const outbound = openOutbound(config, logger, { port, publicUrl });
   undo.add(() => outbound.close());
+  const userAgent = `DocketMonitor/${API_VERSION} (+${publicUrl}/docs)`;
   const callbacks = startCallbackRole({
     storage,
     clock,
@@ -197,7 +199,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     masterKeys,
     newKeyId: randomUUID,
     owner: leaseOwner(),
-    userAgent: `DocketMonitor/${API_VERSION} (+${publicUrl}/docs)`,
+    userAgent,
     metrics,
   });
   undo.add(() => callbacks.stop());
@@ -215,6 +217,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     storage,
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
+    sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

@@ -18,6 +18,7 @@ import type { OriginRules } from './mcp/origins.ts';
 import { registerPaidRoute } from './paid-route.ts';
 import { answerSandboxEarly, readyAnswerOf } from './sandbox/answer-early.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
+import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
 import { v1CaseRoute, v1MonitorRoute } from './v1/routes.ts';
@@ -43,6 +44,8 @@ export interface AppDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
   readonly addressLimit?: AddressLimit | undefined;
+  /** Left out, callbacks of the sandbox are not sent. */
+  readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach a local chain; null on a public network. */
   readonly localRpcUrl: string | null;
   /** Which web pages may call the MCP endpoint; left out, none. */
@@ -88,7 +91,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   status.register(app);
   v1Status.register(app);
   mcp.register(app);
-  const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit: dependencies.addressLimit };
+  const { addressLimit, sandboxCallbacks } = dependencies;
+  const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit, sandboxCallbacks };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));

@@ -1,5 +1,5 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
-import type { QueryAnswer, UnchargedAnswer } from '../commands/payment-query.ts';
+import type { QueryAnswer, RequestedCallback, UnchargedAnswer } from '../commands/payment-query.ts';
 import type { Problem } from '../errors.ts';
 import type { SentRequest } from './parameters/request-parameters.ts';
 
@@ -37,6 +37,8 @@ export interface PaidRoute<Parameters> {
    * nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
+  /** What a call in the sandbox wants pushed beside its answer; left out where an endpoint has no callbacks. */
+  sandboxCallbacks?(parameters: Parameters): readonly RequestedCallback[];
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */

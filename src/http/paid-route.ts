@@ -10,6 +10,7 @@ import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
 import { SANDBOX_HEADERS } from './sandbox/answer-early.ts';
+import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import { sendProblem } from './send-problem.ts';
 import { isV1 } from './v1/sunset.ts';
 import { readPayment } from './x402/payment-header.ts';
@@ -20,6 +21,8 @@ import type { Offer } from './x402/terms.ts';
 export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly clock: Clock;
+  /** Left out, callbacks of the sandbox are not sent. */
+  readonly sandboxCallbacks?: SandboxCallbacks | undefined;
 }
 
 /**
@@ -53,7 +56,10 @@ export function registerPaidRoute<Parameters>(
         const rehearsal = route.sandbox(parameters);
         if (rehearsal !== null) {
           const answer = await rehearsal;
-          return reply.headers(SANDBOX_HEADERS).send(answer({ requestId: request.requestId, tag: readTag(request) }));
+          const body = answer({ requestId: request.requestId, tag: readTag(request) });
+          const asked = route.sandboxCallbacks?.(parameters) ?? [];
+          if (asked.length > 0) reply.headers(dependencies.sandboxCallbacks?.push(asked, body, request.ip) ?? {});
+          return reply.headers(SANDBOX_HEADERS).send(body);
         }
       }
       const payment = readPayment(request.headers, merchant.network);

@@ -22,6 +22,8 @@ export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parame
   const compose = (request: SentRequest): SandboxAnswer | null => {
     const parameters = route.parse(request);
     if (isProblem(parameters)) return null;
+    // A callback is the route's to send.
+    if (route.sandboxCallbacks?.(parameters).length) return null;
     const answer = route.sandbox(parameters);
     if (answer === null || typeof answer === 'function') return answer;
     // The route waits for the same fixture, and reports its failure.

@@ -44,6 +44,10 @@ export function batchRoute({ readStore, clock, sandbox, publicUrl }: BatchRouteD
       if (rehearses) return sandboxBatch(sandbox, queries, clock, publicUrl);
       return queries.every(cannotBe) ? refuseAll(queries) : null;
     },
+    sandboxCallbacks: ({ queries, sandbox: rehearses }) =>
+      rehearses
+        ? queries.flatMap(({ callbackUrl }, result) => (callbackUrl === null ? [] : [{ url: callbackUrl, result }]))
+        : [],
     price: ({ queries }) => batchPrice(queries.length),
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {

@@ -1,4 +1,5 @@
 /** `GET /v2/case`: one case, and what is new in it (specification 4.1). */
+import type { RequestedCallback } from '../../commands/payment-query.ts';
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
@@ -33,6 +34,7 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
         ({ lastChecked }) => lastChecked?.at ?? null,
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
+    sandboxCallbacks: (request) => (request.sandbox ? callbacksOf(request) : []),
     price: () => PRICE_BASE_UNITS,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),
     async answer(request, call) {
@@ -42,11 +44,14 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
       return {
         body: Buffer.from(JSON.stringify({ meta, ...answer.body })),
         answeredCases: 1,
-        callbacks: request.callbackUrl === null ? [] : [{ url: request.callbackUrl, result: null }],
+        callbacks: callbacksOf(request),
       };
     },
   };
 }
+
+const callbacksOf = ({ callbackUrl }: CaseRequest): readonly RequestedCallback[] =>
+  callbackUrl === null ? [] : [{ url: callbackUrl, result: null }];
 
 /** The query that the parameters stand for. */
 export const caseQueryOf = (parameters: CaseQueryParameters): CaseQuery => {
