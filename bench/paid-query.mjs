@@ -73,7 +73,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
   }
 }
 
-async function startChain(start, folder) {
+export async function startChain(start, folder) {
   const port = await freePort();
   const started = start([DOCKET, 'chain', '--port', String(port), '--data-dir', join(folder, 'chain')]);
   const url = `http://127.0.0.1:${port}`;
@@ -82,7 +82,8 @@ async function startChain(start, folder) {
   return { url, call, pid: started.pid };
 }
 
-async function startOurs(start, folder, chain) {
+/** @param more environment of the service beside what every side has */
+export async function startOurs(start, folder, chain, more = {}) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const environment = {
     SOLANA_NETWORK: 'local',
@@ -90,6 +91,7 @@ async function startOurs(start, folder, chain) {
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     DATA_DIR: join(folder, 'service'),
+    ...more,
   };
   const file = join(folder, 'docket.json');
   await writeFile(file, JSON.stringify(docket));
@@ -143,7 +145,7 @@ async function priced(side, dialect) {
 }
 
 /** Makes the header that pays: signed with the blockhash of a fresh 402 if it names one, else with the chain's. */
-async function payment(side, chain) {
+export async function payment(side, chain) {
   const { sign, blockhash: named } = await priced(side, side.dialect);
   const blockhash = named ?? (await chain.call('getLatestBlockhash', { commitment: 'confirmed' })).value.blockhash;
   const { header } = DIALECTS[side.dialect];
@@ -154,7 +156,7 @@ async function payment(side, chain) {
  * Wallets that can together pay for everything, the rival's turn and one for each dialect, each with an even share and
  * some to spare; and with SOL for the fees of what they pay for themselves.
  */
-async function fundedWallets(chain, count, payments) {
+export async function fundedWallets(chain, count, payments) {
   const price = 990_000n;
   const turns = BigInt(1 + Object.keys(DIALECTS).length);
   const each = price * ((turns * payments) / BigInt(count) + 10n);

@@ -3,22 +3,24 @@ import { Agent, request } from 'node:http';
 
 /**
  * Sends one GET for every set of headers.
- * @param url what is asked for
+ * @param url what is asked for; of several, each request asks for the next
  * @param headersOfEach one set of headers a request
  * @param width requests under way at once
  * @returns elapsed ms, and for each request its status, latency in ms, headers, and the body if it was not a 200
  */
 export async function load(url, headersOfEach, width) {
   const agent = new Agent({ keepAlive: true, maxSockets: width });
-  const { hostname, port, pathname, search } = new URL(url);
-  const target = { agent, hostname, port, path: pathname + search };
+  const targets = [url].flat().map((each) => {
+    const { hostname, port, pathname, search } = new URL(each);
+    return { agent, hostname, port, path: pathname + search };
+  });
   const answers = new Array(headersOfEach.length);
   let next = 0;
   const worker = async () => {
     while (next < headersOfEach.length) {
       const index = next;
       next += 1;
-      answers[index] = await get(target, headersOfEach[index]);
+      answers[index] = await get(targets[index % targets.length], headersOfEach[index]);
     }
   };
   const began = performance.now();
