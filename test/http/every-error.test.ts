@@ -69,7 +69,7 @@ const bought = async (target: string, agent = world.agent()) => read(await (awai
 
 /** A baseline that was begun and never ended: until it is whole nobody is answered. */
 async function halfRecorded(number: string): Promise<void> {
-  const entries = Array.from({ length: 1_500 }, (_, index) => entry(index + 1));
+  const entries = Array.from({ length: 4_000 }, (_, index) => entry(index + 1));
   const parsed = readJuriscraperDocket(docketOf(number, entries), {
     askedAt: toInstant(systemClock.now()),
     complete: true,
