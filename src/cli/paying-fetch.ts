@@ -16,6 +16,7 @@ import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/client';
 import { z } from 'zod';
 import { MEMO_PROGRAM, NETWORKS, USDC_DECIMALS } from '../solana/addresses.ts';
 import type { SolanaKey } from '../solana/keys.ts';
+import { baseUnitsOf } from './usd.ts';
 
 export const DIALECTS = ['v2', 'v1', 'self'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -106,10 +107,4 @@ async function signTransfer(terms: SelfPaidTerms, { key, rpcUrl }: PayingFetchOp
   const transaction = new VersionedTransaction(message.compileToV0Message());
   transaction.sign([wallet]);
   return Buffer.from(transaction.serialize()).toString('base64');
-}
-
-/** US dollars as base units of USDC, rounded down. */
-export function baseUnitsOf(usd: string): bigint {
-  const [whole = '0', fraction = ''] = usd.split('.');
-  return BigInt(`${whole}${fraction.slice(0, USDC_DECIMALS).padEnd(USDC_DECIMALS, '0')}`);
 }

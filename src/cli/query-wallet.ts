@@ -7,13 +7,16 @@ import { associatedTokenAddress, NETWORKS } from '../solana/addresses.ts';
 import { KeyUnreadable, loadKey, loadOrCreateKey, type SolanaKey } from '../solana/keys.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
 
-/** What an own test wallet is given when it cannot pay: enough for twenty queries. */
-const TEST_USDC_BASE_UNITS = 20_000_000;
+/** What an own test wallet is given when it cannot pay: enough for twenty queries, or for a dearer call. */
+const TEST_USDC_BASE_UNITS = 20_000_000n;
 const TEST_LAMPORTS = 100_000_000;
 
-/** The wallet that pays: the one that was named, or on the local chain one of this command's own. */
+/**
+ * The wallet that pays: the one that was named, or on the local chain one of this command's own.
+ * @param most base units that the call may cost
+ */
 export async function walletOf(
-  { keypair }: { readonly keypair?: string },
+  { keypair, most }: { readonly keypair?: string | undefined; readonly most: bigint },
   config: Config,
   rpcUrl: string,
   context: CliContext,
@@ -36,12 +39,12 @@ export async function walletOf(
     );
   }
   const key = loadOrCreateKey(join(config.dataDirectory, 'query-wallet.json'));
-  await fundTestWallet(key.address, rpcUrl, context);
+  await fundTestWallet(key.address, most, rpcUrl, context);
   return key;
 }
 
-/** Test money, from the local chain's own faucet, when less is left than a query costs. */
-async function fundTestWallet(address: string, rpcUrl: string, context: CliContext): Promise<void> {
+/** Test money, from the local chain's own faucet, when less is left than the call may cost. */
+async function fundTestWallet(address: string, most: bigint, rpcUrl: string, context: CliContext): Promise<void> {
   const account = associatedTokenAddress(address, NETWORKS.local.usdcMint);
   const [balance, lamports] = await Promise.all([
     rpc(rpcUrl, 'getTokenAccountBalance', [account]).catch(() => null),
@@ -50,9 +53,10 @@ async function fundTestWallet(address: string, rpcUrl: string, context: CliConte
   const parsed = z.object({ value: z.object({ amount: z.string() }) }).safeParse(balance);
   const { value: sol } = z.object({ value: z.number() }).parse(lamports);
   const usdc = parsed.success ? BigInt(parsed.data.value.amount) : 0n;
-  if (usdc < 1_000_000n) {
-    note(context, `Giving the test wallet ${address} 20 test USDC on the local chain`);
-    await rpc(rpcUrl, 'requestTokenAirdrop', [address, String(TEST_USDC_BASE_UNITS)]);
+  if (usdc < most) {
+    const given = most > TEST_USDC_BASE_UNITS ? most : TEST_USDC_BASE_UNITS;
+    note(context, `Giving the test wallet ${address} ${given / 1_000_000n} test USDC on the local chain`);
+    await rpc(rpcUrl, 'requestTokenAirdrop', [address, String(given)]);
   }
   if (sol < 10_000) await rpc(rpcUrl, 'requestAirdrop', [address, TEST_LAMPORTS]);
 }

@@ -171,7 +171,7 @@ describe('docket query says what went wrong and what to do', () => {
     const wrong = await docket('query', '--court-code', 'cand', '--json');
     expect(wrong.code).toBe(EXIT.usage);
     expect(JSON.parse(wrong.out)).toEqual({
-      error: { message: expect.stringContaining('--case-id'), hint: 'Add --help for examples.' },
+      error: { message: expect.stringContaining('--case-id'), hint: expect.stringContaining('--batch') },
     });
   });
 
