@@ -117,9 +117,9 @@ describe('service_wallet_info', () => {
     expect(result.data).toMatchObject({
       meta: { query_cost_usd: 0.99 },
       current_key_id: expect.any(String),
-      deliveries: null,
       deliveries_outcome: { error: { code: 'payment_rejected', details: { charged: false } } },
     });
+    expect(result.data.deliveries).toBeUndefined();
     expect(result.data.next_step).toMatch(
       /keys were answered and charged.*deliveries were not answered, and nothing was charged/,
     );

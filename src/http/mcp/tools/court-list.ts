@@ -80,7 +80,6 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
     returns: {
       courts: { type: 'array', items: { type: 'object' } },
       total: { type: 'number', description: 'How many courts match.' },
-      next_cursor: { description: 'For the next page; null on the last.' },
     },
     answer(values, call) {
       const issues: Issue[] = [];

@@ -155,7 +155,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     outputSchema: openSchema({
       wallet: { type: 'string' },
       current_key_id: { type: 'string' },
-      deliveries: { description: 'Newest first; null where they were not answered.' },
+      deliveries: { type: 'array', items: { type: 'object' }, description: 'Newest first.' },
       ...PAYMENT_MEMBERS,
     }),
     paid: true,

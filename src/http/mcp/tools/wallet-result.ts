@@ -46,9 +46,7 @@ export function walletResult(
     meta,
     wallet: keys.bought.receipt.payer,
     ...(isSettled(keys) ? withoutShared(keysBody) : { keys_outcome: keysBody }),
-    ...(isSettled(deliveries)
-      ? withoutShared(deliveriesBody)
-      : { deliveries: null, deliveries_outcome: deliveriesBody }),
+    ...(isSettled(deliveries) ? withoutShared(deliveriesBody) : { deliveries_outcome: deliveriesBody }),
     ...(advice === null ? {} : { next_step: advice }),
   };
   const notes = [shownKeys?.note, shownDeliveries?.note].filter((note) => note !== undefined);
