@@ -2,8 +2,10 @@
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
 import { type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
+import type { Clock } from './instant.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
 import { missingMasterVersions } from './projections/signing-keys.ts';
+import { oldestOverdue } from './queries/delivery-standing.ts';
 import type { BlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
 import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
@@ -14,6 +16,8 @@ import type { ReadStore } from './storage/read-store.ts';
 /** A projection further behind than this, in seconds, gives answers that are too old to sell. */
 const DEGRADED_BEHIND_SECONDS = 5;
 const DOWN_BEHIND_SECONDS = 60;
+/** A callback that is late by so much waits for more than its turn. */
+const DEGRADED_OVERDUE_SECONDS = 300;
 
 const down = (reason: string): Finding => ({ status: 'down', reason });
 const degraded = (reason: string): Finding => ({ status: 'degraded', reason });
@@ -34,6 +38,7 @@ export interface CheckedParts {
   readonly receiver: Receiver;
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
+  readonly clock: Clock;
 }
 
 /** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
@@ -46,6 +51,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
     signing_keys: () => signingKeys(parts),
+    callbacks: () => callbacks(parts),
   };
 }
 
@@ -63,6 +69,13 @@ export const alarmsTo =
         'a part of the service is not well',
       );
   };
+
+/** Attempts that should have been made: after a long stop they are spread, and so take their time. */
+async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
+  const seconds = await oldestOverdue(readStore, clock.now());
+  if (seconds <= DEGRADED_OVERDUE_SECONDS) return NOMINAL;
+  return degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`);
+}
 
 /** Asked now: a blockhash stays good for a while after the chain has gone. */
 async function chainAnswers({ chain, blockhashes }: CheckedParts): Promise<Finding> {

@@ -179,7 +179,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
 
   const health = watchHealth({
-    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner, masterKeys }),
+    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner, masterKeys, clock }),
     clock,
     onChange: alarmsTo(logger),
   });
