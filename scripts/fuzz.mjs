@@ -1,4 +1,4 @@
-// Fuzzes a running service from its own OpenAPI document, in the sandbox and without payment: node scripts/fuzz.mjs
+// Fuzzes a running service from its own OpenAPI document, in the sandbox and without payment: npm run fuzz
 // Fails on any 5xx, on any status, media type, header or body that the document does not list, and where something is
 // accepted that the document forbids. FUZZ_SECONDS (120) is the time for all; FUZZ_SEED repeats a run.
 import { spawn } from 'node:child_process';
