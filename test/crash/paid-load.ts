@@ -69,8 +69,8 @@ export async function startService(stage: Stage): Promise<RunningProcess> {
 }
 
 /** What the service asks for. */
-async function termsOf(url: string): Promise<{ required: Record<string, unknown>; parties: Parties }> {
-  const response = await fetch(url);
+async function termsOf(url: string, method: string): Promise<{ required: Record<string, unknown>; parties: Parties }> {
+  const response = await fetch(url, { method });
   const header = response.headers.get('payment-required');
   await response.arrayBuffer();
   if (!header) throw new Error(`no terms, status ${response.status}`);
@@ -89,10 +89,11 @@ export async function pay(
   path: string,
   attempts: Attempt[],
   stopped: () => boolean,
+  { method = 'GET', told = () => {} }: { method?: 'GET' | 'POST'; told?: (status: number, body: unknown) => void } = {},
 ): Promise<void> {
   while (!stopped()) {
     try {
-      const { required, parties } = await termsOf(stage.url + path);
+      const { required, parties } = await termsOf(stage.url + path, method);
       const wire = build({
         instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo()],
         payer: parties.feePayer,
@@ -117,10 +118,11 @@ export async function pay(
         requestId: null,
       };
       attempts.push(attempt);
-      const answer = await fetch(stage.url + path, { headers: { 'payment-signature': header } });
+      const answer = await fetch(stage.url + path, { method, headers: { 'payment-signature': header } });
       const body = (await answer.json()) as { meta?: { request_id?: string } };
       attempt.requestId = body.meta?.request_id ?? null;
       attempt.status = answer.status;
+      told(answer.status, body);
       if (answer.status === 429) await new Promise((done) => setTimeout(done, 1_000));
     } catch {
       // The service is down: a caller comes back.

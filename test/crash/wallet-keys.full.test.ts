@@ -1,0 +1,151 @@
+import { randomInt } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
+import { masterKeyFile } from '../../src/callbacks/open-master-keys.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { docket, isUndecided, loggedPayments } from './agreement.ts';
+import { type Attempt, pay, SLOT_MS, type Stage, setStage, startService } from './paid-load.ts';
+
+const KILLS = Number(process.env.KILLS ?? 20);
+const WALLETS = 6;
+const PATH = '/v2/wallet/keys';
+const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 30_000;
+
+interface RotationBody {
+  readonly meta: { readonly request_id: string };
+  readonly wallet: string;
+  readonly new_key_id: string;
+  readonly new_key_secret: string;
+}
+
+/** One settled call on keys, as its payment's stream tells it. */
+interface KeyPayment {
+  requestId: string;
+  wallet: string;
+  does: 'show' | 'rotate';
+  keyId: string;
+  isSettled: boolean;
+  handedOut: number;
+}
+
+interface EventLine {
+  readonly stream: string;
+  readonly type: string;
+  readonly data: {
+    readonly requestId?: string;
+    readonly wallet?: string;
+    readonly keyId?: string;
+    readonly keyCall?: { readonly does: 'show' | 'rotate'; readonly keyId: string } | null;
+  };
+}
+
+describe(`${KILLS} kills at random while wallets look at their keys and rotate them`, () => {
+  let directory: string;
+  let stage: Stage;
+  let service: RunningProcess;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-keys-'));
+    stage = await setStage(directory, WALLETS);
+    service = await startService(stage);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await stage?.chain.kill();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Every call on keys that was paid for, and the ids of each wallet's keys, oldest first. */
+  async function logged() {
+    const lines = await docket(['audit', 'replay', 'all', '--json'], stage.environment);
+    const payments = new Map<string, KeyPayment>();
+    const keys = new Map<string, string[]>();
+    for (const line of lines.split('\n').filter(Boolean)) {
+      const { stream, type, data } = JSON.parse(line) as EventLine;
+      const payment = payments.get(stream);
+      if (type === 'PaymentAuthorized') {
+        const { requestId = '', wallet = '' } = data;
+        payments.set(stream, { requestId, wallet, does: 'show', keyId: '', isSettled: false, handedOut: 0 });
+      } else if (payment && type === 'QueryAnswered') Object.assign(payment, data.keyCall);
+      else if (payment && /^PaymentSettled/.test(type)) payment.isSettled = true;
+      else if (payment && type === 'ResultHandedOut') payment.handedOut++;
+      else if (/^SigningKey/.test(type)) keys.set(stream, [...(keys.get(stream) ?? []), data.keyId ?? '']);
+    }
+    return { settled: [...payments.values()].filter(({ isSettled }) => isSettled), keys, lines };
+  }
+
+  it('every rotation that was paid for is made once, and its secret is given once, or waits to be', async () => {
+    const attempts: Attempt[] = [];
+    const given: RotationBody[] = [];
+    let stopped = false;
+    const told = (status: number, body: unknown) => {
+      if (status === 200) given.push(body as RotationBody);
+    };
+    const callers = stage.wallets.flatMap((wallet) => [
+      pay(stage, wallet, PATH, attempts, () => stopped),
+      pay(stage, wallet, PATH, attempts, () => stopped, { method: 'POST', told }),
+    ]);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await new Promise((done) => setTimeout(done, 50 + randomInt(1_500)));
+      await service.kill();
+      service = await startService(stage);
+    }
+    stopped = true;
+    await Promise.all(callers);
+    await until(
+      'every submitted payment has its outcome',
+      async () => ![...(await loggedPayments(stage)).values()].some(isUndecided),
+      { process: service, within: DECIDED_WITHIN_MS, every: 1_000 },
+    );
+    // What a killed process left to be done is done without anybody asking.
+    let log = await logged();
+    await until(
+      'every settled call on keys has had its effect',
+      async () => {
+        log = await logged();
+        return log.settled.every(({ does, keyId, wallet }) => {
+          const keys = log.keys.get(`wallet-${wallet}`) ?? [];
+          return does === 'rotate' ? keys.includes(keyId) : keys.length > 0;
+        });
+      },
+      { process: service, within: 20_000, every: 500 },
+    );
+    // Each key is one that a settled payment had reserved, and none is there twice.
+    const reserved = new Set(log.settled.map(({ keyId }) => keyId));
+    const made = [...log.keys.values()].flat();
+    expect(made.filter((keyId) => !reserved.has(keyId))).toEqual([]);
+    expect(new Set(made).size).toBe(made.length);
+
+    const master = readMasterKeys((await readFile(masterKeyFile(stage.dataDirectory), 'utf8')).trim());
+    const rotations = log.settled.filter(({ does }) => does === 'rotate');
+    let waited = 0;
+    let lost = 0;
+    for (const { requestId, wallet, keyId, handedOut } of rotations) {
+      const first = await fetch(`${stage.url}/v2/results/${requestId}`);
+      const body = (await first.json()) as RotationBody;
+      expect([handedOut, first.status]).toEqual(handedOut === 0 ? [0, 200] : [1, 410]);
+      if (first.status === 200) {
+        waited++;
+        given.push(body);
+      }
+      expect((await fetch(`${stage.url}/v2/results/${requestId}`)).status).toBe(410);
+      const answers = given.filter(({ meta }) => meta.request_id === requestId);
+      expect(answers.length).toBeLessThanOrEqual(1);
+      if (answers.length === 0) lost++;
+      const secret = master.secretOf({ wallet, keyId, masterVersion: master.newest });
+      for (const answer of answers) expect([answer.new_key_id, answer.new_key_secret]).toEqual([keyId, secret]);
+    }
+    for (const { new_key_secret: secret } of given) expect(log.lines).not.toContain(secret);
+    expect(await docket(['keys', 'list', '--json'], stage.environment)).toContain(made.at(-1));
+    console.log(
+      `${KILLS} kills: ${attempts.length} payments sent, ${log.settled.length} settled, ${rotations.length} of them ` +
+        `rotations; ${waited} secrets waited at their result URL, ${lost} left in an answer that a kill cut off`,
+    );
+    expect(rotations.length).toBeGreaterThan(KILLS);
+    expect(attempts.filter(({ status }) => status === 'connection lost').length).toBeGreaterThan(0);
+  });
+});
