@@ -56,9 +56,12 @@ const pieces = fc.oneof(
 type Step =
   | { readonly kind: 'bytes'; readonly text: string }
   | { readonly kind: 'long'; readonly length: number }
-  | { readonly kind: 'end' | 'reset' | 'wait' };
+  | { readonly kind: 'end' }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'wait' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 1, arbitrary: fc.nat(20_000).map((length) => ({ kind: 'long' as const, length })) },
   { weight: 8, arbitrary: pieces.map((text) => ({ kind: 'bytes' as const, text })) },
   {
     weight: 1,
