@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isRejection } from '../../src/commands/decider.ts';
+import { type Delivery, type DeliveryCommand, delivery, dueAt } from '../../src/commands/delivery.ts';
+import { type DeliveryEvent, deliveryStream } from '../../src/events/delivery.ts';
+import type { JsonObject } from '../../src/events/event.ts';
+import { toInstant, toMicros } from '../../src/instant.ts';
+import {
+  DELIVERIES,
+  DELIVERY_TIMERS,
+  type DeliveryRecord,
+  type DeliveryTimer,
+  deliveries,
+  LONGEST_SPAN,
+  partitionOf,
+  spanEnds,
+  spanOf,
+} from '../../src/projections/deliveries.ts';
+import {
+  acknowledged,
+  DELIVERY,
+  facts,
+  finished,
+  interrupted,
+  KEY,
+  minutes,
+  requested,
+  START,
+  scheduled,
+  seconds,
+  started,
+  WALLET,
+} from '../commands/delivery.fixtures.ts';
+
+function fold(history: readonly DeliveryEvent[]) {
+  const documents = new Map<string, JsonObject>();
+  for (const [index, event] of history.entries()) {
+    if (!deliveries.events.some(({ type }) => type === event.type)) continue;
+    const recorded = { stream: deliveryStream(DELIVERY), revision: index } as never;
+    const projected = { event: event as never, recorded, contents: new Map() };
+    for (const target of deliveries.targets(projected)) {
+      const document = deliveries.fold(target, documents.get(target.collection) ?? null, projected);
+      if (document) documents.set(target.collection, document);
+      else documents.delete(target.collection);
+    }
+  }
+  return {
+    record: documents.get(DELIVERIES) as DeliveryRecord | undefined,
+    timer: documents.get(DELIVERY_TIMERS) as DeliveryTimer | undefined,
+  };
+}
+
+describe('the read models of deliveries', () => {
+  it('show a new one as due at once', () => {
+    const { record, timer } = fold([scheduled]);
+    expect(record).toMatchObject({ status: 'pending', attempts: 0, wallet: WALLET, court: 'cand', span: null });
+    expect(timer).toEqual({
+      partition: partitionOf(WALLET),
+      dueAt: facts.createdAt,
+      wallet: WALLET,
+      origin: facts.origin,
+      scheduledFor: facts.createdAt,
+      askedAt: null,
+    });
+  });
+  it('show each attempt, interrupted ones and redeliveries too, and count only those of the seven', () => {
+    const at = START + minutes(4);
+    const { record, timer } = fold([
+      scheduled,
+      started(1, START),
+      interrupted(1, START),
+      started(1, START + seconds(60)),
+      finished(1, START + seconds(60), at),
+      requested(1, START + minutes(2)),
+      started(1, START + minutes(2), { redelivery: true }),
+      acknowledged(1, START + minutes(2), { redelivery: true }),
+    ]);
+    expect(record).toMatchObject({
+      status: 'succeeded',
+      attempts: 1,
+      firstAttemptAt: facts.createdAt,
+      lastAttemptAt: toInstant(START + minutes(2)),
+      nextAttemptAt: null,
+      lastResponseCode: 200,
+    });
+    expect(record?.attemptLog.map((one) => [one.attempt, one.redelivery, one.failureClass, one.keyId])).toEqual([
+      [1, false, 'interrupted', KEY],
+      [1, false, 'http_5xx', KEY],
+      [1, true, null, KEY],
+    ]);
+    expect(timer).toBeUndefined();
+  });
+  it('forget the time of one that is over, and know it again when a redelivery is asked for', () => {
+    const over = [scheduled, started(7, START), finished(7, START, null)];
+    expect(fold(over).timer).toBeUndefined();
+    const asked = START + minutes(99);
+    expect(fold([...over, requested(1, asked)]).timer).toMatchObject({ dueAt: toInstant(asked), origin: facts.origin });
+  });
+  it('keep only the newest of very many attempts', () => {
+    const history: DeliveryEvent[] = [scheduled];
+    for (let i = 1; i <= 250; i++) {
+      history.push(requested(i, START), finished(i, START + seconds(i), null, { redelivery: true }));
+    }
+    expect(fold(history).record?.attemptLog.map(({ attempt }) => attempt)).toHaveLength(200);
+  });
+  it('say of every delivery what its rules say', () => {
+    const step = fc.record({
+      does: fc.constantFrom('start', 'finish', 'finish', 'interrupt', 'redeliver'),
+      failure: fc.constantFrom(null, 'http_5xx', 'http_5xx', 'http_5xx', 'interrupted', 'content_withdrawn'),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let state: Delivery = delivery.evolve(delivery.initialState, scheduled);
+        const events: DeliveryEvent[] = [scheduled];
+        let now = START;
+        for (const { does, failure } of steps) {
+          now = does === 'start' ? Math.max(now, dueAt(state) ?? now) : now + seconds(1);
+          const underway = state.status === 'none' ? null : state.underway;
+          const outcome = { responseCode: 500, failureClass: failure, retryAfterSeconds: null, durationMs: 1 } as never;
+          const command: DeliveryCommand | null =
+            does === 'start'
+              ? { type: 'StartAttempt', now, keyId: KEY, owner: 'n' }
+              : does === 'interrupt'
+                ? { type: 'Interrupt', now, ownerIsGone: true, jitter: 0 }
+                : does === 'redeliver'
+                  ? { type: 'RequestRedelivery', now }
+                  : underway && { type: 'FinishAttempt', claimed: underway, outcome, now, jitter: 0 };
+          const decided = command ? delivery.decide(state, command) : [];
+          if (isRejection(decided)) continue;
+          events.push(...decided);
+          state = decided.reduce<Delivery>(delivery.evolve, state);
+          if (state.status === 'none') throw new Error('it was scheduled');
+          const { record, timer } = fold(events);
+          const { status, attempts, nextAttemptAt } = state;
+          expect([record?.status, record?.attempts, record?.nextAttemptAt]).toEqual([status, attempts, nextAttemptAt]);
+          if (!state.underway) expect(timer ? toMicros(timer.dueAt) : null).toBe(dueAt(state));
+          // While an attempt runs, whoever takes over must find it.
+          else expect(timer).toBeDefined();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the span between creation and last attempt', () => {
+  it('quadruples from step to step, and the longest has no end', () => {
+    const late = (micros: number) => spanOf(toInstant(START), toInstant(START + micros));
+    expect([late(0), late(minutes(1)), late(minutes(1) + 1), late(minutes(4)), late(minutes(4) + 1)]).toEqual([
+      null,
+      null,
+      1,
+      1,
+      2,
+    ]);
+    expect(late(minutes(60 * 24 * 365 * 50))).toBe(LONGEST_SPAN);
+    expect(spanEnds(LONGEST_SPAN)).toBe(Number.POSITIVE_INFINITY);
+  });
+  it('shares wallets out evenly', () => {
+    const counts = new Array(16).fill(0);
+    for (let i = 0; i < 16_000; i++) counts[partitionOf(`wallet ${i}`)]++;
+    expect(Math.min(...counts)).toBeGreaterThan(850);
+    expect(Math.max(...counts)).toBeLessThan(1_150);
+  });
+});
