@@ -9,7 +9,7 @@ import { newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';
 
 /** The body of an answer that is there at once; null where there is none. */
-type ReadyAnswer = (request: SentRequest, requestId: string) => string | null;
+type ReadyAnswer = (request: SentRequest, requestId: string) => string | Buffer | null;
 
 /** Answers that are kept by the request that they answer. A caller that rehearses sends the same few again and again. */
 const KEPT_ANSWERS = 1_000;
@@ -41,7 +41,9 @@ export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parame
       if (kept.size >= KEPT_ANSWERS) kept.clear();
       kept.set(url, answer);
     }
-    return answer({ requestId, tag: readTag(request) });
+    // A caller who repeats a request is answered by a copy of bytes; for one that comes once they are not worth making.
+    const bytes = known?.untagged?.(requestId) ?? null;
+    return bytes ?? answer({ requestId, tag: readTag(request) });
   };
 }
 
@@ -65,7 +67,7 @@ export const SANDBOX_HEADERS = {
 function readyAnswer(
   request: IncomingMessage,
   answers: ReadonlyMap<string, ReadyAnswer>,
-): { readonly body: string; readonly requestId: string } | null {
+): { readonly body: string | Buffer; readonly requestId: string } | null {
   const { method, url = '', headers } = request;
   if (method !== 'GET') return null;
   const mark = url.indexOf('?');
@@ -79,8 +81,8 @@ function readyAnswer(
   return body === null ? null : { body, requestId };
 }
 
-function send(response: ServerResponse, headers: readonly string[], requestId: string, body: string): void {
-  const bytes = Buffer.from(body);
+function send(response: ServerResponse, headers: readonly string[], requestId: string, body: string | Buffer): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   response.writeHead(200, [...headers, 'x-request-id', requestId, 'content-length', String(bytes.length)]);
   response.end(bytes);
 }

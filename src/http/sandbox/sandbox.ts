@@ -18,7 +18,16 @@ import { type FixtureName, fixtureFor } from './fixture-choice.ts';
 import { snapshotOf } from './fixture-docket.ts';
 import { fixtureStore } from './fixture-store.ts';
 import { FIXTURES } from './fixtures.ts';
-import { type Filling, fillIn, MARKS, type Template, templateOf } from './template.ts';
+import {
+  type CallGap,
+  type Filling,
+  fillIn,
+  MARKS,
+  type Pressed,
+  press,
+  type Template,
+  templateOf,
+} from './template.ts';
 
 export interface Sandbox {
   /** The answer of `GET /v2/case`: at once where its fixture lies ready. The fixture is the court's, if none is named. */
@@ -63,10 +72,7 @@ export function createSandbox(clock: Clock): Sandbox {
       const fill = ({ answer, delta }: CaseTemplates): SandboxAnswer => {
         const { lastChecked } = query;
         const always = ownPart(query, lastChecked?.sent ?? null);
-        return (call) => {
-          const filling = withCall(always, call, clock);
-          return `${fillIn(answer, filling)}${lastChecked === null ? '' : fillIn(delta, filling)}}`;
-        };
+        return filled(lastChecked === null ? [answer] : [answer, delta], '}', always, clock);
       };
       return templates instanceof Promise ? templates.then(fill) : fill(templates);
     },
@@ -76,15 +82,32 @@ export function createSandbox(clock: Clock): Sandbox {
         composeMonitor(queriesOf(name), query, toInstant(clock.now())),
       );
       const fill = (ready: Template): SandboxAnswer => {
-        const always = ownPart(query, query.lastChecked);
-        return (call) => fillIn(ready, withCall(always, call, clock));
+        return filled([ready], '', ownPart(query, query.lastChecked), clock);
       };
       return template instanceof Promise ? template.then(fill) : fill(template);
     },
   };
 }
 
-type CallGap = 'requestId' | 'now' | 'tag';
+/** Templates one after the other, filled in for each call. */
+function filled(
+  templates: readonly Template[],
+  ending: string,
+  always: Omit<Filling, CallGap>,
+  clock: Clock,
+): SandboxAnswer {
+  const asText = (call: SandboxCallContext): string => {
+    const filling = withCall(always, call, clock);
+    return templates.reduce((text, template) => text + fillIn(template, filling), '') + ending;
+  };
+  let pressed: Pressed | null | undefined;
+  return Object.assign(asText, {
+    untagged(requestId: string) {
+      if (pressed === undefined) pressed = press(templates, ending, always);
+      return pressed === null ? null : pressed(requestId, toInstant(clock.now()));
+    },
+  });
+}
 
 /** What is the same in every answer to the same parameters. */
 const ownPart = (

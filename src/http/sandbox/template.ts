@@ -44,3 +44,48 @@ export function fillIn({ texts, gaps }: Template, filling: Filling): string {
   }
   return text;
 }
+
+/** Of the gaps, those that each call fills in anew; the tag is left out by most. */
+export type CallGap = 'requestId' | 'now' | 'tag';
+
+/** Larger answers are not kept as bytes: there may be many of them. */
+const MOST_PRESSED_BYTES = 64 * 1024;
+
+/** A value that has always this width, as JSON text. */
+const BLANK = { requestId: `"${' '.repeat(36)}"`, now: `"${' '.repeat(27)}"` } as const;
+
+/** An answer without a tag as bytes: copied as a whole for each call, and what is the call's own written over it. */
+export type Pressed = (requestId: string, now: string) => Buffer;
+
+/** Null where the answer is too large for it. @param always what fills all gaps but those of a call */
+export function press(templates: readonly Template[], ending: string, always: Omit<Filling, CallGap>): Pressed | null {
+  const places: { readonly gap: keyof typeof BLANK; readonly offset: number }[] = [];
+  const parts: Buffer[] = [];
+  let length = 0;
+  const add = (text: string): void => {
+    const bytes = Buffer.from(text);
+    parts.push(bytes);
+    length += bytes.length;
+  };
+  for (const { texts, gaps } of templates) {
+    add(texts[0] ?? '');
+    for (const [index, gap] of gaps.entries()) {
+      if (gap === 'requestId' || gap === 'now') {
+        places.push({ gap, offset: length + 1 });
+        add(BLANK[gap]);
+      } else {
+        add(gap === 'tag' ? 'null' : always[gap]);
+      }
+      add(texts[index + 1] ?? '');
+    }
+  }
+  add(ending);
+  if (length > MOST_PRESSED_BYTES) return null;
+  const whole = Buffer.concat(parts);
+  return (requestId, now) => {
+    const bytes = Buffer.allocUnsafe(length);
+    whole.copy(bytes);
+    for (const { gap, offset } of places) bytes.write(gap === 'now' ? now : requestId, offset, 'latin1');
+    return bytes;
+  };
+}

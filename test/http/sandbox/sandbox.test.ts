@@ -231,3 +231,30 @@ describe('an answer of the sandbox and a real one', () => {
     expect(Object.keys(delta)).toEqual(Object.keys(realDelta));
   });
 });
+
+describe('an answer that is asked for again', () => {
+  let now = 1_772_366_400_000_000;
+  const sandbox = createSandbox({ now: () => now });
+  const untagged = { ...call, tag: null };
+
+  it('is the same bytes as the one that is written for it, to the last', async () => {
+    for (const [name, more] of [
+      ['civil', {}],
+      ['civil', { lastChecked: since }],
+      ['bilingual', { context: 'full', language: 'fr', lastChecked: since }],
+      ['appellate', { context: 'full', caseId: 'n° 24-1234 “é”' }],
+    ] as const) {
+      const { court, caseNumber } = FIXTURES[name];
+      const answer = await sandbox.answerCase({ ...queryOf(court, caseNumber), ...more } as CaseQueryParameters);
+      for (let time = 0; time < 2; time++) {
+        now += 1_234_567;
+        expect(answer.untagged?.(call.requestId)?.toString()).toBe(answer(untagged));
+      }
+      const other = '00000000-0000-4000-8000-000000000000';
+      expect(JSON.parse(String(answer.untagged?.(other))).meta.request_id).toBe(other);
+    }
+    const { court, caseNumber } = FIXTURES.large;
+    const large = await sandbox.answerCase(queryOf(court, caseNumber, { context: 'full' }));
+    expect(large.untagged?.(call.requestId)).toBeNull();
+  });
+});
