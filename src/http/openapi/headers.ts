@@ -16,7 +16,7 @@ export const RESPONSE_HEADERS = {
   'X-PAYMENT-RESPONSE': header('Receipt of a payment by x402 v1 or by a self-paid transfer: base64 of JSON.'),
   'Content-Location': header('Where this answer can be fetched again, free, for 30 days.'),
   'X-Service-Delivery': header(
-    'Of an answer that is also pushed: id, first_attempt_by and gives_up_at of the delivery (RFC 8941 dictionary).',
+    'Of an answer that is also pushed: id, first_attempt_by and gives_up_at of the delivery (RFC 8941 dictionary). In a batch id-N is the delivery of the result at index N, from 0.',
   ),
   'RateLimit-Limit': header('Requests that the tighter of the two windows allows.', number),
   'RateLimit-Remaining': header('Requests that are left in it.', number),

@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../../src/errors.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { PAYMENT_IDENTIFIER } from '../../../src/http/x402/payment-identifier.ts';
+import { PAYMENTS } from '../../../src/projections/payments.ts';
 import { MAX_RESULT_BYTES } from '../../../src/queries/case-answer.ts';
 import { rawDocket, rawEntry } from '../../dockets/raw-docket.ts';
+import { until } from '../../payments/steering.ts';
 import { openWorld, type World } from '../world.ts';
 
 const MAIN = { case_id: '3:24-cv-01234', court_code: 'cand' };
@@ -51,6 +56,9 @@ async function buy(queries: object[], { usdc = 60_000_000n, most = '$60', header
   const answer = await send({ queries }, { pay, headers });
   return { ...answer, wallet, spent: usdc - (await world.balance(wallet)) };
 }
+
+const typesOf = async (payment: string) =>
+  (await world.storage.log.read(paymentStream(payment))).map(({ type }) => type);
 
 const counted = async (window: string, wallet: Keypair): Promise<number> => {
   const id = `${window}-${wallet.publicKey.toBase58()}`;
@@ -152,11 +160,23 @@ describe('a batch is sold', () => {
     expect(await counted('requests-minute', wallet)).toBe(1);
     expect(await counted('cases-day', wallet)).toBe(0);
 
+    const [payment] = await until(
+      () =>
+        world.storage.readStore.find({
+          collection: PAYMENTS,
+          equals: { wallet: wallet.publicKey.toBase58() },
+          limit: 1,
+        }),
+      ({ length }) => length > 0,
+    );
+    expect(await typesOf(payment!.id)).toEqual(['PaymentAuthorized', 'QueryFailed', 'PaymentReleased']);
+
     const signature = sent.at(-1)?.signature ?? '';
     expect(signature).not.toBe('');
     const second = await send({ queries: [MAIN, OTHER] }, { headers: { 'payment-signature': signature } });
     expect([second.status, second.json.meta.query_cost_usd]).toEqual([200, 1.98]);
     expect(await world.balance(wallet)).toBe(20_000n);
+    expect((await typesOf(payment!.id)).slice(3)).toContain('PaymentSettled');
   });
 
   it.each([-1n, 1n])('not for a payment that is off by %s base unit', async (off) => {
@@ -185,6 +205,45 @@ describe('a batch is sold', () => {
       const free = await send({ queries: Array(size).fill(NOWHERE) });
       expect([free.status, free.json.meta.total_cost_usd]).toEqual([200, Number((size * 0.99).toFixed(2))]);
     }
+  });
+});
+
+describe('a payment identifier of a batch', () => {
+  /** A client of x402 v2 that names its request. */
+  const named = (id: string) => {
+    const naming: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const header = request.headers.get('payment-signature');
+      if (header === null) return fetch(request);
+      const payment = JSON.parse(Buffer.from(header, 'base64').toString());
+      payment.extensions = { ...payment.extensions, [PAYMENT_IDENTIFIER]: { info: { required: false, id } } };
+      const headers = new Headers(request.headers);
+      headers.set('payment-signature', Buffer.from(JSON.stringify(payment)).toString('base64'));
+      return fetch(new Request(request, { headers }));
+    };
+    return naming;
+  };
+
+  it('stands for all of its queries, whatever white space and order of members they are written in', async () => {
+    const wallet = await world.wallet();
+    const pay = await world.agentOf(wallet, named(`batch-${randomUUID()}`), '$60');
+    const callback_url = 'https://agent.example/hook';
+    const first = await send({ queries: [{ ...MAIN, callback_url }, UNKNOWN] }, { pay });
+    expect([first.status, first.json.meta.query_cost_usd]).toEqual([200, 1.98]);
+    const reordered = { callback_url, language: null, court_code: MAIN.court_code, case_id: MAIN.case_id };
+    const again = await send(JSON.stringify({ queries: [reordered, UNKNOWN] }, null, 2), { pay });
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('x-service-delivery')).toBe(first.headers.get('x-service-delivery'));
+    expect(first.headers.get('x-service-delivery')).toMatch(/^id-0=/);
+    for (const queries of [
+      [UNKNOWN, { ...MAIN, callback_url }],
+      [{ ...MAIN, callback_url: `${callback_url}2` }, UNKNOWN],
+      [MAIN, UNKNOWN],
+    ]) {
+      const other = await send({ queries }, { pay });
+      expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_conflict']);
+    }
+    expect(await world.balance(wallet)).toBe(18_020_000n);
   });
 });
 

@@ -82,4 +82,48 @@ describe('a last_checked an hour ahead of the clock', () => {
       ]);
     }
   });
+
+  it('is taken in a batch too, query by query', async () => {
+    const court = { court_code: 'cand', case_id: '4:25-cv-00931' };
+    const pay = await world.agentOf(await world.wallet(), fetch, '$60');
+    const send = async (queries: object[], by: typeof fetch) => {
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ queries }),
+      };
+      const response = await by(`${world.url}/v2/cases/batch`, init);
+      return { status: response.status, json: (await response.json()) as Answered };
+    };
+    interface Answered {
+      readonly results: { response: { meta: { queried_at: string }; delta: { changed: boolean } } }[];
+      readonly error: { code: string; details: { issues: { parameter: string; code: string }[] } };
+    }
+    const now = toInstant(systemClock.now());
+    const first = await send([{ ...court, last_checked: now }], pay);
+    const queriedAt = first.json.results[0]!.response.meta.queried_at;
+    expect(queriedAt > toInstant(systemClock.now() + HOUR - 60 * MICROS_PER_SECOND)).toBe(true);
+
+    const again = await send(
+      [
+        { ...court, last_checked: now },
+        { ...court, last_checked: queriedAt },
+      ],
+      pay,
+    );
+    expect(again.json.results.map(({ response }) => response.delta.changed)).toEqual([true, false]);
+
+    const never = toInstant(systemClock.now() + HOUR + 60 * MICROS_PER_SECOND);
+    for (const other of [
+      { ...court, last_checked: never },
+      { ...court, case_id: '4:25-cv-00932', last_checked: queriedAt },
+      { court_code: 'nowhere', case_id: '1', last_checked: queriedAt },
+    ]) {
+      const { status, json } = await send([{ ...court, last_checked: queriedAt }, other], fetch);
+      expect([status, json.error.code]).toEqual([400, 'invalid_batch_request']);
+      expect(json.error.details.issues).toContainEqual(
+        expect.objectContaining({ parameter: 'queries[1].last_checked', code: 'last_checked_in_future' }),
+      );
+    }
+  });
 });
