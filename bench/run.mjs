@@ -22,6 +22,7 @@ const NAMES = [
   'mcp',
   'paid-query',
   'batch',
+  'deliveries',
   'engines',
 ];
 const USAGE = `usage: node bench/run.mjs [NAME…] [--quick] [--json FILE]\nbenchmarks: ${NAMES.join(', ')}`;
