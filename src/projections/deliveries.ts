@@ -81,24 +81,27 @@ const MOST_LOGGED = 200;
 
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 
+/**
+ * Where spans end, minutes. Between them lie, in bands that are narrow, the times at which the schedule makes its
+ * attempts when each of them takes its time and its jitter: 3, 12, 39, 120, 363 and 1,092 minutes.
+ */
+const SPAN_ENDS = [1, 2.9, 3.5, 11.9, 14, 38.9, 44, 119, 132, 362, 390, 1_091, 1_170, 2_400, 4_800, 9_600, 50_000];
+
 /** The longest span has no end: everything later belongs to it. */
-export const LONGEST_SPAN = 12;
+export const LONGEST_SPAN = SPAN_ENDS.length;
 
 /** Up to how long after the creation a last attempt of this span began; of the longest, for ever. */
-export const spanEnds = (span: number): Micros =>
-  span >= LONGEST_SPAN ? Number.POSITIVE_INFINITY : MINUTE * 4 ** span;
+export const spanEnds = (span: number): Micros => Math.round((SPAN_ENDS[span] ?? Number.POSITIVE_INFINITY) * MINUTE);
 
 /**
- * How long after its creation a delivery was attempted last, in steps that quadruple: with it, "attempted since" is a
- * few walks along creation times that meet little else, instead of one through everything (`delivery-history.ts`).
- * Null within the first minute: such a one was attempted when it was created.
+ * How long after its creation a delivery was attempted last, in steps: with it, "attempted since" is a few walks along
+ * creation times that meet little else, instead of one through everything (`delivery-history.ts`). Null within the
+ * first minute: such a one was attempted when it was created.
  */
 export function spanOf(createdAt: Instant, lastAttemptAt: Instant): number | null {
   const late = toMicros(lastAttemptAt) - toMicros(createdAt);
-  if (late <= spanEnds(0)) return null;
-  let span = 1;
-  while (late > spanEnds(span)) span++;
-  return span;
+  const span = SPAN_ENDS.findIndex((_, index) => late <= spanEnds(index));
+  return span === 0 ? null : span === -1 ? LONGEST_SPAN : span;
 }
 
 /** A court's code as it is searched by, however it was typed. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRejection } from '../../src/commands/decider.ts';
 import { type Delivery, type DeliveryCommand, delivery, dueAt } from '../../src/commands/delivery.ts';
+import { ATTEMPT_DEADLINE_SECONDS, MAX_JITTER, RETRY_DELAYS_MINUTES } from '../../src/commands/delivery-schedule.ts';
 import { type DeliveryEvent, deliveryStream } from '../../src/events/delivery.ts';
 import type { JsonObject } from '../../src/events/event.ts';
 import { toInstant, toMicros } from '../../src/instant.ts';
@@ -144,17 +145,24 @@ describe('the read models of deliveries', () => {
 });
 
 describe('the span between creation and last attempt', () => {
-  it('quadruples from step to step, and the longest has no end', () => {
+  it('grows with the time between, and the longest has no end', () => {
     const late = (micros: number) => spanOf(toInstant(START), toInstant(START + micros));
-    expect([late(0), late(minutes(1)), late(minutes(1) + 1), late(minutes(4)), late(minutes(4) + 1)]).toEqual([
-      null,
-      null,
-      1,
-      1,
-      2,
-    ]);
+    expect([late(0), late(minutes(1)), late(minutes(1) + 1)]).toEqual([null, null, 1]);
+    for (let span = 1; span < LONGEST_SPAN; span++) {
+      expect([late(spanEnds(span)), late(spanEnds(span) + 1)]).toEqual([span, span + 1]);
+    }
     expect(late(minutes(60 * 24 * 365 * 50))).toBe(LONGEST_SPAN);
     expect(spanEnds(LONGEST_SPAN)).toBe(Number.POSITIVE_INFINITY);
+  });
+  it('keeps the times of the schedule in narrow bands', () => {
+    let at = 0;
+    for (const [index, delay] of RETRY_DELAYS_MINUTES.entries()) {
+      at += delay;
+      const latest = minutes(at * (1 + MAX_JITTER)) + (index + 1) * seconds(ATTEMPT_DEADLINE_SECONDS);
+      const span = spanOf(toInstant(START), toInstant(START + minutes(at)));
+      expect(spanOf(toInstant(START), toInstant(START + latest)), `${at} minutes`).toBe(span);
+      expect(spanEnds(span! - 1)).toBeGreaterThan(minutes(at * 0.96));
+    }
   });
   it('shares wallets out evenly', () => {
     const counts = new Array(16).fill(0);
