@@ -38,9 +38,8 @@ def distrust(headers, body, keys, now):
     if not authentic:
         return "signature"
     # The header is not signed, the body is: what is deduplicated by must be the same in both.
-    if idempotency_key_in(body) != headers.get("idempotency-key"):
-        return "idempotency_key"
-    return None
+    key = idempotency_key_in(body)
+    return None if isinstance(key, str) and key == headers.get("idempotency-key") else "idempotency_key"
 
 
 def digest(secret, message):
@@ -104,7 +103,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = self.headers.get("content-length", "")
-        if not length.isdigit() or int(length) > MOST_BYTES:
+        if not re.fullmatch(r"[0-9]{1,9}", length) or int(length) > MOST_BYTES:
             self.close_connection = True
             return self.answer(413)
         body = self.rfile.read(int(length))

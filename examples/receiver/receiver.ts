@@ -31,8 +31,8 @@ export function distrust(headers: Headers, body: Buffer, keys: Keys, nowSeconds:
   const authentic = standard ? standardMatches(headers, time, body, keys) : serviceMatches(headers, body, keys);
   if (!authentic) return 'signature';
   // The header is not signed, the body is: what is deduplicated by must be the same in both.
-  if (idempotencyKeyIn(body) !== headers['idempotency-key']) return 'idempotency_key';
-  return null;
+  const key = idempotencyKeyIn(body);
+  return typeof key === 'string' && key === headers['idempotency-key'] ? null : 'idempotency_key';
 }
 
 /** The secret's 64 hexadecimal characters are the key as they stand: they are not decoded. */
@@ -62,7 +62,7 @@ function standardMatches(headers: Headers, time: string, body: Buffer, keys: Key
   });
 }
 
-function idempotencyKeyIn(body: Buffer): string | undefined {
+function idempotencyKeyIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')).webhook.idempotency_key;
   } catch {

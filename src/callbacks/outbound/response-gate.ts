@@ -14,10 +14,11 @@ export const MOST_INFORMATIONAL = 5;
 
 const NOTHING = Buffer.alloc(0);
 /** As much of a head as tells whether it is an informational one, and all beginnings of it. */
-const INFORMATIONAL = /^HTTP\/1\.[01] (1\d\d)$/;
+const INFORMATIONAL = /^HTTP\/\d\.\d (1\d\d)$/;
 const STATUS_BYTES = 12;
 const SAMPLE = 'HTTP/1.1 199';
 const END_OF_HEAD = '\r\n\r\n';
+const [CR, LF] = [13, 10];
 
 export class ResponseGate extends Duplex {
   readonly #socket: Socket;
@@ -64,7 +65,9 @@ export class ResponseGate extends Duplex {
   /** Takes the informational responses off the beginning; what comes behind them is the client's. */
   #tell(): void {
     while (this.#head !== null && this.#head.length > 0) {
-      const head = this.#head;
+      const head = withoutLineEnds(this.#head);
+      this.#head = head;
+      if (head.length === 0) return;
       const status = informationalStatus(head);
       if (status === null) {
         this.#head = null;
@@ -150,4 +153,11 @@ function informationalStatus(head: Buffer): number | null {
   const begin = head.toString('latin1', 0, STATUS_BYTES);
   const [, status] = INFORMATIONAL.exec(begin + SAMPLE.slice(begin.length)) ?? [];
   return status === undefined ? null : Number(status);
+}
+
+/** A head may begin with empty lines, which the client skips. */
+function withoutLineEnds(head: Buffer): Buffer {
+  let at = 0;
+  while (head[at] === CR || head[at] === LF) at++;
+  return head.subarray(at);
 }

@@ -18,7 +18,7 @@ export interface Hostile {
 /** What a receiver does with a connection; `request` has resolved once a whole request has come. */
 export type Temper = (socket: Socket, request: Promise<void>) => unknown;
 
-export async function startHostile(temper: Temper, tls?: TlsOptions): Promise<Hostile> {
+export async function startHostile(temper: Temper, tls?: TlsOptions, host = '127.0.0.1'): Promise<Hostile> {
   let connections = 0;
   let text = '';
   const sockets = new Set<Socket>();
@@ -39,7 +39,7 @@ export async function startHostile(temper: Temper, tls?: TlsOptions): Promise<Ho
   };
   const server: Server = tls ? createTlsServer(tls, onConnection) : createServer(onConnection);
   server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

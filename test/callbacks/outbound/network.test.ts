@@ -215,6 +215,19 @@ describe('a connection', () => {
   });
 });
 
+describe('over IPv6', () => {
+  const hasIpv6 = Object.values(networkInterfaces()).some((entries) =>
+    entries?.some(({ address }) => address === '::1'),
+  );
+  test.skipIf(!hasIpv6)('a pair that is trusted is called, with brackets where they belong', async () => {
+    const receiver = keep(await startHostile(OK, undefined, '::1'));
+    const outbound = keep(createOutbound({ trustedPairs: [`[::1]:${receiver.port}`] }));
+    const url = `http://[0:0::1]:${receiver.port}/`;
+    expect(await outbound.post({ url, headers: {}, body: BODY })).toMatchObject({ failureClass: null });
+    expect(receiver.received()).toContain(`host: [::1]:${receiver.port}\r\n`);
+  });
+});
+
 describe('TLS', () => {
   const authority = makeAuthority();
   const host = 'hook.example.com';

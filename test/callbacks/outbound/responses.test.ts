@@ -98,6 +98,12 @@ describe('informational responses', () => {
     expect(outcome).toMatchObject({ responseCode: 200, failureClass: null, responseExcerpt: 'ok' });
   });
 
+  test.each(['\r\n', '\n', 'HTTP/2.0 103 Wait\r\n\r\n\r\n'])('and six are too many behind %j, too', async (begin) => {
+    const six = `${begin}HTTP/1.1 103 Wait\r\n\r\n`.repeat(6);
+    expect(await attempt(sends(six + OK))).toMatchObject({ responseCode: null, failureClass: 'response_too_large' });
+    expect(await attempt(sends(`${begin}${OK}`))).toMatchObject({ responseCode: 200, failureClass: null });
+  });
+
   test('the sixth ends the attempt', async () => {
     const outcome = await attempt(sends(`${five}HTTP/1.1 102 Processing\r\n\r\n${OK}`));
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'response_too_large' });
