@@ -13,8 +13,13 @@ const MAIN_JOB = [
   'test/payments/identifier.test.ts',
   'test/payments/recovery.test.ts',
   'test/payments/settlement.test.ts',
+  'test/payments/key-calls.test.ts',
+  'test/projections/signing-keys.test.ts',
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
+  'test/queries/delivery-history.test.ts',
+  'test/processes/after-settlement.test.ts',
+  'test/processes/callback-deliveries.test.ts',
   'test/http/app.test.ts',
 ];
 

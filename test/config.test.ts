@@ -123,6 +123,11 @@ describe('the configuration', () => {
       shownConfig(readConfig({ FEE_PAYER_KEY: secret, SOLANA_RPC_URL: 'https://user:pass@rpc.example/v1/key?k=1' })),
     );
     expect(shown).not.toContain('1,2,3');
+    const masterKey = JSON.stringify(
+      shownConfig(readConfig({ MASTER_KEY: `2:${'ab'.repeat(32)},1:${'cd'.repeat(32)}` })),
+    );
+    expect(masterKey).toContain('masterKey');
+    expect(masterKey).not.toMatch(/abab|cdcd/);
     expect(shown).not.toMatch(/pass|key\?|k=1/);
     expect(maskUrl('http://127.0.0.1:8899')).toBe('http://127.0.0.1:8899');
     expect(faultsOf({ FEE_PAYER_KEY: secret, PORT: 'x' })).not.toHaveProperty('FEE_PAYER_KEY');
