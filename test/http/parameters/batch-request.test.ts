@@ -177,8 +177,14 @@ describe('a batch is refused as a whole', () => {
       'querys: invalid_batch_request',
     ]);
     const byName = new Map(issuesOf(refusal).map((issue) => [issue.parameter, issue]));
-    expect(byName.get('queries[1].last_cheked')).toMatchObject({ example: 'last_checked', rule: expect.stringMatching(/Did you mean/) });
-    expect(byName.get('queries[5].filing_types')).toMatchObject({ example: 'motion,order', rule: expect.stringMatching(/commas/) });
+    expect(byName.get('queries[1].last_cheked')).toMatchObject({
+      example: 'last_checked',
+      rule: expect.stringMatching(/Did you mean/),
+    });
+    expect(byName.get('queries[5].filing_types')).toMatchObject({
+      example: 'motion,order',
+      rule: expect.stringMatching(/commas/),
+    });
     expect(byName.get('querys')).toMatchObject({ example: 'queries' });
   });
 
