@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,9 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
   /** Moves the service's clock: most attempts are due only minutes after the one before. */
   const travel = (milliseconds: number) => {
     shift += milliseconds;
-    writeFileSync(join(directory, 'clock'), String(shift));
+    // At once: a file that is read half written would send the clock back to where it began.
+    writeFileSync(join(directory, 'clock.next'), String(shift));
+    renameSync(join(directory, 'clock.next'), join(directory, 'clock'));
   };
   const serviceNow = () => Date.now() + shift;
 
