@@ -1,16 +1,13 @@
 /**
- * The edges of every endpoint, byte for byte over raw sockets: whatever arrives is answered in JSON by a code of the
+ * The edges of every paid endpoint, byte for byte over raw sockets: whatever arrives is answered in JSON by a code of the
  * catalogue, is never a 500, and is never a way round payment.
  */
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
-import { type AnswerBody, parseAnswer, type RawAnswer, rawRequest, sendRaw } from './raw-request.ts';
+import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
+import { isRefused, SECRET, SECRET_CASE_ID, SECRET_DOCKET } from './refused.ts';
 import { openWorld, type World } from './world.ts';
 
-/** In the docket and in no address, parameter or message: whoever reads it was given data. */
-const SECRET = 'Quillfeather';
-const CASE = 'court_code=cand&case_id=4:25-cv-00822';
+const CASE = `court_code=cand&case_id=${SECRET_CASE_ID}`;
 const SINCE = '2025-01-01T00:00:00Z';
 
 interface PaidCall {
@@ -35,37 +32,13 @@ const PAID: readonly PaidCall[] = [
   { method: 'POST', path: '/v2/wallet/keys', query: '' },
   { method: 'GET', path: '/v2/wallet/deliveries', query: 'status=failed&case_id=4:25-cv-00822' },
 ];
-const FREE = ['/v2/status', '/v1/status', '/docs', '/docs/errors', '/openapi.json', '/llms.txt', '/.well-known/x402'];
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-  await world.importDocket({
-    court_id: 'cand',
-    docket_number: '4:25-cv-00822',
-    case_name: `${SECRET} v. Harbour Lights`,
-    date_filed: '2025-02-03',
-    docket_entries: [{ document_number: 1, date_filed: '2025-02-03', description: `COMPLAINT filed by ${SECRET}.` }],
-  });
+  await world.importDocket(SECRET_DOCKET);
 });
 afterAll(() => world.close());
-
-/** Refused by the catalogue, in the envelope of the version that was asked, with nothing charged and nothing told. */
-function isRefused({ status, json, text, headers }: RawAnswer, { v1 = false, bodiless = false } = {}) {
-  expect(text).not.toContain(SECRET);
-  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('access-control-allow-origin')).toBe('*');
-  expect(status).toBeGreaterThanOrEqual(400);
-  expect(status).toBeLessThan(500);
-  if (bodiless) return expect(text).toBe('');
-  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-  const { code, details } = json.error;
-  expect(ERROR_CATALOGUE[code as ErrorCode]?.status).toBe(status);
-  expect(details.charged).toBe(false);
-  expect(Object.keys(json.meta ?? {})).toEqual(v1 ? [] : ['request_id', 'queried_at']);
-  return code;
-}
 
 const send = ({ method, body }: PaidCall, target: string, headers: Record<string, string> = {}) =>
   rawRequest(world.port, target, {
@@ -265,79 +238,3 @@ const request = (
   headers: readonly string[] = ['host: x'],
   version = 'HTTP/1.1',
 ) => [`${method} ${target} ${version}`, ...headers, '', ''].join('\r\n');
-
-describe.each(FREE)('GET %s', (path) => {
-  it('answers HEAD as GET, without a body', async () => {
-    const got = await rawRequest(world.port, path);
-    const head = await rawRequest(world.port, path, { method: 'HEAD' });
-    expect([got.status, head.status, head.text]).toEqual([200, 200, '']);
-    for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary', 'content-security-policy']) {
-      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
-    }
-  });
-
-  it('says what it takes', async () => {
-    const options = await rawRequest(world.port, path, { method: 'OPTIONS' });
-    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
-    const answer = await rawRequest(world.port, path, { method: 'POST' });
-    expect(isRefused(answer, { v1: path.startsWith('/v1') })).toBe('method_not_allowed');
-  });
-});
-
-describe('the server', () => {
-  it('does not let HEAD fetch a result, which may be handed out only once', async () => {
-    const answer = await rawRequest(world.port, '/v2/results/11111111-1111-4111-8111-111111111111', { method: 'HEAD' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
-  });
-
-  it('reads every header that fits, however many: a rehearsal is not to be paid for', async () => {
-    const many = Array.from({ length: 3_000 }, (_, n) => `h${n}:v`);
-    const bytes = [`GET /v2/case?${CASE} HTTP/1.1`, 'host:x', 'connection:close', ...many, 'x-service-test:1', '', ''];
-    const answer = parseAnswer(await sendRaw(world.port, bytes.join('\r\n')));
-    expect([answer.status, answer.json.meta.sandbox]).toEqual([200, true]);
-  });
-
-  it('refuses two hosts on each of its ways to answer', async () => {
-    for (const target of ['/v2/status', '/v1/status', `/v2/case?${CASE}&test=1`, '/docs', '/nope']) {
-      const twice = `GET ${target} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`;
-      for (let time = 0; time < 2; time++) {
-        const answer = parseAnswer(await sendRaw(world.port, twice));
-        expect(isRefused(answer, { v1: target.startsWith('/v1') })).toBe('invalid_parameter');
-      }
-    }
-  });
-
-  it.each([
-    '/',
-    '/v2',
-    '/v2/',
-    '/v3/case',
-    '/v2/case/status',
-    '/%',
-    '/%00',
-    '/..',
-    '/.git/config',
-    '/v2/results/',
-    '*',
-  ])('has nothing at %s, and says where to look', async (target) => {
-    const answer = await rawRequest(world.port, target);
-    expect(isRefused(answer)).toMatch(/^(endpoint|result)_not_found$/);
-  });
-
-  it('stays open for the next request after a refusal, and closes where it cannot know where that begins', async () => {
-    const socket = connect(world.port, '127.0.0.1');
-    let received = '';
-    socket.setEncoding('latin1').on('data', (part) => {
-      received += part;
-    });
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    for (let asked = 0; asked < 3; asked++) {
-      socket.write(`GET /v2/case?${CASE} HTTP/1.1\r\nhost: x\r\n\r\n`);
-      await expect.poll(() => received.split('HTTP/1.1 402').length - 1).toBe(asked + 1);
-    }
-    socket.write('nonsense\r\n\r\n');
-    await closed;
-    const end = received.slice(received.lastIndexOf('HTTP/1.1 400'));
-    expect((JSON.parse(end.slice(end.indexOf('{'))) as AnswerBody).error.code).toBe('invalid_parameter');
-  });
-});

@@ -8,21 +8,15 @@ import { FILING_TYPES } from '../../src/dockets/filing-type.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
 import { OPERATIONS } from '../../src/http/openapi/operations.ts';
 import { rawRequest } from './raw-request.ts';
+import { SECRET, SECRET_CASE_ID, SECRET_DOCKET } from './refused.ts';
 import { openWorld, type World } from './world.ts';
 
-const SECRET = 'Quillfeather';
-const CASE_ID = '4:25-cv-00833';
+const CASE_ID = SECRET_CASE_ID;
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-  await world.importDocket({
-    court_id: 'cand',
-    docket_number: CASE_ID,
-    case_name: `${SECRET} v. Harbour Lights`,
-    date_filed: '2025-02-03',
-    docket_entries: [{ document_number: 1, date_filed: '2025-02-03', description: `COMPLAINT filed by ${SECRET}.` }],
-  });
+  await world.importDocket(SECRET_DOCKET);
 });
 afterAll(() => world.close());
 

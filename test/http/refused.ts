@@ -1,0 +1,33 @@
+/** What every refusal of the public port has in common, whatever it refuses. */
+import { expect } from 'vitest';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
+import type { RawAnswer } from './raw-request.ts';
+
+/** In this docket and in no address, parameter or message: whoever reads it was given data. */
+export const SECRET = 'Quillfeather';
+export const SECRET_CASE_ID = '4:25-cv-00822';
+
+export const SECRET_DOCKET = {
+  court_id: 'cand',
+  docket_number: SECRET_CASE_ID,
+  case_name: `${SECRET} v. Harbour Lights`,
+  date_filed: '2025-02-03',
+  docket_entries: [{ document_number: 1, date_filed: '2025-02-03', description: `COMPLAINT filed by ${SECRET}.` }],
+};
+
+/** Refused by the catalogue, in the envelope of the version that was asked, with nothing charged and nothing told. */
+export function isRefused({ status, json, text, headers }: RawAnswer, { v1 = false, bodiless = false } = {}) {
+  expect(text).not.toContain(SECRET);
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  if (bodiless) return expect(text).toBe('');
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const { code, details } = json.error;
+  expect(ERROR_CATALOGUE[code as ErrorCode]?.status).toBe(status);
+  expect(details.charged).toBe(false);
+  expect(Object.keys(json.meta ?? {})).toEqual(v1 ? [] : ['request_id', 'queried_at']);
+  return code;
+}
