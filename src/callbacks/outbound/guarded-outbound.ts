@@ -61,7 +61,7 @@ class GuardedOutbound implements Outbound {
   readonly #ownHosts: readonly string[];
   readonly #isPublic: (address: string) => boolean;
   readonly #secureContext: SecureContext;
-  readonly #idle = new IdleConnections();
+  readonly #idle = new IdleConnections<Connection>();
   readonly #underWay = new Set<Attempt>();
   #closed = false;
 
@@ -196,7 +196,8 @@ function answered({ status, retryAfter, excerpt, truncated }: ExchangeResponse, 
 function failed(error: unknown, { signal, durationMs }: Attempt): PostOutcome {
   // What ended the attempt counts, not the error with which some step noticed.
   const cause = signal.aborted ? signal.reason : error;
-  const failureClass = cause instanceof AttemptFailure ? cause.failureClass : 'protocol_error';
+  // Anything else is a fault of ours, for which no receiver is blamed: the attempt says nothing and is made again.
+  const failureClass = cause instanceof AttemptFailure ? cause.failureClass : 'interrupted';
   return {
     responseCode: null,
     failureClass,

@@ -3,15 +3,21 @@
  * address that was judged when it was opened, and a new one is judged anew. How long it is kept bounds how long a change
  * of DNS goes unseen.
  */
-import type { Connection } from './connection.ts';
-
 const LONGEST_LIFE_MS = 30_000;
 const MOST_IDLE = 256;
 const MOST_IDLE_OF_ORIGIN = 8;
 /** How many origins are remembered for closing connections that they had promised to keep. */
 const MOST_REMEMBERED = 1_000;
 
-export class IdleConnections {
+/** What is kept: a connection. */
+export interface Keepable {
+  readonly open: boolean;
+  /** By the monotonic clock, milliseconds. */
+  readonly openedAt: number;
+  close(): void;
+}
+
+export class IdleConnections<Connection extends Keepable> {
   readonly #idle = new Map<string, Connection[]>();
   #count = 0;
   readonly #unreliable = new Set<string>();

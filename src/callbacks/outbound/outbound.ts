@@ -13,7 +13,10 @@ export interface PostRequest {
 export interface PostOutcome {
   /** The status that the receiver sent; null where none came. */
   readonly responseCode: number | null;
-  /** Null: acknowledged, that is a 2xx status line came, whatever became of the body after it. */
+  /**
+   * Null: acknowledged, that is a 2xx status came, whatever became of the body after it. `interrupted`: the service ended
+   * the attempt, or this machine lacked what one needs (a descriptor, a port): it says nothing of the receiver.
+   */
   readonly failureClass: FailureClass | null;
   /** What `Retry-After` asks for, from now, in whole seconds (at least 0); null without a readable one. */
   readonly retryAfterSeconds: number | null;

@@ -1,7 +1,7 @@
 /** What the guard does with names, addresses, connections and TLS: a name server and receivers of the test's own. */
 import { networkInterfaces } from 'node:os';
 import type { TlsOptions } from 'node:tls';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../src/callbacks/outbound/guarded-outbound.ts';
 import type { Outbound } from '../../../src/callbacks/outbound/outbound.ts';
 import { isPublicAddress } from '../../../src/callbacks/outbound/public-address.ts';
@@ -118,6 +118,17 @@ describe('a name', () => {
     const more = await setting(() => addresses, { isPublic });
     expect(await more.post('hook.example.com')).toMatchObject({ failureClass: 'address_not_public' });
     expect(more.receiver.connections).toBe(0);
+  });
+
+  test('that leads to an address which an operator has opened is not called: only the address itself is', async () => {
+    const dns = keep(await startDnsServer(() => [RECEIVER]));
+    const receiver = keep(await startHostile(OK));
+    const trustedPairs = [`${RECEIVER}:${receiver.port}`];
+    const outbound = keep(createOutbound({ dnsServers: [dns.address], trustedPairs }));
+    const post = (host: string) => outbound.post({ url: `http://${host}:${receiver.port}/`, headers: {}, body: BODY });
+    expect(await post(RECEIVER)).toMatchObject({ failureClass: null });
+    expect(await post('hook.example.com')).toMatchObject({ failureClass: 'address_not_public' });
+    expect(receiver.connections).toBe(1);
   });
 
   test('is looked up anew for each connection: one that is rebound is not called again', async () => {
@@ -348,6 +359,18 @@ describe('kept connections', () => {
     expect([receiver.connections, asked.length]).toEqual([1, 2]);
     await post('other.example.com');
     expect([receiver.connections, asked.length]).toEqual([2, 4]);
+  });
+
+  test('are kept for a second where the receiver does not say how long', async () => {
+    let closed = 0;
+    const temper: Temper = (socket) => {
+      socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n')).on('close', () => closed++);
+    };
+    const { post } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
+    await post('hook.example.com');
+    await new Promise((done) => setTimeout(done, 500));
+    expect(closed).toBe(0);
+    await vi.waitFor(() => expect(closed).toBe(1), { timeout: 3_000 });
   });
 
   test('are judged by their URL all the same', async () => {
