@@ -46,8 +46,8 @@ export function createMcp(dependencies: McpDependencies): McpEndpoint {
 
 /** In the order in which a model reads them. */
 function toolsOf(dependencies: McpDependencies): readonly Tool[] {
-  const { service, merchant, buying, newestBlockhash, routes } = dependencies;
-  const selling = { service, merchant, buying, terms: paymentTerms(service, merchant, newestBlockhash) };
+  const { service, logger, merchant, buying, newestBlockhash, routes } = dependencies;
+  const selling = { service, logger, merchant, buying, terms: paymentTerms(service, merchant, newestBlockhash) };
   return [
     statusTool(dependencies),
     courtListTool(dependencies),

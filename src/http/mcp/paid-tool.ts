@@ -1,4 +1,5 @@
 /** A tool that sells one answer: the endpoint behind it does everything but the talking. */
+import type { Logger } from 'pino';
 import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Buying } from '../buy.ts';
@@ -18,6 +19,7 @@ import { toolResult } from './tool-result.ts';
 
 export interface PaidToolDependencies {
   readonly service: AnsweringService;
+  readonly logger: Pick<Logger, 'error'>;
   readonly merchant: Merchant;
   readonly buying: Buying;
   readonly terms: PaymentTerms;

@@ -9,6 +9,7 @@ import { paidAnswers } from '../../../src/http/mcp/paid-answer.ts';
 import { paymentTerms } from '../../../src/http/mcp/payment-terms.ts';
 import { systemClock } from '../../../src/instant.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
+import { ChainRpc } from '../../support/rpc.ts';
 import { callTool, type Instructions, paymentFor, postModern, unpacked } from './client.ts';
 import { CASE, openWorld, PRICE, SINCE, type World } from './world.ts';
 
@@ -136,6 +137,18 @@ describe('payment_tx', () => {
     const wallet = await world.wallet(500_000n);
     const { data } = await query({ payment_tx: paymentFor((await query()).data, wallet) });
     expect(data.error).toMatchObject({ code: 'payment_rejected', details: { shortfall: '490000' } });
+    expect(data.next_step).toContain('lacks 0.49 USDC');
+  });
+
+  it('that its owner has sent to the chain already buys nothing, and is told apart from a charge', async () => {
+    const wallet = await world.wallet();
+    const payment_tx = paymentFor((await query()).data, wallet);
+    await new ChainRpc(world.rpcUrl).call('sendTransaction', payment_tx, { encoding: 'base64' });
+    const { data } = await query({ payment_tx });
+    expect(data.error).toMatchObject({ code: 'payment_rejected', details: { reason: 'already_on_chain' } });
+    expect(data.next_step).toMatch(
+      /^This call charged nothing, but .* its money has moved.*Never send a transfer yourself/,
+    );
   });
 
   it.each(['AAAA', 'not base64!', 'e30=', 'bnVsbA==', 'x'.repeat(17_000)])(
@@ -158,14 +171,22 @@ describe('payment_tx', () => {
 
   it('counts against the limits of its wallet, over both transports; a limit is a result', async () => {
     const wallet = await world.wallet();
-    const payment_tx = paymentFor((await query()).data, wallet);
     const rest = `${world.url}/v2/case?court_code=${UNKNOWN.court_code}&case_id=${UNKNOWN.case_id}`;
-    for (let i = 0; i < 30; i++) {
-      const over = await fetch(rest, { headers: { 'x402-payment': payment_tx } });
-      expect(over.status).toBe(404);
-      await over.arrayBuffer();
-      expect((await call('service_case_query', { ...UNKNOWN, payment_tx })).data.error.code).toBe('case_not_found');
+    const overRest = async (payment: string) => {
+      const answer = await fetch(rest, { headers: { 'x402-payment': payment } });
+      return ((await answer.json()) as { error: { code: string } }).error.code;
+    };
+    const overMcp = async (payment_tx: string) =>
+      (await call('service_case_query', { ...UNKNOWN, payment_tx })).data.error.code;
+    for (let round = 0; round < 6; round++) {
+      const instructions: Instructions = (await query()).data;
+      const codes = Array.from({ length: 10 }, (_, index) => {
+        const payment = paymentFor({ ...instructions, memo: `${round} ${index}` }, wallet);
+        return index % 2 ? overRest(payment) : overMcp(payment);
+      });
+      expect(new Set(await Promise.all(codes))).toEqual(new Set(['case_not_found']));
     }
+    const payment_tx = paymentFor((await query()).data, wallet);
     const { data, isError } = await call('service_case_query', { ...UNKNOWN, payment_tx });
     expect([isError, data.error.code]).toEqual([true, 'rate_limit_exceeded']);
     expect(data.error.details.retry_after).toBeGreaterThan(0);

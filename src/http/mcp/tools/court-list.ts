@@ -7,7 +7,7 @@ import { type StatusCourt, statusCourts } from '../../../courts/status-courts.ts
 import { toInstant } from '../../../instant.ts';
 import { metaOf } from '../../meta.ts';
 import { echo, type Issue } from '../../parameters/issues.ts';
-import { readTag } from '../../parameters/request-parameters.ts';
+import { newRequestId } from '../../send-problem.ts';
 import type { StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Argument, Parameters } from '../parameters.ts';
@@ -81,17 +81,16 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
       courts: { type: 'array', items: { type: 'object' } },
       total: { type: 'number', description: 'How many courts match.' },
     },
-    answer(values, call) {
+    answer(values) {
       const issues: Issue[] = [];
       const filters = readFilters(values, regions, issues);
       const limit = readLimit(values.get('limit'), issues);
       const offset = readCursor(values.get('cursor'), filters, issues);
       if (issues.length) return issues;
-      const tag = readTag({ url: '', headers: call.headers });
-      return ready(JSON.stringify([filters, limit, offset, tag]), () => {
+      return ready(JSON.stringify([filters, limit, offset]), () => {
         const found = matching(all, filters);
         const page = found.slice(offset, offset + limit);
-        const meta = metaOf({ request_id: call.requestId, queried_at: toInstant(service.clock.now()), tag });
+        const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
         const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
         const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
         const list = page.map(({ json }) => json).join(',');

@@ -5,7 +5,7 @@
  */
 import { isProblem, type Problem, problem } from '../../../errors.ts';
 import { usdcText } from '../../../solana/usdc-text.ts';
-import type { VerifiedPayment } from '../../buy.ts';
+import type { Bought, VerifiedPayment } from '../../buy.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid-call.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { readTag } from '../../parameters/request-parameters.ts';
@@ -53,7 +53,7 @@ export interface WalletRoutes<KeysRequest extends object, DeliveriesRequest exte
 }
 
 export function walletInfoTool<KeysRequest extends object, DeliveriesRequest extends object>(
-  { service, merchant, buying, terms }: PaidToolDependencies,
+  { service, logger, merchant, buying, terms }: PaidToolDependencies,
   routes: WalletRoutes<KeysRequest, DeliveriesRequest>,
 ): Tool {
   const answers = paidAnswers(service, terms);
@@ -74,6 +74,21 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     return toolResult({
       structured: JSON.stringify({ ...instructions, next_step: `${steps} ${String(instructions.next_step)}` }),
     });
+  };
+
+  /** What fails unforeseen in the second purchase must not hide what became of the first. */
+  const spared = async (payment: VerifiedPayment, requestId: string, buy: () => Promise<Bought>): Promise<Bought> => {
+    try {
+      return await buy();
+    } catch (error) {
+      logger.error({ err: error, requestId }, 'a purchase failed');
+      const facts = { limits: null, timings: { verify: 0, query: null, settle: null } };
+      const { dialect, amount, transaction } = payment;
+      return {
+        outcome: { outcome: 'refused', problem: problem('internal_error'), ...facts },
+        receipt: { dialect, network: merchant.network, payer: transaction.wallet, amount: String(amount) },
+      };
+    }
   };
 
   const run = async (call: ToolCall): Promise<ToolResult> => {
@@ -134,14 +149,16 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     const keysPart: WalletPart = { call: keysCall, bought: await buyKeys() };
     const deliveriesPart: WalletPart = {
       call: answeredCall(DELIVERIES, secondId, false),
-      bought: await buying.buy({
-        route: routes.deliveries,
-        parameters: deliveries,
-        payment: second,
-        requestId: secondId,
-        tag,
-        startedAt,
-      }),
+      bought: await spared(second, secondId, () =>
+        buying.buy({
+          route: routes.deliveries,
+          parameters: deliveries,
+          payment: second,
+          requestId: secondId,
+          tag,
+          startedAt,
+        }),
+      ),
     };
     return walletResult(service, answers, { requestId, tag }, keysPart, deliveriesPart);
   };
