@@ -118,6 +118,17 @@ async function takeNewest(walks: readonly Walk[]): Promise<DeliveryRecord | null
 const isNewer = (a: DeliveryRecord, b: DeliveryRecord): boolean =>
   a.createdAt > b.createdAt || (a.createdAt === b.createdAt && a.deliveryId > b.deliveryId);
 
+/**
+ * The range of a walk from a place on. That place bounds it by itself too, though nothing is left out by that: an engine
+ * may see in a bound alone where to begin in its index.
+ */
+function within(range: FieldRange | undefined, after: DeliveryPlace | null): { readonly range?: FieldRange } {
+  if (!after) return range ? { range } : {};
+  const { upTo } = range ?? {};
+  const bound = typeof upTo === 'string' && upTo < after.createdAt ? upTo : after.createdAt;
+  return { range: { field: 'createdAt', ...range, upTo: bound } };
+}
+
 /** Deliveries along their creation times, newest first, fetched as they are needed. */
 class Walk {
   readonly #readStore: Store;
@@ -160,7 +171,8 @@ class Walk {
       const after = this.#after;
       const rows = await this.#readStore.find<DeliveryRecord>({
         collection: DELIVERIES,
-        ...this.#along,
+        equals: this.#along.equals,
+        ...within(this.#along.range, after),
         order: { field: 'createdAt', direction: 'descending' },
         limit: this.#pageSize,
         ...(after && { after: { value: after.createdAt, id: after.deliveryId } }),
