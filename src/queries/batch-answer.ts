@@ -51,12 +51,21 @@ export async function answerBatch<Query>(
   return answers;
 }
 
-/** Maps in order, a few at a time. The first failure ends it. */
+/** Maps in order, a few at a time. After a failure nothing more is begun. */
 async function mapAtOnce<From, To>(values: readonly From[], map: (value: From) => Promise<To>): Promise<To[]> {
   const mapped = new Array<To>(values.length);
   const entries = values.entries();
+  let failed = false;
   const work = async (): Promise<void> => {
-    for (const [index, value] of entries) mapped[index] = await map(value);
+    try {
+      for (const [index, value] of entries) {
+        if (failed) return;
+        mapped[index] = await map(value);
+      }
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, values.length) }, work));
   return mapped;

@@ -95,6 +95,22 @@ describe('the answers of a batch', () => {
     expect(answers[0]).toMatchObject({ text: 'large', truncated: true });
   });
 
+  it('begin no further query once one could not be read at all', async () => {
+    let begun = 0;
+    const answered = answerBatch(
+      Array(50).fill(1),
+      async (size, maxBytes) => {
+        if (++begun === 3) throw new Error('the disk is gone');
+        await new Promise((resolve) => setImmediate(resolve));
+        return answerOf()(size, maxBytes);
+      },
+      never,
+    );
+    await expect(answered).rejects.toThrow('the disk is gone');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(begun).toBe(16);
+  });
+
   it('begin no further query once the deadline is over', async () => {
     const controller = new AbortController();
     const asked: number[] = [];

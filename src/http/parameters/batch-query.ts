@@ -35,7 +35,7 @@ export interface ReadQuery {
 /** Comparing a code with every court's takes milliseconds, which a batch of typos must not take fifty times. */
 const MAX_SUGGESTED_FOR = 5;
 /** More unknown members of one query than these are not listed. */
-const MAX_UNKNOWN_LISTED = 10;
+const MAX_UNKNOWN_LISTED = 5;
 
 /** Suggests courts for the first few codes that no court has, and none for more. */
 export function suggestForFew(): SuggestCourts {

@@ -4,7 +4,7 @@ import type { CaseNumber, Court } from '../../courts/court.ts';
 import { findCourt, isLive, nearestCourts } from '../../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
 import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
-import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
+import { FILING_TYPES, type FilingType } from '../../dockets/filing-type.ts';
 import type { Instant, Micros } from '../../instant.ts';
 import { MAX_CALLBACK_URL_LENGTH, PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
@@ -198,12 +198,16 @@ export function checkChoice<const Choice extends string>(
   return { issue: { parameter, code: 'invalid_parameter', received: echo(sent), rule, example: choices[0] ?? null } };
 }
 
+const FILING_TYPE_OF: ReadonlyMap<string, FilingType> = new Map(FILING_TYPES.map((type) => [type, type]));
+/** More than these are not repeated. */
+const MAX_UNKNOWN_TYPES = 20;
+
 function checkFilingTypes(sent: string | undefined): readonly FilingType[] | null | { readonly issue: Issue } {
   if (sent === undefined) return null;
   const names = [...new Set(sent.split(',').map((name) => name.trim()))].filter((name) => name !== '');
-  const types = names.flatMap((name) => FilingType.safeParse(name).data ?? []);
+  const types = names.flatMap((name) => FILING_TYPE_OF.get(name) ?? []);
   if (names.length > 0 && types.length === names.length) return types;
-  const unknown = names.filter((name) => !FilingType.safeParse(name).success).map(echo);
+  const unknown = names.filter((name) => !FILING_TYPE_OF.has(name)).slice(0, MAX_UNKNOWN_TYPES);
   return {
     issue: {
       parameter: 'filing_types',
@@ -211,7 +215,7 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
       received: echo(sent),
       rule: 'A comma-separated list (not a JSON array) of the types in allowed.',
       example: PARAMETERS.filing_types.example,
-      own: { unknown: unknown.slice(0, 20), allowed: [...FILING_TYPES] },
+      own: { unknown: unknown.map(echo), allowed: [...FILING_TYPES] },
     },
   };
 }
