@@ -162,7 +162,10 @@ class Attendance {
       keyId,
       secret: masterKeys.secretOf({ wallet, keyId, masterVersion }),
     });
-    return [withSecret(valid.current), ...(valid.previous ? [withSecret(valid.previous)] : [])];
+    const { current, previous } = valid;
+    // A wallet whose key could not sign here is healed by a rotation: the key before it must not stand in the way.
+    const signsToo = previous !== null && masterKeys.versions.includes(previous.masterVersion);
+    return signsToo ? [withSecret(current), withSecret(previous)] : [withSecret(current)];
   }
 
   /** The URL and the bytes; null where either was withdrawn. */

@@ -118,6 +118,19 @@ describe('a callback', () => {
     expect(String(world.received.at(-1)!.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 
+  it('is signed with the new key alone where the old one cannot sign here', async () => {
+    world = await openDeliveryWorld();
+    const ports = { ...world.storage, clock: world.clock };
+    // Made with a master key that is lost.
+    await rotateSigningKey(ports, 'wallet-a', { keyId: 'the-old-one', masterVersion: 9 }, context());
+    await rotateSigningKey(ports, 'wallet-a', { keyId: 'the-new-one', masterVersion: 1 }, context());
+    world.node();
+    await attempts(await world.schedule(), 1);
+    const { headers } = world.received.at(-1)!;
+    expect(headers['x-service-signature-key-id']).toBe('the-new-one');
+    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(1);
+  });
+
   it('whose content was withdrawn is not sent, and says so', async () => {
     world = await openDeliveryWorld();
     world.answer(status(500));
