@@ -1,14 +1,14 @@
 /** The log committed in a thread. Node cannot load TypeScript into one, so that the thread itself runs the built project. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/instant.ts';
+import { type Clock, MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
 import { RevisionConflict } from '../../src/storage/event-log.ts';
-import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
+import { openSqlite, openSqliteLog } from '../../src/storage/sqlite/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { eventLogConformance } from './event-log.conformance.ts';
 import { payloadStoreConformance } from './payload-store.conformance.ts';
@@ -138,6 +138,24 @@ describe('a log that is committed in a thread', () => {
     expect(await storage.log.append(append)).toMatchObject({ revision: 0 });
     expect(logged).toEqual([{ err: expect.objectContaining({ message: 'the disk is on fire' }) }]);
     await closed(storage);
+  });
+
+  it('copies back the write-ahead log of the read store, so that no commit there need do it', async () => {
+    const storage = openSqlite({ directory, logThread: { entry: BUILT, fewestWrites: 1 } });
+    const path = join(directory, 'read.sqlite');
+    const before = (await stat(path)).size;
+    const window = 60 * MICROS_PER_SECOND;
+    // Wide enough for many pages, and fewer than at which a commit would copy them back.
+    const counters = Array.from({ length: 2_000 }, (_, index) => `${index} ${'x'.repeat(200)}`);
+    await Promise.all(counters.map((id) => storage.readStore.increment(id, 1, 9, 1000, window)));
+    expect((await stat(path)).size).toBe(before);
+    const stream = freshStream();
+    for (let turn = 0; (await stat(path)).size === before; turn++) {
+      expect(turn).toBeLessThan(2_000);
+      await storage.log.append(notes(`${stream}-${turn}`, ['a']));
+    }
+    expect((await storage.readStore.increment(counters[7] ?? '', 1, 9, 1000, window)).count).toBe(2);
+    await storage.close();
   });
 
   it('leaves a lone write to the main thread', async () => {

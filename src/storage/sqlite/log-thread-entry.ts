@@ -1,5 +1,6 @@
 /** The thread that commits the log: what `log-thread.ts` starts. It has a connection of its own to the same file. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { Checkpointer } from './checkpointer.ts';
 import { commitTogether } from './commit-together.ts';
 import { type FromLogThread, type LogThreadData, outcomeToSend, type ToLogThread } from './log-thread-messages.ts';
 import { logWriter } from './log-writes.ts';
@@ -9,13 +10,19 @@ import { SqliteFile } from './sqlite-file.ts';
 const port = parentPort;
 if (!port) throw new Error('log-thread-entry.ts is the entry of a worker thread');
 
-const { path } = workerData as LogThreadData;
+/** How many groups there are between two checkpoints of the other database: a second or less where there is load. */
+const GROUPS_BETWEEN_CHECKPOINTS = 64;
+
+const { path, alsoCheckpoints } = workerData as LogThreadData;
 const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
 const write = logWriter(file.database);
+const other = alsoCheckpoints === null ? null : new Checkpointer(alsoCheckpoints);
+let groups = 0;
 const say = (message: FromLogThread): void => port.postMessage(message);
 
 port.on('message', async (message: ToLogThread) => {
   if (message === 'end') {
+    other?.close();
     file.close();
     port.close();
     return;
@@ -25,5 +32,7 @@ port.on('message', async (message: ToLogThread) => {
     message.map((each) => () => write(each)),
   );
   say(outcomes.map(outcomeToSend));
+  groups++;
+  if (groups % GROUPS_BETWEEN_CHECKPOINTS === 0) other?.checkpoint();
 });
 say('ready');

@@ -6,6 +6,8 @@ import type { LogWrite } from './log-writes.ts';
 
 export interface LogThreadData {
   readonly path: string;
+  /** Another database whose write-ahead log it copies back now and then; null for none. */
+  readonly alsoCheckpoints: string | null;
 }
 
 /** To the thread: a group to commit, or that it shall end. */

@@ -17,6 +17,8 @@ export interface LogThreadOptions {
   readonly entry?: URL;
   /** Groups of fewer writes are left to the main thread. */
   readonly fewestWrites?: number;
+  /** Another database whose write-ahead log the thread copies back now and then. */
+  readonly alsoCheckpoints?: string;
 }
 
 /** A write that is alone is made on the main thread: there nobody else waits, and the hand-over would cost it time. */
@@ -40,13 +42,14 @@ export class LogThread {
    * @param broke called if the thread ends without having been asked to
    */
   static start(path: string, broke: (error: unknown) => void, options: LogThreadOptions = {}): LogThread | null {
-    const { entry = ENTRY, fewestWrites = FEWEST_WRITES } = options;
-    return existsSync(fileURLToPath(entry)) ? new LogThread(path, broke, entry, fewestWrites) : null;
+    const { entry = ENTRY } = options;
+    return existsSync(fileURLToPath(entry)) ? new LogThread(path, broke, entry, options) : null;
   }
 
-  private constructor(path: string, broke: (error: unknown) => void, entry: URL, fewestWrites: number) {
+  private constructor(path: string, broke: (error: unknown) => void, entry: URL, options: LogThreadOptions) {
+    const { fewestWrites = FEWEST_WRITES, alsoCheckpoints = null } = options;
     this.#fewestWrites = fewestWrites;
-    const data: LogThreadData = { path };
+    const data: LogThreadData = { path, alsoCheckpoints };
     this.#worker = new Worker(entry, { workerData: data, name: 'log' });
     // Storage that nobody closes must not keep a process alive; a group that is being committed does.
     this.#worker.unref();

@@ -25,6 +25,9 @@ export interface SqliteOptions {
   readonly logThread?: boolean | LogThreadOptions;
 }
 
+/** 32 MiB: what the read store's write-ahead log may come to before a commit copies it back itself. */
+const CHECKPOINT_PAGES_BESIDE_THREAD = 8_000;
+
 export interface SqliteStorage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
@@ -43,13 +46,19 @@ export function openSqlite({
   clock = systemClock,
   logThread = false,
 }: SqliteOptions): SqliteStorage {
-  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'), clock, { logger, logThread });
+  const readPath = join(directory, 'read.sqlite');
+  const { log, payloads, cells, thread } = openSqliteLog(join(directory, 'log.sqlite'), clock, {
+    logger,
+    logThread: logThread && { alsoCheckpoints: readPath, ...(logThread === true ? {} : logThread) },
+  });
   let readFile: SqliteFile;
   try {
     readFile = new SqliteFile({
-      path: join(directory, 'read.sqlite'),
+      path: readPath,
       synchronous: 'NORMAL',
       migrations: READ_MIGRATIONS,
+      // The thread comes first, as long as there is one.
+      checkpointPages: thread ? CHECKPOINT_PAGES_BESIDE_THREAD : undefined,
     });
   } catch (error) {
     void log.close();

@@ -18,6 +18,8 @@ export interface SqliteFileOptions {
   readonly synchronous: 'FULL' | 'NORMAL';
   /** `migrations[n]` turns a schema of version n into version n + 1. Never changed once released, only added to. */
   readonly migrations: readonly string[];
+  /** After how many pages of the write-ahead log a commit copies it back, if nobody else has; SQLite's own by default. */
+  readonly checkpointPages?: number | undefined;
 }
 
 export class SqliteFile {
@@ -82,7 +84,7 @@ export class SqliteFile {
   }
 }
 
-function openDatabase({ path, synchronous, migrations }: SqliteFileOptions): Database.Database {
+function openDatabase({ path, synchronous, migrations, checkpointPages }: SqliteFileOptions): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its -wal and -shm files the permissions of the database, so it is enough to make this one private.
   closeSync(openSync(path, 'a', 0o600));
@@ -91,6 +93,7 @@ function openDatabase({ path, synchronous, migrations }: SqliteFileOptions): Dat
   try {
     database.pragma('journal_mode = WAL');
     database.pragma(`synchronous = ${synchronous}`);
+    if (checkpointPages !== undefined) database.pragma(`wal_autocheckpoint = ${checkpointPages}`);
     // What was removed is overwritten: a court's sealing order reaches the file too.
     database.pragma('secure_delete = ON');
     database.pragma('cache_size = -16000');
