@@ -102,6 +102,13 @@ describe('the answer to a case query (specification 2.3)', () => {
     });
   });
 
+  it('adds cross-references alone where version 1 asks for them', async () => {
+    const { case: full } = bodyOf(await ask({ context: 'full' }));
+    const { case: basic } = bodyOf(await ask());
+    const { case: asked } = bodyOf(await ask({ crossReferences: true }));
+    expect(asked).toEqual({ ...basic, cross_references: full.cross_references });
+  });
+
   it('tells a day in the court’s own zone, summer and winter', async () => {
     const { docket_history: history } = bodyOf(await ask({ context: 'full' })).case;
     expect(history[3].filed_at).toBe('2024-04-02T00:00:00-07:00');
@@ -230,11 +237,14 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
     expect((await world.ask('dcd', LARGE)).truncated).toBe(false);
   });
 
-  it('gives a large delta in pieces that lose nothing and repeat nothing', async () => {
+  it.each([
+    ['from long ago', LONG_AGO],
+    ['from the beginning, without a last_checked', null],
+  ])('gives a large delta %s in pieces that lose nothing and repeat nothing', async (_from, first) => {
     const seen: number[] = [];
-    let lastChecked = LONG_AGO;
+    let lastChecked: string | null = first;
     for (let poll = 0; poll < 10; poll++) {
-      const answer = await world.ask('dcd', LARGE, { lastChecked });
+      const answer = await world.ask('dcd', LARGE, { lastChecked, fromTheBeginning: true });
       const { delta } = bodyOf(answer);
       expect(delta.change_count).toBe(3_200 - seen.length);
       expect(bytesOf(answer)).toBeLessThanOrEqual(MAX_RESULT_BYTES);

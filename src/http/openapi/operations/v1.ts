@@ -22,7 +22,7 @@ export const V1_OPERATIONS: readonly Operation[] = [
     tag: 'Version 1',
     summary: 'One case and its new filings, as version 1 answers',
     description:
-      'Until 2027-04-28. Use `GET /v2/case`. Without `last_checked` every filing is new, oldest first. An answer holds 2 MiB at most: while `new_filings` are fewer than you expect, ask again with `queried_at` as `last_checked`. There is no sandbox.',
+      'Until 2027-04-28. Use `GET /v2/case`. Without `last_checked` every filing is new, oldest first. An answer holds 2 MiB at most: ask again with `queried_at` as `last_checked` until `changed` is false. There is no sandbox.',
     price: '0.99',
     required: ['case_id', 'court_code'],
     optional: ['last_checked'],
