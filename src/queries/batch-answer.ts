@@ -9,7 +9,7 @@ import { MAX_RESULT_BYTES } from './case-answer.ts';
 export const MAX_BATCH_BYTES = 12 * 1024 * 1024;
 
 /** Queries that are answered at once. */
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 
 /** One answered query, written out: its parts are dropped before the next is read. */
 export interface WrittenAnswer {

@@ -48,7 +48,7 @@ describe('the answers of a batch', () => {
       },
       never,
     );
-    expect(most).toBe(16);
+    expect(most).toBe(8);
   });
 
   it('are whole up to six of the largest', async () => {
@@ -108,7 +108,7 @@ describe('the answers of a batch', () => {
     );
     await expect(answered).rejects.toThrow('the disk is gone');
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(begun).toBe(16);
+    expect(begun).toBe(8);
   });
 
   it('begin no further query once the deadline is over', async () => {
@@ -124,6 +124,6 @@ describe('the answers of a batch', () => {
       controller.signal,
     );
     await expect(answered).rejects.toBe(reason);
-    expect(asked.length).toBeLessThanOrEqual(16);
+    expect(asked.length).toBeLessThanOrEqual(8);
   });
 });
