@@ -21,9 +21,10 @@ export interface Spending {
   readonly source: string;
   /**
    * Whether it is the wallet's own associated account. Another may be lent for less than it holds, which its balance
-   * does not tell, so of its payments one is under way at a time.
+   * does not tell, so of its payments one is under way at a time. Asked only where others are under way: to derive the
+   * account of a wallet that was never seen takes longer than all the rest.
    */
-  readonly own: boolean;
+  own(): boolean;
   /** Base units. */
   readonly amount: bigint;
 }
@@ -67,7 +68,8 @@ interface Refusal {
   readonly final: boolean;
 }
 
-async function attempt(ports: ReservationPorts, { wallet, source, own, amount }: Spending): Promise<Refusal | null> {
+async function attempt(ports: ReservationPorts, spending: Spending): Promise<Refusal | null> {
+  const { wallet, source, amount } = spending;
   const { readStore, clock, chain } = ports;
   const { failures, refused } = await refuseForFailures(ports, wallet);
   if (refused) return { problem: refused, final: true };
@@ -85,7 +87,7 @@ async function attempt(ports: ReservationPorts, { wallet, source, own, amount }:
   let refusal: Refusal = { problem: chainUnavailable(), final: false };
   // Once one has failed, no more are under way than may still fail.
   const most = failures > 0 ? amount * BigInt(SETTLEMENT_FAILURES_PER_HOUR - failures) : reserved;
-  if (own && reserved <= most) {
+  if (spending.own() && reserved <= most) {
     try {
       const balance = (await chain.tokenBalance(source))?.amount ?? 0n;
       if (reserved <= balance) return null;

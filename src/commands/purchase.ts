@@ -193,7 +193,7 @@ class PurchaseRun {
     const { payee, draining, patience } = this.#ports;
     const { transaction, amount } = this.#request;
     const { wallet, source } = transaction;
-    const own = source === associatedTokenAddress(wallet, payee.mint);
+    const own = () => source === associatedTokenAddress(wallet, payee.mint);
     const until = performance.now() + (patience?.settlementMs ?? SETTLEMENT_PATIENCE_MS);
     const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining });
     this.#reserved = lacking === null;

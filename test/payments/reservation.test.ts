@@ -72,7 +72,7 @@ describe('a reservation', () => {
       take: (patienceMs = 0) =>
         reserve(
           ports,
-          { wallet, source: 'source', own, amount: PRICE },
+          { wallet, source: 'source', own: () => own, amount: PRICE },
           { until: performance.now() + patienceMs, signal: new AbortController().signal },
         ),
       end: () => giveBack(ports, wallet, PRICE),
