@@ -10,6 +10,7 @@ import { MICROS_PER_MS, type Micros, toMicros } from '../instant.ts';
 import { partitionOf } from '../projections/deliveries.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AttemptPorts, attendDelivery } from './callback-attempt.ts';
 import { createPartitions } from './callback-partitions.ts';
 import { CallbackQueue, type DueDelivery, isOverdue, QUEUE_LIMITS, type QueueLimits } from './callback-queue.ts';
@@ -46,8 +47,9 @@ const RESCAN_MS = 500;
 /** After a long stop overdue attempts begin one after the other: a lone one at once. */
 const SPREAD_MS = 10;
 const DRAIN_MS = 10_000;
-/** A delivery whose attendance failed, because of the storage mostly, is attended again after this. */
-const FAILED_AGAIN: Micros = 5_000 * MICROS_PER_MS;
+/** A delivery whose attendance failed is attended again: soon where the storage failed, else it fails by itself. */
+const STORAGE_AGAIN: Micros = 5_000 * MICROS_PER_MS;
+const FAILED_AGAIN: Micros = 60_000 * MICROS_PER_MS;
 const RESUBSCRIBE_MS = 500;
 const LOOK_AFTER_TAKING_MS = [1_000, 4_000];
 /** How long after it was attended the read model may show a delivery as it was before; and of how many it is known. */
@@ -220,7 +222,7 @@ class Deliveries implements CallbackDeliveries {
       next = await attendDelivery(this.#options, due.deliveryId, this.#interrupting.signal);
     } catch (error) {
       logger.error({ err: error, deliveryId: due.deliveryId }, 'a delivery could not be attended; it is tried again');
-      next = clock.now() + FAILED_AGAIN;
+      next = clock.now() + (error instanceof StorageFailure ? STORAGE_AGAIN : FAILED_AGAIN);
     }
     this.#queue.done(due.deliveryId);
     const asked = this.#meanwhile.get(due.deliveryId);
