@@ -12,3 +12,11 @@ export class AttemptFailure extends Error {
     this.name = 'AttemptFailure';
   }
 }
+
+/** The connection was gone before a byte of the request was written: on another one the same attempt may be made. */
+export class NothingSent extends AttemptFailure {
+  constructor() {
+    super('reset', 'the connection is gone');
+    this.name = 'NothingSent';
+  }
+}

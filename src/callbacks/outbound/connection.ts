@@ -1,7 +1,7 @@
 /** One connection that has passed the guard, and the exchanges made on it, one after the other. */
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { AttemptFailure } from './attempt-failure.ts';
+import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { MOST_RESPONSE_BYTES, ResponseGate } from './response-gate.ts';
 
 export interface Exchange {
@@ -48,7 +48,7 @@ export class Connection {
         handedOver = true;
         // Later, as a connection comes: the client does not look at one that is there at once.
         queueMicrotask(() => {
-          if (gone || this.#gate.destroyed) done(new AttemptFailure('reset', 'the connection is gone'), null);
+          if (gone || this.#gate.destroyed) done(new NothingSent(), null);
           // The client asks for a stream with a socket's methods of writing, reading and ending, which a gate has.
           else done(null, this.#gate as unknown as Socket);
         });
@@ -75,7 +75,7 @@ export class Connection {
   /**
    * Sends one POST and reads its response, as far as one is read. Once the status is there nothing is a failure any more.
    *
-   * @throws AttemptFailure: reset, tls_invalid, timeout, response_too_large, protocol_error; or the signal's reason
+   * @throws NothingSent where the connection had ended before the request went out; AttemptFailure: reset, tls_invalid, timeout, response_too_large, protocol_error; or the signal's reason
    */
   exchange({ path, headers, body, last, signal }: Exchange): Promise<ExchangeResponse> {
     this.exchanges++;
@@ -86,6 +86,7 @@ export class Connection {
         this.close();
       };
       const reading = new ResponseReading();
+      let sent = false;
       const finish = (failure: unknown) => {
         signal.removeEventListener('abort', giveUp);
         const response = reading.response(failure === null);
@@ -93,12 +94,14 @@ export class Connection {
         else reject(failure ?? new AttemptFailure('reset', 'the response has no status'));
       };
       const handler: Dispatcher.DispatchHandler = {
-        onRequestStart: () => undefined,
+        onRequestStart: () => {
+          sent = true;
+        },
         onResponseStart: (_controller, status, responseHeaders) =>
           reading.start(status, responseHeaders['retry-after']),
         onResponseData: (_controller, chunk) => reading.add(chunk),
         onResponseEnd: () => finish(null),
-        onResponseError: (_controller, error) => finish(exchangeFailure(error)),
+        onResponseError: (_controller, error) => finish(sent ? exchangeFailure(error) : new NothingSent()),
       };
       signal.addEventListener('abort', giveUp, { once: true });
       if (signal.aborted) return giveUp();

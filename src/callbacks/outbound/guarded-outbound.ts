@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { FailureClass } from '../failure-class.ts';
-import { AttemptFailure } from './attempt-failure.ts';
+import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { Connection, type ExchangeResponse } from './connection.ts';
 import { dial, secured } from './dial.ts';
 import { IdleConnections } from './idle-connections.ts';
@@ -105,29 +105,47 @@ class GuardedOutbound implements Outbound {
     this.#idle.closeAll();
   }
 
-  async #attempt(attempt: Attempt, { url, headers, body }: PostRequest): Promise<ExchangeResponse> {
-    const rules = this.#rules();
-    const checked = checkTarget(url, rules);
+  async #attempt(attempt: Attempt, request: PostRequest): Promise<ExchangeResponse> {
+    const checked = checkTarget(request.url, this.#rules());
     if ('refused' in checked) throw new AttemptFailure(checked.refused.failureClass, checked.refused.reason);
     const { target } = checked;
     attempt.signal.throwIfAborted();
-    const connection = this.#idle.take(target.origin) ?? (await this.#open(attempt, target));
+    const kept = this.#idle.take(target.origin);
+    if (kept) {
+      try {
+        return await this.#exchange(attempt, target, request, kept);
+      } catch (error) {
+        // One attempt is one POST: only what was never written is written again.
+        if (!(error instanceof NothingSent)) throw error;
+      }
+    }
+    return this.#exchange(attempt, target, request, await this.#open(attempt, target));
+  }
+
+  async #exchange(
+    attempt: Attempt,
+    { origin, path }: Target,
+    { headers, body }: PostRequest,
+    connection: Connection,
+  ): Promise<ExchangeResponse> {
     attempt.phase = 'exchange';
-    const last = this.#closed || this.#idle.isUnreliable(target.origin);
+    const last = this.#closed || this.#idle.isUnreliable(origin);
     try {
-      const response = await connection.exchange({ path: target.path, headers, body, last, signal: attempt.signal });
-      if (response.complete && !last && !this.#closed) this.#idle.give(target.origin, connection);
+      const response = await connection.exchange({ path, headers, body, last, signal: attempt.signal });
+      if (connection.exchanges > 1) this.#idle.trust(origin);
+      if (response.complete && !last && !this.#closed) this.#idle.give(origin, connection);
       else connection.close();
       return response;
     } catch (error) {
       connection.close();
       const reset = error instanceof AttemptFailure && error.failureClass === 'reset';
-      if (reset && connection.exchanges > 1) this.#idle.distrust(target.origin);
+      if (reset && !(error instanceof NothingSent) && connection.exchanges > 1) this.#idle.distrust(origin);
       throw error;
     }
   }
 
   async #open(attempt: Attempt, target: Target): Promise<Connection> {
+    attempt.phase = 'resolve';
     const { host, port, literal, secure } = target;
     const { signal } = attempt;
     const lookup = { isPublic: this.#isPublic, dnsServers: this.#options.dnsServers ?? null, signal };

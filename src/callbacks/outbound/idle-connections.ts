@@ -6,7 +6,12 @@
 const LONGEST_LIFE_MS = 30_000;
 const MOST_IDLE = 256;
 const MOST_IDLE_OF_ORIGIN = 8;
-/** How many origins are remembered for closing connections that they had promised to keep. */
+/**
+ * Some receivers end a connection right behind a response that promised to keep it, and a request that crosses that end
+ * is lost. So the first connections of an origin must have stood for this long before one is used again.
+ */
+const SETTLING_MS = 20;
+/** How many origins are remembered for keeping their promise, and for breaking it. */
 const MOST_REMEMBERED = 1_000;
 
 /** What is kept: a connection. */
@@ -17,38 +22,63 @@ export interface Keepable {
   close(): void;
 }
 
-export class IdleConnections<Connection extends Keepable> {
-  readonly #idle = new Map<string, Connection[]>();
-  #count = 0;
-  readonly #unreliable = new Set<string>();
+interface Idle<Connection> {
+  readonly connection: Connection;
+  readonly since: number;
+}
 
-  /** A connection to use now, the one used last; null if a new one is needed. */
+export class IdleConnections<Connection extends Keepable> {
+  readonly #idle = new Map<string, Idle<Connection>[]>();
+  #count = 0;
+  readonly #reliable = new RecentOrigins();
+  readonly #unreliable = new RecentOrigins();
+
+  /** A connection to use now; null if a new one is needed. */
   take(origin: string): Connection | null {
-    const connections = this.#idle.get(origin) ?? [];
-    for (let connection = connections.at(-1); connection; connection = connections.at(-1)) {
-      this.#remove(origin, connection);
-      if (this.#mayServe(connection)) return connection;
-      connection.close();
+    for (;;) {
+      const idle = this.#idle.get(origin) ?? [];
+      // The one used last is the likeliest to stand; of an origin that is not known yet, the one that has stood longest.
+      const next = this.#reliable.has(origin) ? idle.at(-1) : idle[0];
+      if (!next) return null;
+      if (!this.#reliable.has(origin) && performance.now() - next.since < SETTLING_MS) return null;
+      this.closed(origin, next.connection);
+      if (mayServe(next.connection)) return next.connection;
+      next.connection.close();
     }
-    return null;
   }
 
   /** Keeps a connection whose last response came to its end, or closes it. */
   give(origin: string, connection: Connection): void {
-    const connections = this.#idle.get(origin) ?? [];
-    const full = this.#count >= MOST_IDLE || connections.length >= MOST_IDLE_OF_ORIGIN;
-    if (full || this.#unreliable.has(origin) || !this.#mayServe(connection)) {
+    const idle = this.#idle.get(origin) ?? [];
+    const full = this.#count >= MOST_IDLE || idle.length >= MOST_IDLE_OF_ORIGIN;
+    if (full || this.isUnreliable(origin) || !mayServe(connection)) {
       connection.close();
       return;
     }
-    this.#idle.set(origin, connections);
-    connections.push(connection);
+    this.#idle.set(origin, idle);
+    idle.push({ connection, since: performance.now() });
     this.#count++;
   }
 
   /** Forgets a connection that has closed. */
   closed(origin: string, connection: Connection): void {
-    this.#remove(origin, connection);
+    const idle = this.#idle.get(origin);
+    const index = idle?.findIndex((entry) => entry.connection === connection) ?? -1;
+    if (!idle || index === -1) return;
+    idle.splice(index, 1);
+    this.#count--;
+    if (idle.length === 0) this.#idle.delete(origin);
+  }
+
+  /** A kept connection served: the origin keeps what it promises. */
+  trust(origin: string): void {
+    if (!this.#reliable.has(origin)) this.#reliable.add(origin);
+  }
+
+  /** The origin closed a kept connection as it was used again: that cost an attempt, and shall not cost another. */
+  distrust(origin: string): void {
+    this.#reliable.delete(origin);
+    this.#unreliable.add(origin);
   }
 
   /** Whether a connection to the origin should be used once only. */
@@ -56,34 +86,21 @@ export class IdleConnections<Connection extends Keepable> {
     return this.#unreliable.has(origin);
   }
 
-  /** The origin closed a kept connection as it was used again: that cost an attempt, and shall not cost another. */
-  distrust(origin: string): void {
-    this.#unreliable.delete(origin);
-    this.#unreliable.add(origin);
-    if (this.#unreliable.size > MOST_REMEMBERED) {
-      for (const oldest of this.#unreliable) {
-        this.#unreliable.delete(oldest);
-        break;
-      }
-    }
-  }
-
   closeAll(): void {
-    for (const connection of [...this.#idle.values()].flat()) connection.close();
+    for (const { connection } of [...this.#idle.values()].flat()) connection.close();
     this.#idle.clear();
     this.#count = 0;
   }
+}
 
-  #mayServe(connection: Connection): boolean {
-    return connection.open && performance.now() - connection.openedAt < LONGEST_LIFE_MS;
-  }
+const mayServe = ({ open, openedAt }: Keepable): boolean => open && performance.now() - openedAt < LONGEST_LIFE_MS;
 
-  #remove(origin: string, connection: Connection): void {
-    const connections = this.#idle.get(origin);
-    const index = connections?.indexOf(connection) ?? -1;
-    if (!connections || index === -1) return;
-    connections.splice(index, 1);
-    this.#count--;
-    if (connections.length === 0) this.#idle.delete(origin);
+/** A bounded set, from which the origin that was added first goes first. */
+class RecentOrigins extends Set<string> {
+  override add(origin: string): this {
+    super.add(origin);
+    const [oldest] = this;
+    if (this.size > MOST_REMEMBERED && oldest !== undefined) this.delete(oldest);
+    return this;
   }
 }

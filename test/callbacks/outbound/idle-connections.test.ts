@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdleConnections, type Keepable } from '../../../src/callbacks/outbound/idle-connections.ts';
 
 class Kept implements Keepable {
@@ -9,10 +9,31 @@ class Kept implements Keepable {
   }
 }
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'], now: 0 }));
+afterEach(() => void vi.useRealTimers());
+const pass = (ms: number) => vi.advanceTimersByTime(ms);
+
 const ORIGIN = 'https://hook.example.com:443';
+
+test('the first connection of an origin serves again once it has stood for 20 ms', () => {
+  const idle = new IdleConnections<Kept>();
+  const [first, second] = [new Kept(), new Kept()];
+  idle.give(ORIGIN, first);
+  pass(19);
+  idle.give(ORIGIN, second);
+  expect(idle.take(ORIGIN)).toBeNull();
+  pass(1);
+  expect([idle.take(ORIGIN), idle.take(ORIGIN)]).toEqual([first, null]);
+  idle.trust(ORIGIN);
+  expect(idle.take(ORIGIN)).toBe(second);
+  idle.give(ORIGIN, second);
+  idle.distrust(ORIGIN);
+  expect(idle.take(ORIGIN)).toBeNull();
+});
 
 test('the connection used last serves next, at its own origin only', () => {
   const idle = new IdleConnections<Kept>();
+  idle.trust(ORIGIN);
   const [first, second] = [new Kept(), new Kept()];
   idle.give(ORIGIN, first);
   idle.give(ORIGIN, second);
@@ -22,6 +43,7 @@ test('the connection used last serves next, at its own origin only', () => {
 
 test('a connection serves for 30 seconds from its opening, however busy it is', () => {
   const idle = new IdleConnections<Kept>();
+  idle.trust(ORIGIN);
   const [old, young] = [new Kept(performance.now() - 30_000), new Kept(performance.now() - 29_000)];
   idle.give(ORIGIN, old);
   expect([old.open, idle.take(ORIGIN)]).toEqual([false, null]);
@@ -32,6 +54,7 @@ test('a connection serves for 30 seconds from its opening, however busy it is', 
 test('one that has closed does not serve', () => {
   const idle = new IdleConnections<Kept>();
   const [closed, forgotten] = [new Kept(), new Kept()];
+  idle.trust(ORIGIN);
   idle.give(ORIGIN, forgotten);
   idle.closed(ORIGIN, forgotten);
   idle.give(ORIGIN, closed);
@@ -51,6 +74,7 @@ test('eight are kept for an origin and 256 in all; the rest is closed', () => {
   expect([...kept, ...others].filter(({ open }) => open)).toHaveLength(0);
   const again = new Kept();
   idle.give(ORIGIN, again);
+  pass(20);
   expect(idle.take(ORIGIN)).toBe(again);
 });
 

@@ -352,9 +352,14 @@ describe('proxies of the environment', () => {
 });
 
 describe('kept connections', () => {
+  /** So long must the first one have stood before it is used again. */
+  const settled = () => new Promise((done) => setTimeout(done, 40));
+
   test('serve the next attempt to the same origin, and no other', async () => {
     const temper: Temper = (socket) => socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
     const { post, receiver, asked } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
+    await post('hook.example.com');
+    await settled();
     for (let i = 0; i < 5; i++) expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
     expect([receiver.connections, asked.length]).toEqual([1, 2]);
     await post('other.example.com');
@@ -376,6 +381,7 @@ describe('kept connections', () => {
   test('are judged by their URL all the same', async () => {
     const { outbound, receiver, post } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic });
     await post('hook.example.com');
+    await settled();
     const url = `http://user:s3cr3t@hook.example.com:${receiver.port}/`;
     expect(await outbound.post({ url, headers: {}, body: BODY })).toMatchObject({ failureClass: 'url_not_allowed' });
   });
@@ -389,10 +395,22 @@ describe('kept connections', () => {
     ]) {
       const { post, receiver } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper: sends(bytes) });
       expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
-      await new Promise((done) => setTimeout(done, 30));
+      await settled();
       expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
       expect([bytes, receiver.connections]).toEqual([bytes, 2]);
     }
+  });
+
+  test('that a receiver ends although it had promised to keep them cost nothing', async () => {
+    let requests = 0;
+    const temper: Temper = (socket) =>
+      socket.on('data', () => {
+        requests++;
+        socket.end('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 0\r\n\r\n');
+      });
+    const { post, receiver } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
+    for (let i = 0; i < 20; i++) expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
+    expect([requests, receiver.connections]).toEqual([20, 20]);
   });
 
   test('that are closed as they are used again cost one attempt, and are not kept from then on', async () => {
@@ -408,6 +426,7 @@ describe('kept connections', () => {
     };
     const { post, receiver } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
     expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
+    await settled();
     // One attempt is one POST, never two: this one counts, and the process makes it again.
     expect(await post('hook.example.com')).toMatchObject({ failureClass: 'reset' });
     for (let i = 0; i < 3; i++) expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
