@@ -17,6 +17,7 @@ import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
 import { readBody } from './body.ts';
 import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
 import { failure, failureText, RPC, type RpcFailure, type RpcId, readMessage, resultText } from './json-rpc.ts';
+import { rememberingRequests } from './known-messages.ts';
 import { isAllowedOrigin, type OriginRules } from './origins.ts';
 import { refuseNotification } from './revisions.ts';
 
@@ -48,8 +49,9 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
   const common = { ...commonHeaders('everybody', service.publicUrl), 'cache-control': 'no-store' };
   const forPages = Object.entries(common).flat();
   const forPrograms = Object.entries(common)
-    .filter(([name]) => !/^(?:access-control|cross-origin)-/.test(name))
+    .filter(([name]) => PROGRAMS_READ.has(name))
     .flat();
+  const read = rememberingRequests(readMessage);
   let draining = false;
 
   const envelope = (refused: Problem, requestId: string): ErrorEnvelope =>
@@ -75,7 +77,7 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
   };
 
   const answerTo = (body: Buffer, around: Surroundings): Answer | Promise<Answer> => {
-    const message = readMessage(body);
+    const message = read(body);
     switch (message.kind) {
       case 'broken':
         return refused(message.id, message.failure);
@@ -101,7 +103,7 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
     if (status !== 204) own.push('content-length', String(length));
     if (allow !== undefined) own.push('allow', allow);
-    // What only browsers ask for is sent to browsers only.
+    // A browser names the page's origin with every POST; what only browsers heed is sent to them alone.
     const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
     response.writeHead(status, shared.concat(own));
     // Text without a single character beyond ASCII is the same in both, and Latin-1 costs less to write.
@@ -168,6 +170,8 @@ const refused = (id: RpcId, refusal: RpcFailure): Answer => ({
 
 const answered = (id: RpcId, outcome: Outcome): Answer =>
   typeof outcome === 'string' ? { status: 200, body: resultText(id, outcome) } : refused(id, outcome);
+
+const PROGRAMS_READ: ReadonlySet<string> = new Set(['cache-control', 'x-content-type-options']);
 
 const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are no web pages send no Origin.';
 
