@@ -23,10 +23,13 @@ const MAIN_JOB = [
   'test/http/app.test.ts',
 ];
 
+/** Whole services of their own, killed: only where the event store was started for this run, and so holds nothing else. */
+const CRASHES = process.env.EVENTSTORE_CONTROL_URL ? ['test/crash/deliveries.full.test.ts'] : [];
+
 export default defineConfig({
   test: {
     setupFiles: ['test/support/watch-answers.ts'],
-    include: ['test/**/*.integration.test.ts', ...(configured ? MAIN_JOB : [])],
+    include: ['test/**/*.integration.test.ts', ...(configured ? [...MAIN_JOB, ...CRASHES] : [])],
     exclude: configDefaults.exclude,
     env: { TEST_STORAGE: 'engines' },
     // The engines are shared: one file after the other keeps each one's log to itself.
