@@ -46,7 +46,7 @@ function contentOf({ path, success: { content } }: Operation): JsonObject {
   if ('schema' in content) return json(path === '/v2/mcp' ? { type: 'object' } : refTo(content.schema));
   if ('schemas' in content) return json({ anyOf: content.schemas.map(refTo) });
   const schema = content.type === JSON_TYPE ? { type: 'object' } : { type: 'string' };
-  const also = path === '/docs/{page}' ? { 'text/markdown': { schema: { type: 'string' } } } : {};
+  const also = path.startsWith('/docs') ? { 'text/markdown': { schema: { type: 'string' } } } : {};
   return { [content.type]: { schema }, ...also };
 }
 

@@ -1,5 +1,6 @@
 /** The wallet's keys and deliveries (specification 2.6 and 2.7; `http-api.md`, Wallet endpoints). */
 import { z } from 'zod';
+import { FailureClass } from '../../../callbacks/failure-class.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';
 import { Meta, Timestamp } from './meta.ts';
 
@@ -27,32 +28,13 @@ export const RotationAnswer = z.object({
   previous_key_valid_until: Moment.describe('30 minutes after the rotation.'),
 });
 
-export const FAILURE_CLASSES = [
-  'dns_not_found',
-  'dns_timeout',
-  'address_not_public',
-  'url_not_allowed',
-  'connect_refused',
-  'connect_timeout',
-  'tls_invalid',
-  'timeout',
-  'http_3xx',
-  'http_4xx',
-  'http_5xx',
-  'reset',
-  'response_too_large',
-  'protocol_error',
-  'interrupted',
-  'content_withdrawn',
-] as const;
-
 export const DeliveryAttempt = z.object({
   attempt: z.int().min(1).describe('1 to 7; an interrupted attempt is made again under its number.'),
   redelivery: z.boolean().describe('An operator asked for it, outside the seven; numbered by itself.'),
   started_at: Timestamp,
   duration_ms: z.int().min(0).nullable(),
   response_code: z.int().nullable(),
-  failure_class: z.enum(FAILURE_CLASSES).nullable().describe('Null where the receiver acknowledged.'),
+  failure_class: FailureClass.nullable().describe('Null where the receiver acknowledged.'),
   hint: z.string().nullable(),
   signature_key_id: z.string().nullable(),
 });
