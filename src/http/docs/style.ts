@@ -36,7 +36,9 @@ a:hover { text-decoration-thickness: .12em; }
 .menu li a { display: block; padding: .3rem 0; color: inherit; text-decoration: none; }
 .menu li a:hover { color: var(--accent); text-decoration: underline; }
 .menu li a[aria-current] { color: var(--accent); font-weight: 600; }
-main { min-width: 0; padding: 1.5rem 0 4rem; max-width: 45rem; }
+main { min-width: 0; padding: 1.5rem 0 4rem; }
+main > :not(pre, .table), main section > * { max-width: 45rem; }
+main > .table { max-width: 52rem; }
 footer { border-top: 1px solid var(--line); color: var(--quiet); font-size: .9rem; padding: 1.25rem; }
 footer p { max-width: 76rem; margin: 0 auto; }
 
@@ -78,7 +80,7 @@ section h2 code { background: none; padding: 0; font-size: 1rem; }
 .status { color: var(--quiet); font: 400 .95rem var(--sans); }
 .codes { list-style: none; padding: 0; columns: 17rem; font-size: .92rem; color: var(--quiet); }
 .codes a { font-family: var(--mono); font-size: .9em; margin-right: .3rem; }
-.next { display: flex; justify-content: space-between; gap: 1rem; flex-wrap: wrap; margin-top: 4rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
+main > .next { max-width: none; display: flex; justify-content: space-between; gap: 1rem; flex-wrap: wrap; margin-top: 4rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
 
 @media (min-width: 60rem) {
   .top a { display: block; max-width: 73.5rem; margin: 0 auto; }

@@ -1,6 +1,6 @@
 /** `POST /v2/cases/batch` (specification 2.5; `http-api.md`). */
 import { z } from 'zod';
-import { MAX_BATCH_SIZE, MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
+import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';
 import { CaseAnswer } from './case.ts';
 import { ERROR_CODES } from './errors.ts';
