@@ -10,6 +10,8 @@ export interface Certificate {
 export interface Authority extends Certificate {
   /** A certificate for a host name or an IPv4 address, signed by this authority. */
   issue(host: string, valid?: { readonly from: Date; readonly until: Date }): Certificate;
+  /** The same with a key of RSA, for what elliptic curves cannot do. */
+  issueRsa(host: string): Certificate;
 }
 
 const DAY_MS = 86_400_000;
@@ -28,6 +30,11 @@ export function makeAuthority(name = 'Test Authority'): Authority {
   return {
     cert: own,
     key: pem(keys.privateKey),
+    issueRsa(host) {
+      const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const cert = certificate({ subject: host, publicKey, issuer, valid: validNow(), extension: namesOf(host) });
+      return { cert, key: pem(privateKey) };
+    },
     issue(host, valid = validNow()) {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const cert = certificate({ subject: host, publicKey, issuer, valid, extension: namesOf(host) });

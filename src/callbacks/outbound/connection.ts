@@ -38,7 +38,15 @@ export class Connection {
   readonly #gate: ResponseGate;
   readonly #client: Client;
 
-  constructor(origin: string, socket: Socket) {
+  /**
+   * @param socket what is spoken over
+   * @param wire what that runs over: the same, or the connection below TLS
+   */
+  constructor(
+    origin: string,
+    socket: Socket,
+    readonly wire: Socket,
+  ) {
     this.#gate = new ResponseGate(socket);
     let handedOver = false;
     this.#client = new Client(origin, {

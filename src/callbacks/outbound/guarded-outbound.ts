@@ -3,10 +3,12 @@
  * steps (the URL, the addresses behind it, the connection, TLS, the exchange) under one deadline, and whatever goes wrong
  * in one of them is an outcome with a class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
  */
+import { constants } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { networkInterfaces } from 'node:os';
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { createSecureContext, DEFAULT_CIPHERS, rootCertificates, type SecureContext } from 'node:tls';
 import type { FailureClass } from '../failure-class.ts';
+import { Attempt } from './attempt.ts';
 import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { Connection, type ExchangeResponse } from './connection.ts';
 import { dial, secured } from './dial.ts';
@@ -41,15 +43,12 @@ export const DEADLINE_MS = 10_000;
 /** How long this machine's own addresses are remembered: they change with its interfaces. */
 const OWN_ADDRESSES_MS = 10_000;
 
-type Phase = 'resolve' | 'connect' | 'secure' | 'exchange';
-
-/** What the deadline says of the phase that it ended. */
-const LATE: Readonly<Record<Phase, FailureClass>> = {
-  resolve: 'dns_timeout',
-  connect: 'connect_timeout',
-  secure: 'timeout',
-  exchange: 'timeout',
-};
+/**
+ * Node's own choice without Diffie-Hellman over finite fields, in which a receiver chooses the size of the numbers that
+ * we compute with.
+ */
+const CIPHERS = `${DEFAULT_CIPHERS}:!DHE`;
+const CURVES = 'X25519:P-256:P-384:P-521';
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   return new GuardedOutbound(options);
@@ -74,6 +73,10 @@ class GuardedOutbound implements Outbound {
     this.#isPublic = options.isPublic ?? judgeOf(refusedRanges.map(rangeOf));
     this.#secureContext = createSecureContext({
       minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
+      ecdhCurve: CURVES,
+      // In TLS 1.2 a receiver could ask for handshakes without end, each of which costs us more than it.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET,
       ...(extraAuthorities ? { ca: [...rootCertificates, ...extraAuthorities] } : {}),
     });
   }
@@ -124,11 +127,12 @@ class GuardedOutbound implements Outbound {
 
   async #exchange(
     attempt: Attempt,
-    { origin, path }: Target,
+    { origin, path, secure }: Target,
     { headers, body }: PostRequest,
     connection: Connection,
   ): Promise<ExchangeResponse> {
     attempt.phase = 'exchange';
+    if (secure) attempt.watch(connection.wire);
     const last = this.#closed || this.#idle.isUnreliable(origin);
     try {
       const response = await connection.exchange({ path, headers, body, last, signal: attempt.signal });
@@ -155,8 +159,9 @@ class GuardedOutbound implements Outbound {
     attempt.phase = 'connect';
     const plain = await dial(checked, port, signal);
     attempt.phase = 'secure';
+    if (secure) attempt.watch(plain);
     const socket = secure ? await secured(plain, host, literal, this.#secureContext, signal) : plain;
-    const connection = new Connection(target.origin, socket);
+    const connection = new Connection(target.origin, socket, plain);
     connection.onClose(() => this.#idle.closed(target.origin, connection));
     return connection;
   }
@@ -165,38 +170,6 @@ class GuardedOutbound implements Outbound {
     const { ownPorts = [] } = this.#options;
     const ownHosts = this.#ownHosts;
     return { ownHosts, ownPorts, trustedPairs: this.#trustedPairs, isPublic: this.#isPublic };
-  }
-}
-
-/** One attempt's time: what it began at, which phase it is in, and what ends it early. */
-class Attempt {
-  phase: Phase = 'resolve';
-  readonly #startedAt = performance.now();
-  readonly #controller = new AbortController();
-  readonly #deadline: NodeJS.Timeout;
-
-  constructor(deadlineMs: number) {
-    this.#deadline = setTimeout(() => this.#abort(LATE[this.phase], `nothing came in ${deadlineMs} ms`), deadlineMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  get durationMs(): number {
-    return Math.round(performance.now() - this.#startedAt);
-  }
-
-  interrupt(): void {
-    this.#abort('interrupted', 'the attempt was ended by the service');
-  }
-
-  end(): void {
-    clearTimeout(this.#deadline);
-  }
-
-  #abort(failureClass: FailureClass, message: string): void {
-    this.#controller.abort(new AttemptFailure(failureClass, message));
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the guard does with names, addresses, connections and TLS: a name server and receivers of the test's own. */
 import { networkInterfaces } from 'node:os';
-import type { TlsOptions } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../src/callbacks/outbound/guarded-outbound.ts';
 import type { Outbound } from '../../../src/callbacks/outbound/outbound.ts';
@@ -306,6 +306,33 @@ describe('TLS', () => {
       ciphers: 'ALL:@SECLEVEL=0',
     } as const;
     expect((await outcomeWith(old)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
+  });
+
+  test('is not spoken with numbers whose size the receiver chooses', async () => {
+    const tls = { ...authority.issueRsa(host), maxVersion: 'TLSv1.2', dhparam: 'auto' } as const;
+    const ephemeral = { ...tls, ciphers: 'DHE-RSA-AES128-GCM-SHA256' };
+    expect((await outcomeWith(ephemeral)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
+    const field = { ...authority.issue(host), ecdhCurve: 'ffdhe8192' };
+    expect((await outcomeWith(field)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
+    const elliptic = { ...tls, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' };
+    expect((await outcomeWith(elliptic)).outcome).toMatchObject({ failureClass: null });
+  });
+
+  test('of version 1.2 is not renegotiated: each handshake would cost us more than the receiver', async () => {
+    let renegotiated = 0;
+    const temper: Temper = (socket) => {
+      const again = () =>
+        (socket as TLSSocket).renegotiate({}, (error) => {
+          if (error || socket.destroyed) return;
+          renegotiated++;
+          again();
+        });
+      again();
+    };
+    const tls = { ...authority.issue(host), maxVersion: 'TLSv1.2' } as const;
+    const { post } = await setting(() => [RECEIVER], { ...trusting, tls, temper, deadlineMs: DEADLINE_MS });
+    expect((await post(host)).failureClass).not.toBeNull();
+    expect(renegotiated).toBe(0);
   });
 
   test('that is plain text: tls_invalid', async () => {
