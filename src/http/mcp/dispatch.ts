@@ -24,6 +24,8 @@ export type Outcome = string | RpcFailure;
 
 export type Dispatch = (request: RpcRequest, surroundings: Surroundings) => Outcome | Promise<Outcome>;
 
+const NO_ARGUMENTS = Object.freeze({});
+
 /** The list of tools changes with a release of the service alone. */
 const LIST_TTL_MS = 3_600_000;
 const CACHING = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const;
@@ -54,7 +56,7 @@ export function createDispatch(
     }
     const tool = byName.get(name);
     if (!tool) return invalid(unknownTool(name, [...byName.keys()]));
-    const sentArguments = (sent ?? {}) as ToolCall['sentArguments'];
+    const sentArguments = (sent ?? NO_ARGUMENTS) as ToolCall['sentArguments'];
     // Written out: a spread would cost more than all else here.
     const toolCall: ToolCall = {
       requestId: around.requestId,

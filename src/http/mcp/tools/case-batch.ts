@@ -24,7 +24,7 @@ export const caseBatchTool = <Parameters extends object>(
         required: true,
         example: '[{"case_id": "3:24-cv-01234", "court_code": "cand"}]',
       },
-      payment_tx: paymentParameter('0.99 USDC × the number of queries'),
+      payment_tx: paymentParameter('0.99 USDC times the number of queries'),
     },
     queryParameters: CASE_PARAMETERS,
     returns: { results: { type: 'array', items: { type: 'object' } } },

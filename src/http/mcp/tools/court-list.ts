@@ -11,7 +11,6 @@ import { newRequestId } from '../../send-problem.ts';
 import type { StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Argument, Parameters } from '../parameters.ts';
-import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
 import { toolResult } from '../tool-result.ts';
 
@@ -68,7 +67,6 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
     const status = shown[index];
     return status ? [{ court, json: JSON.stringify(shortly(status)), words: searchable(court) }] : [];
   });
-  const ready = readyResults(service.clock);
   const regions = new Set(courts.flatMap(({ region }) => region ?? []));
 
   return freeTool(service, {
@@ -87,16 +85,14 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
       const limit = readLimit(values.get('limit'), issues);
       const offset = readCursor(values.get('cursor'), filters, issues);
       if (issues.length) return issues;
-      return ready(JSON.stringify([filters, limit, offset]), () => {
-        const found = matching(all, filters);
-        const page = found.slice(offset, offset + limit);
-        const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
-        const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
-        const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
-        const list = page.map(({ json }) => json).join(',');
-        return toolResult({
-          structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
-        });
+      const found = matching(all, filters);
+      const page = found.slice(offset, offset + limit);
+      const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
+      const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
+      const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
+      const list = page.map(({ json }) => json).join(',');
+      return toolResult({
+        structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
       });
     },
   });

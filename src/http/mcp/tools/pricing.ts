@@ -8,7 +8,6 @@ import { costInUsd, PRICE_BASE_UNITS } from '../../paid-call.ts';
 import { type AnsweringService, newRequestId } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
 import { freeTool } from '../free-tool.ts';
-import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
 import { type ToolResult, toolResult } from '../tool-result.ts';
 
@@ -55,7 +54,6 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
     sandbox: `${service.publicUrl}/v2/mcp?test=1 answers every tool from invented dockets, free.`,
     documentation_url: `${service.publicUrl}/docs/mcp`,
   };
-  const ready = readyResults(service.clock);
   const make = (): ToolResult => {
     const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
     return toolResult({ structured: JSON.stringify({ meta, ...prices }) });
@@ -72,6 +70,6 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
       free_tools: { type: 'array', items: { type: 'string' } },
       payment: { type: 'object' },
     },
-    answer: () => ready('pricing', make),
+    answer: make,
   });
 }

@@ -6,7 +6,6 @@ import { metaOf } from '../../meta.ts';
 import { newRequestId } from '../../send-problem.ts';
 import { API_VERSION, type StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
-import { readyResults } from '../ready-result.ts';
 import type { Tool } from '../tool.ts';
 import { type ToolResult, toolResult } from '../tool-result.ts';
 
@@ -18,7 +17,6 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
     entries_included: 0,
     continuation_hint: `Call service_court_list, with search, country or region: all ${courts.length} courts at once would fill your context. GET ${service.publicUrl}/v2/status has all of them.`,
   };
-  const ready = readyResults(service.clock);
   const make = (): ToolResult => {
     const parts = health();
     const components = Object.entries(parts).map(([name, { status, since }]) => [name, { status, since }]);
@@ -45,6 +43,6 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
       components: { type: 'object' },
       coverage_summary: { type: 'object' },
     },
-    answer: () => ready('status', make),
+    answer: make,
   });
 }

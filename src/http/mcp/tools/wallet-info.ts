@@ -167,7 +167,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     name: NAME,
     title: 'Keys and callbacks of a wallet',
     description:
-      'Ids of the keys that sign your wallet’s callbacks (the first call makes one; secrets are never shown) and, with include_deliveries, the history of those callbacks. 0.99 USD for the keys, 0.99 USD more for deliveries, each in a payment of its own. Not for queries of cases. Without payments it returns payment instructions, free.',
+      'Ids of the keys that sign the callbacks of your wallet (the first call makes one; secrets are never shown) and, with include_deliveries, the history of those callbacks. 0.99 USD for the keys, 0.99 USD more for deliveries, each in a payment of its own. Not for queries of cases. Without payments it returns payment instructions, free.',
     parameters: PARAMETERS,
     outputSchema: openSchema({
       wallet: { type: 'string' },
