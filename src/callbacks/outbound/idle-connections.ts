@@ -24,7 +24,7 @@ export interface Keepable {
 
 interface Idle<Connection> {
   readonly connection: Connection;
-  readonly since: number;
+  settled: boolean;
 }
 
 export class IdleConnections<Connection extends Keepable> {
@@ -39,8 +39,7 @@ export class IdleConnections<Connection extends Keepable> {
       const idle = this.#idle.get(origin) ?? [];
       // The one used last is the likeliest to stand; of an origin that is not known yet, the one that has stood longest.
       const next = this.#reliable.has(origin) ? idle.at(-1) : idle[0];
-      if (!next) return null;
-      if (!this.#reliable.has(origin) && performance.now() - next.since < SETTLING_MS) return null;
+      if (!next || (!this.#reliable.has(origin) && !next.settled)) return null;
       this.closed(origin, next.connection);
       if (mayServe(next.connection)) return next.connection;
       next.connection.close();
@@ -56,8 +55,10 @@ export class IdleConnections<Connection extends Keepable> {
       return;
     }
     this.#idle.set(origin, idle);
-    idle.push({ connection, since: performance.now() });
+    const entry = { connection, settled: false };
+    idle.push(entry);
     this.#count++;
+    if (!this.#reliable.has(origin)) settle(entry);
   }
 
   /** Forgets a connection that has closed. */
@@ -92,6 +93,14 @@ export class IdleConnections<Connection extends Keepable> {
     this.#count = 0;
   }
 }
+
+/** After the time, and after what came meanwhile has been read: a process that was busy has not seen an end yet. */
+const settle = (entry: { settled: boolean }): void => {
+  const settled = () => {
+    entry.settled = true;
+  };
+  setTimeout(() => setImmediate(settled), SETTLING_MS).unref();
+};
 
 const mayServe = ({ open, openedAt }: Keepable): boolean => open && performance.now() - openedAt < LONGEST_LIFE_MS;
 

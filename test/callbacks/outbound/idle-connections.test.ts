@@ -9,7 +9,7 @@ class Kept implements Keepable {
   }
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'], now: 0 }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setImmediate'], now: 0 }));
 afterEach(() => void vi.useRealTimers());
 const pass = (ms: number) => vi.advanceTimersByTime(ms);
 
@@ -22,12 +22,22 @@ test('the first connection of an origin serves again once it has stood for 20 ms
   pass(19);
   idle.give(ORIGIN, second);
   expect(idle.take(ORIGIN)).toBeNull();
-  pass(1);
+  pass(2);
   expect([idle.take(ORIGIN), idle.take(ORIGIN)]).toEqual([first, null]);
   idle.trust(ORIGIN);
   expect(idle.take(ORIGIN)).toBe(second);
   idle.give(ORIGIN, second);
   idle.distrust(ORIGIN);
+  expect(idle.take(ORIGIN)).toBeNull();
+});
+
+test('a process that was busy reads first what came meanwhile', () => {
+  const idle = new IdleConnections<Kept>();
+  const kept = new Kept();
+  idle.give(ORIGIN, kept);
+  setTimeout(() => idle.closed(ORIGIN, kept), 20);
+  pass(20);
+  pass(1);
   expect(idle.take(ORIGIN)).toBeNull();
 });
 
@@ -74,7 +84,7 @@ test('eight are kept for an origin and 256 in all; the rest is closed', () => {
   expect([...kept, ...others].filter(({ open }) => open)).toHaveLength(0);
   const again = new Kept();
   idle.give(ORIGIN, again);
-  pass(20);
+  pass(21);
   expect(idle.take(ORIGIN)).toBe(again);
 });
 
