@@ -46,14 +46,14 @@ const section = (tag: Operation['tag']): string =>
   [`## ${tag}`, ...OPERATIONS.filter((operation) => operation.tag === tag).map(endpoint)].join('\n\n');
 
 function endpoint(operation: Operation): string {
-  const { method, path, id, summary, description, price, body, success } = operation;
+  const { method, path, id, summary, description, price, body } = operation;
   const cost = price === null ? 'Free' : id === 'postCasesBatch' ? `${price} USD for each query` : `${price} USD`;
   const blocks = [
     `### \`${method.toUpperCase()} ${path}\` {#${id}}`,
     `**${summary}.** ${cost}.${description ? ` ${description}` : ''}`,
     parametersOf(operation),
-    body && 'example' in body ? `Body:\n\n\`\`\`json\n${JSON.stringify(body.example, null, 2)}\n\`\`\`` : '',
-    `Answer: ${answerOf(operation)}${operation.pending && success ? ' Or `202` while the chain has not decided: [come back](/docs/results).' : ''}`,
+    body ? `Body:\n\n\`\`\`json\n${JSON.stringify(body.example, null, 2)}\n\`\`\`` : '',
+    `Answer: ${answerOf(operation)}${operation.pending ? ' Or `202` while the chain has not decided: [come back](/docs/results).' : ''}`,
     refusalsOf(operation),
   ];
   return blocks.filter((block) => block !== '').join('\n\n');

@@ -93,13 +93,10 @@ function operationObject(operation: Operation): JsonObject {
           requestBody: {
             required: true,
             content: {
-              'application/json':
-                'schema' in body
-                  ? {
-                      schema: id === 'postMcp' ? { type: 'object' } : refTo(body.schema),
-                      example: body.example as Json,
-                    }
-                  : { schema: {} },
+              'application/json': {
+                schema: id === 'postMcp' ? { type: 'object' } : refTo(body.schema),
+                example: body.example as Json,
+              },
             },
           },
         }

@@ -24,7 +24,7 @@ export interface Operation {
   readonly requestHeaders?: readonly RequestHeaderName[];
   /** Names in the path, with what they are. */
   readonly inPath?: Readonly<Record<string, string>>;
-  readonly body?: { readonly schema: z.ZodType; readonly example: unknown } | { readonly type: string };
+  readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly success: Success;
   /** 202 while the chain has not decided. */
   readonly pending?: boolean;
@@ -47,7 +47,6 @@ export interface OtherParameter {
 
 export interface Success {
   readonly description: string;
-  readonly status?: 200 | 204;
   readonly headers: readonly ResponseHeaderName[];
   /** Of JSON: its schema. Otherwise the media type alone. */
   readonly content:

@@ -22,7 +22,7 @@ const COME_BACK: ReadonlySet<number> = new Set([202, 404, 409, 429, 503]);
 export function responsesOf(operation: Operation): JsonObject {
   const responses = new Map<number, Json>();
   const { success } = operation;
-  responses.set(success.status ?? 200, response(success.description, success.headers, contentOf(operation)));
+  responses.set(200, response(success.description, success.headers, contentOf(operation)));
   if (operation.id === 'postMcp') {
     responses.set(202, response('A notification or an answer of the client was taken.', [], null));
     responses.set(204, response('`notifications/initialized` was taken.', [], null));

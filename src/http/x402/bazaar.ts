@@ -30,7 +30,7 @@ function write({ required = [], optional = [], body }: Operation, method: Method
   const names = [...required, ...optional];
   const properties = Object.fromEntries(names.map((name) => [name, shortSchema(name)]));
   const example = Object.fromEntries(required.map((name) => [name, PARAMETERS[name].example]));
-  const sent = body && 'example' in body ? { bodyType: 'json', body: body.example as Json } : null;
+  const sent = body ? { bodyType: 'json', body: body.example as Json } : null;
   // A rotation has no body, and the extension knows no POST without one.
   const without = method === 'POST' ? { bodyType: 'json', body: {} } : null;
   const input = sent ?? without;
