@@ -38,7 +38,7 @@ async function setting(
   const { tls, temper = OK, ...outboundOptions } = options;
   const dns = keep(await startDnsServer(answer));
   const receiver = keep(await startHostile(temper, tls));
-  const outbound = keep(createOutbound({ deadlineMs: 2_000, dnsServers: [dns.address], ...outboundOptions }));
+  const outbound = keep(createOutbound({ deadlineMs: 10_000, dnsServers: [dns.address], ...outboundOptions }));
   return {
     outbound,
     receiver,
@@ -181,7 +181,7 @@ describe('a name', () => {
     const { post } = await setting(() => 'silence', { deadlineMs: DEADLINE_MS });
     const outcome = await post('hook.example.com');
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'dns_timeout' });
-    expect(outcome.durationMs).toBeLessThan(DEADLINE_MS + 300);
+    expect(outcome.durationMs).toBeLessThan(DEADLINE_MS + 3_000);
   });
 
   test.each(['localhost', 'a.localhost', 'metadata.google.internal', 'intranet', 'x.test', 'x.invalid'])(
@@ -348,7 +348,7 @@ describe('TLS', () => {
     ['ended', 'reset', (socket) => socket.once('data', () => socket.end())],
     ['never answered', 'timeout', () => undefined],
   ] as const satisfies [string, string, Temper][])('whose handshake is %s: %s', async (_, failureClass, temper) => {
-    const { post } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper, deadlineMs: DEADLINE_MS });
+    const { post } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper, deadlineMs: 1_000 });
     expect(await post(host, 'https')).toMatchObject({ responseCode: null, failureClass });
   });
 
