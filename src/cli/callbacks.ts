@@ -51,7 +51,7 @@ Examples:
   $ docket callbacks verify --headers headers.txt --body body.json --key KEY_ID:SECRET --at 2026-01-05T10:00:03Z
   $ docket callbacks verify --header "X-Service-Signature: sha256=…" --header "X-Service-Timestamp: 1767607200" \\
       --header "X-Service-Signature-Key-Id: KEY_ID" --key KEY_ID:SECRET --json < body.json
-  $ docket callbacks verify --headers headers.txt --body body.json --key SECRET --computed 5f2b…  why mine differs`,
+  $ docket callbacks verify --headers headers.txt --body body.json --key SECRET --computed 5f2b…`,
     )
     .action((options: VerifyOptions) => verify(context, options));
 };
