@@ -142,7 +142,8 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     answerEarly(request, response) {
       const { method, url = '', headers } = request;
       // A node that stops, and a request without a host, are refused as everywhere.
-      if (draining || method === 'OPTIONS' || headers.host === undefined || !PATHS.has(pathOf(url))) return false;
+      if (draining || method === 'OPTIONS' || headers.host === undefined) return false;
+      if (!PATHS.has(url) && !PATHS.has(pathOf(url))) return false;
       handle(request, response);
       return true;
     },
@@ -177,7 +178,8 @@ const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are
 
 const JSON_TYPES = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-const isJson = (contentType: string | undefined): boolean => contentType !== undefined && JSON_TYPES.test(contentType);
+const isJson = (contentType: string | undefined): boolean =>
+  contentType === 'application/json' || (contentType !== undefined && JSON_TYPES.test(contentType));
 
 function surroundingsOf(request: IncomingMessage, requestId: string, startedAt: number): Surroundings {
   const { url = '', headers, socket } = request;
