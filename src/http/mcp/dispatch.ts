@@ -19,8 +19,8 @@ export interface Surroundings extends Pick<ToolCall, 'requestId' | 'speaksX402' 
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A member `result` as JSON text, or why there is none. */
-export type Outcome = string | RpcFailure;
+/** A member `result`, JSON, or why there is none. */
+export type Outcome = Buffer | RpcFailure;
 
 export type Dispatch = (request: RpcRequest, surroundings: Surroundings) => Outcome | Promise<Outcome>;
 
@@ -68,13 +68,13 @@ export function createDispatch(
       address: around.address,
       startedAt: around.startedAt,
     };
-    const failed = (cause: unknown): string => {
+    const failed = (cause: unknown): Buffer => {
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');
-      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).text(era);
+      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).bytes(era);
     };
     try {
       const result = tool.run(toolCall);
-      return result instanceof Promise ? result.then((each) => each.text(era), failed) : result.text(era);
+      return result instanceof Promise ? result.then((each) => each.bytes(era), failed) : result.bytes(era);
     } catch (error) {
       return failed(error);
     }

@@ -16,7 +16,16 @@ import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId 
 import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
 import { readBody } from './body.ts';
 import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
-import { failure, failureText, RPC, type RpcFailure, type RpcId, readMessage, resultText } from './json-rpc.ts';
+import {
+  AFTER_RESULT,
+  beforeResult,
+  failure,
+  failureText,
+  RPC,
+  type RpcFailure,
+  type RpcId,
+  readMessage,
+} from './json-rpc.ts';
 import { rememberingRequests } from './known-messages.ts';
 import { isAllowedOrigin, type OriginRules } from './origins.ts';
 import { refuseNotification } from './revisions.ts';
@@ -42,6 +51,8 @@ interface Answer {
   readonly status: number;
   /** JSON; null for none. */
   readonly body: string | null;
+  /** Follows the body, and is followed by what closes it: results lie ready as bytes, and are not copied. */
+  readonly result?: Buffer;
   readonly allow?: string;
 }
 
@@ -96,19 +107,24 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     }
   };
 
-  const send = (response: ServerResponse, requestId: string, { status, body, allow }: Answer): void => {
+  const send = (response: ServerResponse, requestId: string, { status, body, result, allow }: Answer): void => {
     if (response.destroyed || response.headersSent) return;
     const own = ['x-request-id', requestId];
     const length = body === null ? 0 : Buffer.byteLength(body);
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
-    if (status !== 204) own.push('content-length', String(length));
+    if (status !== 204)
+      own.push('content-length', String(result ? length + result.length + AFTER_RESULT.length : length));
     if (allow !== undefined) own.push('allow', allow);
     // A browser names the page's origin with every POST; what only browsers heed is sent to them alone.
     const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
     response.writeHead(status, shared.concat(own));
-    // Text without a single character beyond ASCII is the same in both, and Latin-1 costs less to write.
-    if (body === null) response.end();
-    else response.end(body, length === body.length ? 'latin1' : 'utf8');
+    if (!result) {
+      response.end(body ?? undefined);
+      return;
+    }
+    response.write(body);
+    response.write(result);
+    response.end(AFTER_RESULT);
   };
 
   /** Never throws. */
@@ -170,7 +186,7 @@ const refused = (id: RpcId, refusal: RpcFailure): Answer => ({
 });
 
 const answered = (id: RpcId, outcome: Outcome): Answer =>
-  typeof outcome === 'string' ? { status: 200, body: resultText(id, outcome) } : refused(id, outcome);
+  Buffer.isBuffer(outcome) ? { status: 200, body: beforeResult(id), result: outcome } : refused(id, outcome);
 
 const PROGRAMS_READ: ReadonlySet<string> = new Set(['cache-control', 'x-content-type-options']);
 

@@ -41,9 +41,9 @@ export function freeTool(service: AnsweringService, { returns, answer, ...tool }
       if (known && Math.abs(now - known.madeAt) < MICROS_PER_SECOND) return known.result;
       const { values, issues } = readArguments(tool.parameters, call.sentArguments);
       const answered = answer(values, call);
-      const [first, ...others] = 'text' in answered ? issues : [...issues, ...answered];
+      const [first, ...others] = 'bytes' in answered ? issues : [...issues, ...answered];
       if (first) return refusal(service, { tool: tool.name, requestId: call.requestId }, refuseFor([first, ...others]));
-      if ('text' in answered) return keep(call.sentArguments, answered, now);
+      if ('bytes' in answered) return keep(call.sentArguments, answered, now);
       throw new Error(`${tool.name} gave neither an answer nor a fault`);
     },
   };

@@ -92,9 +92,9 @@ const broken = (id: RpcId, code: number, message: string): Incoming => ({
   failure: failure(code, message, 400),
 });
 
-/** A whole answer. @param result JSON text */
-export const resultText = (id: RpcId, result: string): string =>
-  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+/** What stands around the member `result` of an answer. */
+export const beforeResult = (id: RpcId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+export const AFTER_RESULT = '}';
 
 export const failureText = (id: RpcId, { code, message, data }: RpcFailure): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });

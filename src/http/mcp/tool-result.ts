@@ -1,4 +1,4 @@
-/** The result of a tool, as JSON text: structured content, and the same JSON as text for clients that read only that. */
+/** The result of a tool, as the bytes of JSON: structured content, and the same JSON as text for clients that read only that. */
 import type { JsonObject } from '../../events/event.ts';
 import type { Era } from './revisions.ts';
 import { META_KEYS } from './revisions.ts';
@@ -15,15 +15,15 @@ export interface ToolResultParts {
 
 export interface ToolResult {
   readonly parts: ToolResultParts;
-  /** The member `result` of a JSON-RPC answer, as JSON text. Made once for each era, however often it is sent. */
-  text(era: Era): string;
+  /** The member `result` of a JSON-RPC answer, JSON. Made once for each era, however often it is sent. */
+  bytes(era: Era): Buffer;
 }
 
 export function toolResult(parts: ToolResultParts): ToolResult {
-  const made: { [era in Era]?: string } = {};
+  const made: { [era in Era]?: Buffer } = {};
   return {
     parts,
-    text(era) {
+    bytes(era) {
       const known = made[era] ?? encoded(parts, era);
       made[era] = known;
       return known;
@@ -31,17 +31,17 @@ export function toolResult(parts: ToolResultParts): ToolResult {
   };
 }
 
-function encoded({ structured, isError = false, note, meta }: ToolResultParts, era: Era): string {
+function encoded({ structured, isError = false, note, meta }: ToolResultParts, era: Era): Buffer {
   const texts = note === undefined ? [structured] : [structured, note];
   const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',');
   const members = [`"content":[${content}]`, `"structuredContent":${structured}`, `"isError":${isError}`];
-  return `{${[...members, ...envelope(era, meta)].join(',')}}`;
+  return Buffer.from(`{${[...members, ...envelope(era, meta)].join(',')}}`);
 }
 
 /** A member `result` of the protocol's own methods. */
-export const protocolResult = (value: JsonObject, era: Era): string => {
+export const protocolResult = (value: JsonObject, era: Era): Buffer => {
   const members = JSON.stringify(value).slice(1, -1);
-  return `{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`;
+  return Buffer.from(`{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`);
 };
 
 /** What the newer revision has in every result beside what the result says. */

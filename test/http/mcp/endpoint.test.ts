@@ -9,7 +9,7 @@ import { post } from './client.ts';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
-const endpointWith = (dispatch: Dispatch = () => '{}', origins = NO_PAGES) =>
+const endpointWith = (dispatch: Dispatch = () => Buffer.from('{}'), origins = NO_PAGES) =>
   mcpEndpoint({ service, logger: silent, origins, dispatch });
 
 /** Over a socket, asked before the routes are. */

@@ -322,7 +322,14 @@ describe('a payment whose outcome is open, or that failed', () => {
   const facts = { limits: null, timings: { verify: 0, query: 0, settle: 0 } };
   const receipt = { dialect: 'self-paid', network: NETWORKS.local, payer: 'W', amount: '990000' } as const;
   const shown = (outcome: object, call = answered) =>
-    unpacked(JSON.parse(answers.outcome(call, { outcome: { ...outcome, ...facts } as never, receipt }).text('legacy')));
+    unpacked(
+      JSON.parse(
+        answers
+          .outcome(call, { outcome: { ...outcome, ...facts } as never, receipt })
+          .bytes('legacy')
+          .toString(),
+      ),
+    );
 
   it('says where to look, and never asks to pay again', () => {
     const { data, isError } = shown({ outcome: 'pending', transaction: 'T', boughtBy: answered.requestId });
