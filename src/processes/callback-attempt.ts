@@ -25,7 +25,7 @@ import { type SigningKey, validKeysAt } from '../commands/signing-key.ts';
 import { ensureSigningKey, loadSigningKeys } from '../commands/signing-key-use.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../events/delivery.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
 import { pause } from '../projections/pause.ts';
 import { type CommandContext, type EventLog, NO_STREAM, RevisionConflict } from '../storage/event-log.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
@@ -113,11 +113,11 @@ class Attendance {
     const [keys, contents] = await Promise.all([this.#keys(known.state), this.#contents(known.state)]);
     const claimed = await this.#claim(known, keys);
     if (!claimed) return clock.now() + LOOK_AGAIN;
-    const { underway, loaded } = claimed;
+    const { underway, loaded, claimedAt } = claimed;
     const lateMs = (clock.now() - due) / 1000;
     const outcome = contents ? await this.#post(contents, keys) : WITHDRAWN;
     this.#ports.observe?.({ failureClass: outcome.failureClass, durationMs: outcome.durationMs, lateMs });
-    return this.#finish(loaded, underway, outcome);
+    return this.#finish(loaded, underway, outcome, claimedAt);
   }
 
   async #load(): Promise<Loaded<Delivery>> {
@@ -176,15 +176,13 @@ class Attendance {
     return url && body && !url.replaced && !body.replaced ? { url: url.content.toString(), body: body.content } : null;
   }
 
-  async #claim(
-    known: Loaded<Delivery>,
-    [{ keyId }]: SigningKeys,
-  ): Promise<{ readonly underway: AttemptUnderWay; readonly loaded: Loaded<Delivery> } | null> {
+  async #claim(known: Loaded<Delivery>, [{ keyId }]: SigningKeys): Promise<Claimed | null> {
     const { clock, owner } = this.#ports;
+    const claimedAt = performance.now();
     const command = { type: 'StartAttempt', now: clock.now(), keyId, owner } as const;
     const recorded = await this.#record(known, command);
     if (isRejection(recorded) || recorded.state.status === 'none' || !recorded.state.underway) return null;
-    return { underway: recorded.state.underway, loaded: recorded };
+    return { underway: recorded.state.underway, loaded: recorded, claimedAt };
   }
 
   async #post({ url, body }: Contents, keys: SigningKeys): Promise<ReceivedOutcome> {
@@ -203,11 +201,19 @@ class Attendance {
     return outbound.post({ url, headers, body, signal: this.#signal });
   }
 
-  async #finish(known: Loaded<Delivery>, claimed: AttemptUnderWay, outcome: ReceivedOutcome): Promise<Micros | null> {
+  async #finish(
+    known: Loaded<Delivery>,
+    claimed: AttemptUnderWay,
+    outcome: ReceivedOutcome,
+    claimedAt: number,
+  ): Promise<Micros | null> {
     const { clock, logger } = this.#ports;
     const { responseCode, failureClass, durationMs } = outcome;
     const facts = { deliveryId: this.#deliveryId, attempt: claimed.attempt, responseCode, failureClass, durationMs };
-    const command = { type: 'FinishAttempt', claimed, outcome, now: clock.now(), jitter: this.#jitter() } as const;
+    // A clock that is set forward while the receiver answers delays no next attempt: it ended when it did.
+    const elapsed = Math.ceil((performance.now() - claimedAt) * MICROS_PER_MS);
+    const now = Math.min(clock.now(), toMicros(claimed.startedAt) + elapsed);
+    const command = { type: 'FinishAttempt', claimed, outcome, now, jitter: this.#jitter() } as const;
     let recorded = await this.#recordDespiteOthers(known, command);
     if (isRejection(recorded)) {
       // Its lease ended first, and another process has said that it was interrupted.
@@ -266,6 +272,13 @@ class Attendance {
 }
 
 type SigningKeys = readonly [CallbackKey, ...CallbackKey[]];
+
+interface Claimed {
+  readonly underway: AttemptUnderWay;
+  readonly loaded: Loaded<Delivery>;
+  /** By the monotonic clock, milliseconds. */
+  readonly claimedAt: number;
+}
 
 interface Contents {
   readonly url: string;

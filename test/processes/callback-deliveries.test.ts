@@ -63,6 +63,24 @@ describe('a callback', () => {
     }
   });
 
+  it('is tried again by the time that its attempt took, whatever the wall clock was set to meanwhile', async () => {
+    world = await openDeliveryWorld();
+    world.answer((request, response, count) => {
+      if (count === 1) world.forward(4 * MINUTE);
+      status(503)(request, response, count);
+    });
+    world.node();
+    const id = await world.schedule();
+    // By the clock the second attempt is due a minute ago: it is made at once, and not three minutes from now.
+    await attempts(id, 2);
+    const started = (await world.eventsOf(id)).filter(({ type }) => type === 'DeliveryAttemptStarted');
+    const finished = (await world.eventsOf(id)).filter(({ type }) => type === 'DeliveryAttemptFinished');
+    for (const [index, { data }] of finished.entries()) {
+      const took = toMicros(`${data.finishedAt}`) - toMicros(`${started[index]!.data.startedAt}`);
+      expect(took).toBeLessThan(10 * SECOND);
+    }
+  });
+
   it('is attempted seven times by the table of the specification, and then never again', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
