@@ -1,8 +1,9 @@
 /** One connection that has passed the guard, and the exchanges made on it, one after the other. */
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { MOST_RESPONSE_BYTES, ResponseGate } from './response-gate.ts';
+import { UndiciClient } from './undici-client.ts';
 
 export interface Exchange {
   readonly path: string;
@@ -49,7 +50,7 @@ export class Connection {
   ) {
     this.#gate = new ResponseGate(socket);
     let handedOver = false;
-    this.#client = new Client(origin, {
+    this.#client = new UndiciClient(origin, {
       // The one connection that was judged, and never a second one: there is no way back to the network from here.
       connect: (_options, done) => {
         const gone = handedOver || this.#gate.destroyed;
