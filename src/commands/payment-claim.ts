@@ -84,6 +84,11 @@ const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { u
 const RESULT_HINT =
   'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
 
+/** The catalogue's hint, to sign anew, would have a client that only repeats itself pay twice. */
+export const UNDER_WAY_HINT =
+  'If this is the same request again, do not pay anew: send it unchanged in a second. For another request, sign again ' +
+  'with a newer blockhash or a unique memo.';
+
 /**
  * The payment is another request's. Its transaction is named only once it was submitted: a transaction's id is our own
  * signature as its fee payer, with which anybody could broadcast what no answer stands behind yet.
@@ -94,7 +99,7 @@ export function usedProblem(state: Payment): Problem {
     ? problem('payment_already_used', { transaction: state.submission.transaction, ...details })
     : problem(
         'payment_already_used',
-        { transaction: null, ...details },
+        { transaction: null, ...details, hint: UNDER_WAY_HINT },
         'Another request with this payment is under way.',
       );
 }

@@ -92,8 +92,11 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     `${rejection(reason, shortfall_usd)} Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
   settlement_failed: (_details, tool, argument) =>
     `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and ${argument}.`,
-  payment_already_used: (_details, tool, argument) =>
-    `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool, argument)} The answer that it bought stays, free, at the result_url that came with it.`,
+  // Only a payment that was submitted names its transaction: the others may yet buy, and another would pay twice.
+  payment_already_used: ({ transaction, retry_after }, tool, argument) =>
+    transaction === null
+      ? `Do not pay again: another call with this payment is still at work and may yet be answered and charged. Wait ${wait(retry_after)}, then send the same call to ${tool} with the same ${argument} again.`
+      : `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool, argument)} The answer that it bought stays, free, at the result_url that came with it.`,
   idempotency_conflict: (_details, tool) =>
     `Use a new payment identifier for each request, and repeat one only with exactly the same arguments. Then call ${tool} again.`,
   result_gone: newPayment,
