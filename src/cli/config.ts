@@ -39,7 +39,7 @@ export const addConfigCommand: AddCommand = (program: Command, context) => {
 Variables:
   NODE_ENV              production: refuses the local chain and the embedded engines, wants MASTER_KEY, PUBLIC_URL
   HOST, PORT            where HTTP listens (127.0.0.1, 8402)
-  ADMIN_PORT            where /healthz and /readyz listen (8403)
+  ADMIN_PORT            where /healthz, /readyz and /metrics listen (8403)
   PUBLIC_URL            the address that callers use (http://HOST:PORT)
   DATA_DIR              where state is kept (./data)
   EVENTSTORE_URL        the event log in EventStoreDB, with MONGODB_URL (SQLite in DATA_DIR)
