@@ -71,7 +71,8 @@ describe('nearest courts', () => {
     for (const typed of ['a'.repeat(1_000_000), '_'.repeat(5000), '\ud800'.repeat(5000), 'ok_'.repeat(9999)]) {
       const started = performance.now();
       nearestCourts(typed, 5);
-      expect(performance.now() - started).toBeLessThan(200);
+      // A second or more is what unbounded work takes; a busy machine needs less.
+      expect(performance.now() - started).toBeLessThan(1_000);
     }
   });
 });
