@@ -21,6 +21,7 @@ COPY bin bin
 COPY registry registry
 COPY fixtures fixtures
 COPY docs docs
+COPY examples examples
 RUN mkdir /data && chown node:node /data
 # No NODE_ENV: whoever runs the image says whether it is production, and production asks for more than defaults.
 ENV HOST=0.0.0.0 DATA_DIR=/data
