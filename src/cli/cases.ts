@@ -1,9 +1,6 @@
 /** `docket cases`: the dockets that the service knows, and what each of their filings said when. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadDocket } from '../commands/docket-load.ts';
-import { readConfig } from '../config.ts';
 import type { Court } from '../courts/court.ts';
 import { findCourt, nearestCourts } from '../courts/registry.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
@@ -17,6 +14,7 @@ import { findCase } from '../queries/case-lookup.ts';
 import { contentNamesOf, type FilingRevisions, type FilingVersion, revisionsOf } from '../queries/docket-revisions.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import type { ImportStorage, OpenImportStorage } from './import.ts';
+import { openServiceStorage, withStorage } from './service-storage.ts';
 
 const PAGE = 500;
 const DEFAULT_LIMIT = 100;
@@ -79,31 +77,12 @@ const onOneCase = (group: Command, name: string): Command =>
     .argument('<number...>', 'the case number, as you have it');
 
 /** The command as the program has it, on the storage that the service uses. */
-export const addCasesCommand: AddCommand = createCasesCommand(async (environment) => {
-  const config = readConfig(environment);
-  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
-    throw new CliError(
-      `There is no event log in ${config.dataDirectory}.`,
-      'Set DATA_DIR to the folder that the service keeps its state in, or import a docket first.',
-      EXIT.unavailable,
-    );
-  }
-  const { openStorage } = await import('../main.ts');
-  return openStorage(config);
-});
-
-async function withStorage(
-  open: OpenImportStorage,
-  { environment }: CliContext,
-  act: (storage: ImportStorage) => Promise<void>,
-): Promise<void> {
-  const storage = await open(environment);
-  try {
-    await act(storage);
-  } finally {
-    await storage.close();
-  }
-}
+export const addCasesCommand: AddCommand = createCasesCommand((environment) =>
+  openServiceStorage(
+    environment,
+    'Set DATA_DIR to the folder that the service keeps its state in, or import a docket first.',
+  ),
+);
 
 async function list({ readStore }: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
   const court = options.court === undefined ? null : courtNamed(options.court);

@@ -1,13 +1,10 @@
 /** `docket deliveries`: what became of callbacks, and one more attempt where a receiver was mended. */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Option } from 'commander';
 import { hintOf } from '../callbacks/failure-class.ts';
 import { isRejection } from '../commands/decider.ts';
 import { delivery, type ScheduledDelivery } from '../commands/delivery.ts';
 import { handleWithRetry, load } from '../commands/handle.ts';
-import { readConfig } from '../config.ts';
 import { deliveryStream } from '../events/delivery.ts';
 import { systemClock } from '../instant.ts';
 import { courtKey, type DeliveryRecord } from '../projections/deliveries.ts';
@@ -16,6 +13,7 @@ import type { RecordedEvent } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
+import { openServiceStorage, withStorage } from './service-storage.ts';
 
 const PAGE = 200;
 const DEFAULT_LIMIT = 50;
@@ -83,31 +81,9 @@ export const createDeliveriesCommand =
   };
 
 /** The command as the program has it, on the storage that the service uses. */
-export const addDeliveriesCommand: AddCommand = createDeliveriesCommand(async (environment) => {
-  const config = readConfig(environment);
-  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
-    throw new CliError(
-      `There is no event log in ${config.dataDirectory}.`,
-      'Set DATA_DIR to the folder that the service keeps its state in.',
-      EXIT.unavailable,
-    );
-  }
-  const { openStorage } = await import('../main.ts');
-  return openStorage(config);
-});
-
-async function withStorage(
-  open: OpenDeliveryStorage,
-  { environment }: CliContext,
-  act: (storage: Storage) => Promise<void>,
-): Promise<void> {
-  const storage = await open(environment);
-  try {
-    await act(storage);
-  } finally {
-    await storage.close();
-  }
-}
+export const addDeliveriesCommand: AddCommand = createDeliveriesCommand((environment) =>
+  openServiceStorage(environment, 'Set DATA_DIR to the folder that the service keeps its state in.'),
+);
 
 async function list({ readStore }: Storage, context: CliContext, options: ListOptions): Promise<void> {
   if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
