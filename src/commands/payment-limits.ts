@@ -4,7 +4,7 @@
  */
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
-import type { Counted, ReadStore } from '../storage/read-store.ts';
+import type { Counted, Increment, ReadStore } from '../storage/read-store.ts';
 
 export const REQUESTS_PER_MINUTE = 60;
 export const CASES_PER_DAY = 10_000;
@@ -31,6 +31,10 @@ export interface RateLimitState {
 /** A request that was counted. What it took of the day is settled once it is known how many cases were answered. */
 export interface Admission {
   readonly state: RateLimitState;
+  /** How many sponsored transactions of the wallet failed within the hour. */
+  readonly failures: number;
+  /** What became of the increments that were to be made along with it. */
+  readonly along: readonly Counted[];
 }
 
 const minuteOf = (wallet: string) => `requests-minute-${wallet}`;
@@ -40,14 +44,20 @@ const failuresOf = (wallet: string) => `settlement-failures-${wallet}`;
 /**
  * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all
  * be the last one. A refused request counts for nothing.
+ * @param along increments to be made at the same go if the request is admitted
  */
-export async function admit({ readStore, clock }: LimitPorts, wallet: string): Promise<Admission | Problem> {
-  const { refused } = await refuseForFailures({ readStore, clock }, wallet);
+export async function admit(
+  { readStore, clock }: LimitPorts,
+  wallet: string,
+  along: readonly Increment[] = [],
+): Promise<Admission | Problem> {
+  const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
   if (refused) return refused;
   const now = clock.now();
-  const [minute, day] = await readStore.incrementInTurn([
+  const [minute, day, ...counted] = await readStore.incrementInTurn([
     { id: minuteOf(wallet), amount: 1, limit: REQUESTS_PER_MINUTE, now, windowMicros: MINUTE },
     { id: dayOf(wallet), amount: 1, limit: CASES_PER_DAY, now, windowMicros: DAY },
+    ...along,
   ]);
   if (minute && !minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
   if (!minute || !day) throw new RangeError('a read store gave no outcome of an increment');
@@ -61,7 +71,7 @@ export async function admit({ readStore, clock }: LimitPorts, wallet: string): P
     dayLeft < minuteLeft
       ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
       : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
-  return { state: tighter };
+  return { state: tighter, failures, along: counted };
 }
 
 /** How many sponsored transactions of a wallet failed within the hour, and its refusal where those are too many. */

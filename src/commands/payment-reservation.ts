@@ -9,6 +9,7 @@ import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { usdcText } from '../solana/usdc-text.ts';
+import type { Increment } from '../storage/read-store.ts';
 import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
 
 export interface ReservationPorts extends LimitPorts {
@@ -43,18 +44,37 @@ const PAUSE_MS = 100;
 const reservedOf = (wallet: string) => `reserved-${wallet}`;
 const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 
+/** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */
+export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({
+  id: reservedOf(wallet),
+  amount: Number(amount),
+  limit: Number.MAX_SAFE_INTEGER,
+  now,
+  windowMicros: RESERVATION_WINDOW,
+});
+
+/** What `reservation` came to. */
+export interface Reserving {
+  /** Of the wallet's sponsored transactions within the hour, read before it was made. */
+  readonly failures: number;
+  /** All that the wallet has reserved since, this payment's amount included; base units. */
+  readonly reserved: bigint;
+}
+
 /**
  * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. A payment that is alone
  * is not looked at: the simulation that follows says whether it can be paid.
+ * @param begun what `reservation` of this amount came to, where it was made already
  * @returns null when it is reserved, else why it is refused; then nothing is
  */
 export async function reserve(
   ports: ReservationPorts,
   spending: Spending,
   { until, signal }: Patience,
+  begun: Reserving | null = null,
 ): Promise<Problem | null> {
-  for (;;) {
-    const refusal = await attempt(ports, spending);
+  for (let made = begun; ; made = null) {
+    const refusal = await attempt(ports, spending, made);
     if (refusal === null) return null;
     if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
     // Jittered, so that requests which wait together do not come back together and stand in each other's way.
@@ -68,21 +88,12 @@ interface Refusal {
   readonly final: boolean;
 }
 
-async function attempt(ports: ReservationPorts, spending: Spending): Promise<Refusal | null> {
+async function attempt(ports: ReservationPorts, spending: Spending, made: Reserving | null): Promise<Refusal | null> {
   const { wallet, source, amount } = spending;
-  const { readStore, clock, chain } = ports;
-  const { failures, refused } = await refuseForFailures(ports, wallet);
-  if (refused) return { problem: refused, final: true };
-  const name = reservedOf(wallet);
-  // First reserved and then compared: whoever reserves later counts this one in.
-  const { count } = await readStore.increment(
-    name,
-    Number(amount),
-    Number.MAX_SAFE_INTEGER,
-    clock.now(),
-    RESERVATION_WINDOW,
-  );
-  const reserved = BigInt(count);
+  const { chain } = ports;
+  const begun = made ?? (await begin(ports, spending));
+  if ('problem' in begun) return { problem: begun, final: true };
+  const { failures, reserved } = begun;
   if (reserved <= amount) return null;
   let refusal: Refusal = { problem: chainUnavailable(), final: false };
   // Once one has failed, no more are under way than may still fail.
@@ -99,6 +110,15 @@ async function attempt(ports: ReservationPorts, spending: Spending): Promise<Ref
   }
   await giveBack(ports, wallet, amount);
   return refusal;
+}
+
+/** First reserved and then compared: whoever reserves later counts this one in. */
+async function begin({ readStore, clock }: LimitPorts, { wallet, amount }: Spending): Promise<Reserving | Problem> {
+  const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
+  if (refused) return refused;
+  const { id, limit, now, windowMicros, ...increment } = reservation(wallet, amount, clock.now());
+  const { count } = await readStore.increment(id, increment.amount, limit, now, windowMicros);
+  return { failures, reserved: BigInt(count) };
 }
 
 function insufficientFunds(shortfall: bigint): Problem {

@@ -25,7 +25,7 @@ import { claimPayment, type SubmittedPayment, usedProblem } from './payment-clai
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
-import { giveBack, reserve } from './payment-reservation.ts';
+import { giveBack, type Reserving, reservation, reserve } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
 import type {
   KeyCallContext,
@@ -143,11 +143,14 @@ class PurchaseRun {
     const found = await load(ports.log, payment, this.#stream);
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
 
-    const admission = await admit(ports, transaction.wallet);
+    const { wallet, sponsored } = transaction;
+    const along = sponsored ? [reservation(wallet, amount, ports.clock.now())] : [];
+    const admission = await admit(ports, wallet, along);
     if (isProblem(admission)) return this.refuse(admission);
     this.#limits = admission.state;
-    if (transaction.sponsored) {
-      const lacking = await this.#reserve();
+    const [taken] = admission.along;
+    if (taken) {
+      const lacking = await this.#reserve({ failures: admission.failures, reserved: BigInt(taken.count) });
       if (lacking) return this.refuse(lacking);
     }
 
@@ -189,13 +192,13 @@ class PurchaseRun {
     });
   }
 
-  async #reserve(): Promise<Problem | null> {
+  async #reserve(begun: Reserving): Promise<Problem | null> {
     const { payee, draining, patience } = this.#ports;
     const { transaction, amount } = this.#request;
     const { wallet, source } = transaction;
     const own = () => source === associatedTokenAddress(wallet, payee.mint);
     const until = performance.now() + (patience?.settlementMs ?? SETTLEMENT_PATIENCE_MS);
-    const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining });
+    const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining }, begun);
     this.#reserved = lacking === null;
     return lacking;
   }

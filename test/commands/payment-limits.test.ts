@@ -11,6 +11,7 @@ import {
 } from '../../src/commands/payment-limits.ts';
 import { isProblem } from '../../src/errors.ts';
 import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import type { Increment } from '../../src/storage/read-store.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
 
 let directory: string;
@@ -36,7 +37,7 @@ function wallet() {
     pass: (seconds: number) => {
       now += seconds * MICROS_PER_SECOND;
     },
-    ask: () => admit(ports, name),
+    ask: (along: readonly Increment[] = []) => admit(ports, name, along),
     answered: (cases: number) => countCases(ports, name, cases),
     failed: () => countSettlementFailure(ports, name),
     async askFor(times: number) {
@@ -47,6 +48,24 @@ function wallet() {
 }
 
 const state = (outcome: Awaited<ReturnType<typeof admit>>) => (isProblem(outcome) ? outcome : outcome.state);
+
+describe('what is counted along with a request', () => {
+  const along = (id: string) => ({ id, amount: 7, limit: 100, now: START, windowMicros: 60 * MICROS_PER_SECOND });
+
+  it('counts where it is admitted, and not where it is refused', async () => {
+    const mine = wallet();
+    const id = `along-${count}`;
+    expect(await mine.ask([along(id)])).toMatchObject({ failures: 0, along: [{ count: 7, allowed: true }] });
+    await mine.askFor(REQUESTS_PER_MINUTE);
+    expect(await mine.ask([along(id)])).toMatchObject({ problem: 'rate_limit_exceeded' });
+    mine.pass(60);
+    expect(await mine.ask([along(id)])).toMatchObject({ along: [{ count: 14 }] });
+    await mine.answered(CASES_PER_DAY);
+    expect(await mine.ask([along(id)])).toMatchObject({ problem: 'rate_limit_exceeded', details: { window: 'day' } });
+    mine.pass(60);
+    expect((await storage.readStore.increment(id, 0, 100, START, 60 * MICROS_PER_SECOND)).count).toBe(14);
+  });
+});
 
 describe('the minute', () => {
   it('starts with the first counted request and takes exactly 60, also at once', async () => {

@@ -248,7 +248,7 @@ describe('a server that answers everything in JSON', () => {
     await sleep(100);
     const began = performance.now();
     await app.close();
-    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(performance.now() - began).toBeLessThan(5_000);
     await sleep(20);
     expect(received).toContain('{"slow":true}');
     for (const socket of [silent, mute, stuck]) expect(socket.destroyed || socket.readableEnded).toBe(true);

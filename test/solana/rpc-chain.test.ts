@@ -111,7 +111,7 @@ describe('the chain over one endpoint', () => {
     const { chain: dead, endpoints } = await across([hang], { timeoutMs: 150 });
     const began = performance.now();
     await expect(dead.balance(MINT.toBase58())).rejects.toThrow(ChainUnavailable);
-    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(endpoints[0]?.calls.length).toBeLessThanOrEqual(3);
   });
 
