@@ -5,6 +5,7 @@ import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { systemClock } from '../../src/instant.ts';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { build, memo, transfer } from '../solana/payment-transactions.ts';
+import { until } from './steering.ts';
 import { type Answer, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
@@ -138,6 +139,20 @@ describe('a query that fails', () => {
 });
 
 describe('a used payment', () => {
+  it('that is still at work is not to be paid anew: the same request finds its answer a moment later', async () => {
+    const payment = world.pay(wallet);
+    const first = world.get('/v2/case?q=slow', payment);
+    await until(
+      async () => world.purchasing.underway.size,
+      (size) => size > 0,
+    );
+    const { status, json, text } = await world.get('/v2/case?q=slow', payment);
+    expect([status, json.error.code, json.error.details.transaction]).toEqual([409, 'payment_already_used', null]);
+    expect(json.error.details.hint).toMatch(/do not pay anew: send it unchanged in a second/);
+    expect((await first).status).toBe(200);
+    expect(text).not.toContain((await first).json.meta.request_id);
+  });
+
   it('is a 409 on every endpoint, under every header and signature, and teaches the way out', async () => {
     const payment = world.pay(wallet);
     const bought = await world.get('/v2/case?q=once', payment);

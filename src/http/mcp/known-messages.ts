@@ -11,6 +11,9 @@ const MOST_KEPT = 500;
 const FIRST = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),/;
 const LAST = /,"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 
+/** Where a member stands twice the last one counts, so a second id, however it is spelt, would be the true one. */
+const MAY_NAME_ANOTHER_ID = /"id"|\\u/;
+
 type Read = (body: Buffer) => Incoming;
 
 /** @param read reads a body in full */
@@ -29,8 +32,7 @@ export function rememberingRequests(read: Read): Read {
     const before = known.get(rest);
     if (before) return { kind: 'request', id, method: before.method, params: before.params };
     const message = read(body);
-    // Where a member stands twice the last one counts: then the id is another one than it seems.
-    if (message.kind === 'request' && message.id === id) {
+    if (message.kind === 'request' && message.id === id && !MAY_NAME_ANOTHER_ID.test(rest)) {
       if (known.size >= MOST_KEPT) known.clear();
       known.set(rest, { method: message.method, params: message.params });
     }

@@ -51,7 +51,9 @@ function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'pay
   const again = `call ${tool} again`;
   const step =
     NEXT_STEPS[code]?.(details, tool, argument) ?? `${inToolWords(ERROR_CATALOGUE[code].hint)} Then ${again}.`;
-  const known = typeof details.hint === 'string' ? `${inToolWords(details.hint)} ` : '';
+  // Of a payment that is at work the step says all that the hint does.
+  const known =
+    typeof details.hint === 'string' && code !== 'payment_already_used' ? `${inToolWords(details.hint)} ` : '';
   const charged = details.reason === 'already_on_chain' ? SENT_BY_CALLER : NOTHING_CHARGED;
   return `${charged} ${known}${step}`;
 }

@@ -49,7 +49,7 @@ export function createSandboxCallbacks({
 
   const mayBeSent = ({ url }: RequestedCallback, address: string): boolean => {
     if (underway >= MOST_AT_ONCE || !URL.canParse(url)) return false;
-    return ofAddress.count(address) === null && toHost.count(new URL(url).hostname) === null;
+    return ofAddress.count(address) === null && toHost.count(hostOf(url)) === null;
   };
 
   const send = async (url: string, deliveryId: string, payload: Buffer): Promise<void> => {
@@ -94,6 +94,9 @@ export function createSandboxCallbacks({
     },
   };
 }
+
+/** A name is the same with and without the dot of the root. */
+const hostOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '');
 
 /** The whole answer, or the one result of a batch that the callback was asked for with. */
 function payloadOf(body: string, result: number | null): Buffer | null {

@@ -20,6 +20,12 @@ describe('requests that were read before', () => {
     expect(readings).toBe(2);
   });
 
+  it.each(['"id"', '"\\u0069d"'])('have the id that a JSON parser sees, where %s stands a second time', (name) => {
+    const read = rememberingRequests(readMessage);
+    const twice = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping",${name}:9}`);
+    for (const id of [9, 5, 9]) expect(read(twice(id))).toMatchObject({ kind: 'request', id: 9 });
+  });
+
   it('are what they would be if each was read anew', () => {
     const read = rememberingRequests(readMessage);
     const piece = fc.constantFrom(
@@ -30,6 +36,8 @@ describe('requests that were read before', () => {
       '"method":"ping"',
       '{"method":"ping"',
       '"id":9,',
+      ',"id":9}',
+      ',"\\u0069d":9}',
       ',"id":"text"',
       ',"params":{"a":"é"}',
       ',"params":[]',

@@ -17,6 +17,7 @@ describe('a payment that is used', () => {
       expect(step).toMatch(/Do not pay again/);
       expect(step).toMatch(/Wait 1 second, then send the same call/);
       expect(step).not.toMatch(/has bought an answer|new payment/);
+      expect(step.match(/not pay/g), 'said once').toHaveLength(1);
     }
   });
 

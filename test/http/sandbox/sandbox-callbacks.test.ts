@@ -137,7 +137,7 @@ describe('a callback of the sandbox', () => {
   it('goes to one host ten times a minute, whoever asks', async () => {
     const pushing = createSandboxCallbacks({ outbound, clock, logger: silent, userAgent: 'x' });
     const push = (i: number) =>
-      pushing.push([{ url: `https://one.example/${i}`, result: null }], '{}', `198.51.100.${i}`);
+      pushing.push([{ url: `https://one.example${i % 2 ? '.' : ''}/${i}`, result: null }], '{}', `198.51.100.${i}`);
     const headers = Array.from({ length: SANDBOX_CALLBACKS_PER_MINUTE + 2 }, (_, i) => Object.keys(push(i)).length);
     expect(headers.filter(Boolean)).toHaveLength(SANDBOX_CALLBACKS_PER_MINUTE);
     expect(pushing.push([{ url: 'no url', result: null }], '{}', '198.51.100.200')).toEqual({});
