@@ -37,9 +37,10 @@ export interface Admission {
   readonly along: readonly Counted[];
 }
 
-const minuteOf = (wallet: string) => `requests-minute-${wallet}`;
-const dayOf = (wallet: string) => `cases-day-${wallet}`;
-const failuresOf = (wallet: string) => `settlement-failures-${wallet}`;
+// The wallet first: what one payment counts then lies together in the store, and is written together.
+const minuteOf = (wallet: string) => `${wallet}-requests-minute`;
+const dayOf = (wallet: string) => `${wallet}-cases-day`;
+const failuresOf = (wallet: string) => `${wallet}-settlement-failures`;
 
 /**
  * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all

@@ -41,7 +41,7 @@ export interface Patience {
 export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
 const PAUSE_MS = 100;
 
-const reservedOf = (wallet: string) => `reserved-${wallet}`;
+const reservedOf = (wallet: string) => `${wallet}-reserved`;
 const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 
 /** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */

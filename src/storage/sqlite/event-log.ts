@@ -15,6 +15,8 @@ export class SqliteEventLog implements EventLog {
   readonly #selectStream;
   readonly #selectHead;
   #closed = false;
+  /** The head as it was after a mark of the watch: whatever came later has woken its followers, or will. */
+  #headAfter = { mark: -1, head: 0 };
 
   constructor(file: SqliteFile, committer: LogCommitter, watch: LogWatch) {
     this.#file = file;
@@ -56,7 +58,8 @@ export class SqliteEventLog implements EventLog {
     let live = false;
     while (!signal?.aborted) {
       const mark = this.#watch.mark();
-      const head = await this.#head();
+      if (this.#headAfter.mark !== mark) this.#headAfter = { mark, head: await this.#head() };
+      const { head } = this.#headAfter;
       if (position >= head) {
         if (!live) yield { events: [], position: positionText(position), live: true };
         live = true;

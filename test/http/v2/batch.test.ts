@@ -61,7 +61,7 @@ const typesOf = async (payment: string) =>
   (await world.storage.log.read(paymentStream(payment))).map(({ type }) => type);
 
 const counted = async (window: string, wallet: Keypair): Promise<number> => {
-  const id = `${window}-${wallet.publicKey.toBase58()}`;
+  const id = `${wallet.publicKey.toBase58()}-${window}`;
   const { count } = await world.storage.readStore.increment(id, 0, 1, Date.now() * 1000, 1);
   return count;
 };
