@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { syntheticDocket } from './support/dockets.mjs';
 import { DIALECTS, newWallet } from './support/payments.mjs';
-import { DOCKET, freePort, pause, runNode, startNode, until } from './support/processes.mjs';
+import { DOCKET, freePort, pause, runNode, SERVER_OPTIONS, startNode, until } from './support/processes.mjs';
 import { inParallel, rpcClient } from './support/rpc.mjs';
 import { median, rounded, spread } from './support/statistics.mjs';
 
@@ -110,7 +110,7 @@ async function startService(start, folder, chain) {
     await writeFile(join(dockets, `${number}.json`), JSON.stringify(syntheticDocket(number, ENTRIES)));
   }
   await runNode([DOCKET, 'import', dockets], environment);
-  const started = start([DOCKET, 'serve'], environment);
+  const started = start([...SERVER_OPTIONS, DOCKET, 'serve'], environment);
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
   await until('the service', ready, { process: started });
   return `http://127.0.0.1:${port}`;

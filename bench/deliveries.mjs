@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fundedWallets, payment, startChain, startOurs } from './paid-query.mjs';
 import { load } from './support/load.mjs';
-import { DOCKET, freePort, pause, runNode, startNode, until } from './support/processes.mjs';
+import { DOCKET, freePort, pause, runNode, SERVER_OPTIONS, startNode, until } from './support/processes.mjs';
 import { median, percentile, rounded, spread } from './support/statistics.mjs';
 
 const script = (name) => fileURLToPath(new URL(`./support/${name}`, import.meta.url));
@@ -94,7 +94,7 @@ const residentMiB = (pid) =>
 async function startOn(start, folder, chain) {
   const adminPort = await freePort();
   const began = performance.now();
-  const service = start([DOCKET, 'serve'], {
+  const service = start([...SERVER_OPTIONS, DOCKET, 'serve'], {
     SOLANA_NETWORK: 'local',
     SOLANA_RPC_URL: chain.url,
     PORT: String(await freePort()),

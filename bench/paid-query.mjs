@@ -12,7 +12,16 @@ import { fileURLToPath } from 'node:url';
 import { docket, query } from './support/docket.mjs';
 import { load } from './support/load.mjs';
 import { DIALECTS, newKeypairBytes, newWallet, receiptOf } from './support/payments.mjs';
-import { DOCKET, freePort, pause, processorTime, runNode, startNode, until } from './support/processes.mjs';
+import {
+  DOCKET,
+  freePort,
+  pause,
+  processorTime,
+  runNode,
+  SERVER_OPTIONS,
+  startNode,
+  until,
+} from './support/processes.mjs';
 import { inParallel, rpcClient, tokenBalance } from './support/rpc.mjs';
 import { median, percentile, rounded, spread } from './support/statistics.mjs';
 
@@ -96,7 +105,7 @@ export async function startOurs(start, folder, chain, more = {}) {
   const file = join(folder, 'docket.json');
   await writeFile(file, JSON.stringify(docket));
   await runNode([DOCKET, 'import', file], environment);
-  const started = start([...profiling(), DOCKET, 'serve'], environment);
+  const started = start([...SERVER_OPTIONS, ...profiling(), DOCKET, 'serve'], environment);
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
   await until('the service', ready, { process: started });
   return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid }, 'x402 v2');
@@ -114,7 +123,7 @@ async function startRival(start, folder, chain, body) {
   await writeFile(bodyFile, body);
   await chain.call('requestAirdrop', feePayer.address, 100_000_000_000);
   await chain.call('requestTokenAirdrop', payTo.address, '1');
-  const started = start([RIVAL], {
+  const started = start([...SERVER_OPTIONS, RIVAL], {
     NODE_ENV: 'production',
     RPC_URL: chain.url,
     PAY_TO: payTo.address,

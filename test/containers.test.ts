@@ -17,7 +17,11 @@ const instructions = read('Dockerfile')
   .filter(Boolean)
   .map((line) => ({ name: line.split(' ', 1)[0] ?? '', rest: line.slice(line.indexOf(' ') + 1) }));
 const secondStage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
-const manifest = JSON.parse(read('package.json')) as { files: string[]; engines: { node: string } };
+const manifest = JSON.parse(read('package.json')) as {
+  files: string[];
+  engines: { node: string };
+  scripts: { start: string };
+};
 
 describe('the Dockerfile', () => {
   const last = (name: string) => secondStage.findLast((instruction) => instruction.name === name)?.rest;
@@ -48,8 +52,9 @@ describe('the Dockerfile', () => {
 
   it('starts the program that the package has', () => {
     const command = JSON.parse(last('CMD') ?? '[]') as string[];
-    expect(command.slice(1)).toEqual(['bin/docket.js', 'serve']);
-    expect(existsSync(join(ROOT, command[1] ?? ''))).toBe(true);
+    expect(command.join(' ')).toBe(manifest.scripts.start);
+    expect(command.slice(-2)).toEqual(['bin/docket.js', 'serve']);
+    expect(existsSync(join(ROOT, command.at(-2) ?? ''))).toBe(true);
   });
 
   it('copies what is there, and everything that the package ships', () => {

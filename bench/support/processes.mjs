@@ -7,6 +7,11 @@ import { fileURLToPath } from 'node:url';
 
 export const DOCKET = fileURLToPath(new URL('../../bin/docket.js', import.meta.url));
 
+/** Options of node with which `npm start` runs the service. A rival that is a server is given the same. */
+export const SERVER_OPTIONS = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+).scripts.start.match(/--\S+/g);
+
 /** Linux counts processor time in ticks of 10 ms, whatever the kernel's own timer. */
 const MILLISECONDS_PER_TICK = 10;
 
