@@ -11,7 +11,7 @@ test.each([
 ] as const satisfies [Phase, string][])('the deadline in the phase %s says %s', async (phase, failureClass) => {
   const attempt = new Attempt(20);
   attempt.phase = phase;
-  await vi.waitFor(() => expect(attempt.signal.reason).toMatchObject({ failureClass }));
+  await vi.waitFor(() => expect(attempt.signal.reason).toMatchObject({ failureClass }), { timeout: 10_000 });
   expect(attempt.durationMs).toBeGreaterThanOrEqual(19);
 });
 
@@ -28,7 +28,9 @@ test('what comes over a wire below TLS is bounded, too', async () => {
   wire.write('\r\n\r\n');
   const attempt = new Attempt(10_000);
   attempt.watch(wire);
-  await vi.waitFor(() => expect(attempt.signal.reason).toMatchObject({ failureClass: 'response_too_large' }), 5_000);
+  await vi.waitFor(() => expect(attempt.signal.reason).toMatchObject({ failureClass: 'response_too_large' }), {
+    timeout: 10_000,
+  });
   attempt.end();
   wire.destroy();
   await hostile.close();
@@ -39,7 +41,7 @@ test('a wire over which as much comes as a response is made of is let be', async
   const wire = connect(hostile.port, '127.0.0.1').on('data', () => undefined);
   const attempt = new Attempt(10_000);
   attempt.watch(wire);
-  await vi.waitFor(() => expect(wire.bytesRead).toBe(200_000));
+  await vi.waitFor(() => expect(wire.bytesRead).toBe(200_000), { timeout: 10_000 });
   await new Promise((done) => setTimeout(done, 250));
   expect(attempt.signal.aborted).toBe(false);
   attempt.end();
