@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildAdminApp } from '../../src/http/admin-app.ts';
 import {
   type Finding,
@@ -95,8 +95,7 @@ describe('the health of the parts', () => {
       clock: { now: () => 0 },
       everyMs: 10,
     });
-    await sleep(100);
-    expect(looks).toBeGreaterThan(2);
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(2), { timeout: 10_000, interval: 10 });
   });
 
   it('is one word for the whole', () => {

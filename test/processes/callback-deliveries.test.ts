@@ -270,21 +270,24 @@ describe('several nodes', () => {
   it('share the wallets, and make each attempt once', async () => {
     world = await openDeliveryWorld();
     const [a, b] = [world.node('a'), world.node('b')];
-    await sleep(300);
-    const ids = await Promise.all(Array.from({ length: 60 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
-    for (const id of ids) await attempts(id, 1);
-    expect(world.received).toHaveLength(60);
-    const owners = new Map<unknown, number>();
-    for (const id of ids) {
-      const owner = (await world.eventsOf(id))[1]!.data.owner;
-      owners.set(owner, (owners.get(owner) ?? 0) + 1);
-    }
-    expect([...owners.keys()].sort()).toEqual(['a', 'b']);
-    expect(Math.min(...owners.values())).toBeGreaterThan(5);
+    const made = { a: 0, b: 0 };
+    let scheduled = 0;
+    const wave = async () => {
+      const wallets = Array.from({ length: 20 }, () => `wallet-${scheduled++}`);
+      const ids = await Promise.all(wallets.map((wallet) => world.schedule({ wallet })));
+      for (const id of ids) {
+        await attempts(id, 1);
+        made[(await world.eventsOf(id))[1]!.data.owner as 'a' | 'b']++;
+      }
+      expect(world.received).toHaveLength(scheduled);
+    };
+    // When the second node has its part is a matter of the machine.
+    for (let waves = 0; waves < 30 && Math.min(made.a, made.b) <= 15; waves++) await wave();
+    expect(Math.min(made.a, made.b)).toBeGreaterThan(15);
     await b.stop();
-    const more = await Promise.all(Array.from({ length: 30 }, (_, i) => world.schedule({ wallet: `other-${i}` })));
-    for (const id of more) await attempts(id, 1);
-    expect(world.received).toHaveLength(90);
+    const { b: before } = made;
+    await wave();
+    expect(made.b).toBe(before);
     await a.stop();
   });
 });
