@@ -151,7 +151,7 @@ class PurchaseRun {
     const [taken] = admission.along;
     if (taken) {
       const lacking = await this.#reserve({ failures: admission.failures, reserved: BigInt(taken.count) });
-      if (lacking) return this.refuse(lacking);
+      if (lacking) return this.#refuseUnlessUsed(lacking);
     }
 
     const signed = transaction.sponsored
@@ -163,7 +163,7 @@ class PurchaseRun {
     this.#verifiedAt = performance.now();
     if (isProblem(checked)) {
       if (provesNobody(checked)) await this.#uncount();
-      return this.refuse(checked);
+      return this.#refuseUnlessUsed(checked);
     }
 
     const answer = await runQuery({
@@ -201,6 +201,18 @@ class PurchaseRun {
     const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining }, begun);
     this.#reserved = lacking === null;
     return lacking;
+  }
+
+  /**
+   * What the chain has against a payment may be that another node has sent it since this one looked: then that is the
+   * reason, and its caller is not asked for another payment. A used payment never counts.
+   */
+  async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
+    const { state } = await load(this.#ports.log, payment, this.#stream);
+    if (mayBePresented(state)) return this.refuse(refusal);
+    if (this.#limits) await this.#uncount();
+    await this.#giveBack();
+    return (await this.repeat()) ?? this.refuse(usedProblem(state));
   }
 
   async #recordFailedQuery(found: Loaded<Payment>, code: ErrorCode, httpStatus: number): Promise<void> {

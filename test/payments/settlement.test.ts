@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
@@ -6,7 +7,7 @@ import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { dead, until } from './steering.ts';
-import { altered, openWorld, USDC, type World } from './world.ts';
+import { type Answer, altered, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
 let wallet: Keypair;
@@ -60,6 +61,53 @@ describe('twenty copies of one payment on four nodes that know nothing of each o
     );
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 200]);
     expect(spent).toBe(990_000n);
+  });
+});
+
+describe('a payment that another node spends while this one asks the chain about it', () => {
+  const refusals = (answers: readonly Answer[]) =>
+    answers.map(({ status, json }) => [status, json.error?.code ?? null]).sort();
+  const ONE_BUYS = [
+    [200, null],
+    [409, 'payment_already_used'],
+  ];
+
+  it('is used, and is not refused with terms for another one', async () => {
+    const simulating = new EventEmitter();
+    const begun = once(simulating, 'begun');
+    const goOn = once(simulating, 'go on');
+    const chain = altered(world.chain, {
+      async simulate(wire) {
+        simulating.emit('begun');
+        await goOn;
+        return world.chain.simulate(wire);
+      },
+    });
+    const behind = await world.serve(createPurchasing({ ...world.ports, chain }));
+    const payment = world.pay(wallet);
+    const { result: answers, spent } = await world.moved(wallet, async () => {
+      const late = world.get('/v2/case?q=a', payment, behind);
+      await begun;
+      const first = await world.get('/v2/case?q=a', payment);
+      simulating.emit('go on');
+      return [first, await late];
+    });
+    expect(spent).toBe(990_000n);
+    expect(refusals(answers)).toEqual(ONE_BUYS);
+    // A used payment never counts.
+    const { headers } = await world.get('/v2/case?q=a', world.pay(wallet));
+    expect(headers.get('ratelimit-remaining')).toBe('58');
+  });
+
+  it('is used, and lacks no funds, where it takes the last of its wallet', async () => {
+    const poor = await world.wallet(990_000n);
+    const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(world.ports))));
+    const payment = world.pay(poor);
+    const { result: answers, spent } = await world.moved(poor, () =>
+      Promise.all(nodes.map((node) => world.get('/v2/case?q=slow', payment, node))),
+    );
+    expect(spent).toBe(990_000n);
+    expect(refusals(answers)).toEqual(ONE_BUYS);
   });
 });
 
