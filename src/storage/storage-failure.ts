@@ -7,6 +7,8 @@ const HINTS = {
   storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
   storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
   storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',
+  read_models_corrupt:
+    'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the log holds all of it, and it is made anew.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
   storage_denied: 'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do.',

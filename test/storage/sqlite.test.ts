@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -148,9 +148,52 @@ describe('SQLite storage', () => {
   });
 
   it('refuses a file that is not a database, and says so', async () => {
-    const { writeFile } = await import('node:fs/promises');
     await writeFile(join(directory, 'log.sqlite'), 'no database '.repeat(1000));
     expect(() => openSqlite({ directory })).toThrow(expect.objectContaining({ code: 'storage_corrupt' }));
+  });
+
+  describe('read models that are damaged', () => {
+    const written = async (stream: string) => {
+      const storage = openSqlite({ directory });
+      await storage.log.append(notes(stream, ['a']));
+      await storage.readStore.prepare('notes', 1, [{ name: 'notes', indexes: [] }]);
+      for (let n = 0; n < 200; n++) {
+        const write = { collection: 'notes', id: `n${n}`, document: { text: 'x'.repeat(1_000) }, position: `${n}` };
+        await storage.readStore.commit({ projection: 'notes', generation: 1, writes: [write], position: `${n}` });
+      }
+      await storage.close();
+      return join(directory, 'read.sqlite');
+    };
+
+    it.each([
+      ['cut off', async (path: string) => truncate(path, 8_192)],
+      ['overwritten', async (path: string) => writeFile(path, 'no database '.repeat(1_000))],
+    ])('are set aside and begun anew: %s', async (_, damage) => {
+      const stream = freshStream();
+      const path = await written(stream);
+      await damage(path);
+      const storage = openSqlite({ directory });
+      expect(await storage.log.read(stream)).toHaveLength(1);
+      expect(await storage.readStore.checkpoint('notes', 1)).toBeNull();
+      await storage.readStore.prepare('notes', 1, [{ name: 'notes', indexes: [] }]);
+      expect((await stat(`${path}.damaged`)).size).toBeGreaterThan(0);
+      await storage.close();
+    });
+
+    it('are told from a log that is, where it is found out later', async () => {
+      const path = await written(freshStream());
+      const { size } = await stat(path);
+      const file = await open(path, 'r+');
+      for (let at = 12 * 4_096; at < size; at += 4_096) await file.write(Buffer.alloc(4_096, 9), 0, 4_096, at);
+      await file.close();
+      const storage = openSqlite({ directory });
+      await expect(storage.readStore.find({ collection: 'notes', limit: 500 }, 1)).rejects.toMatchObject({
+        code: 'read_models_corrupt',
+        message: expect.stringContaining('read.sqlite'),
+        hint: expect.stringContaining('made anew'),
+      });
+      await storage.close();
+    });
   });
 
   it('tells a full disk apart, loses nothing by it, and goes on once there is room', async () => {

@@ -1,10 +1,12 @@
 /** Opens the embedded storage: event log, payload store and read store in one folder, for one or several processes. */
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseLogger } from 'pino';
 import { type Clock, systemClock } from '../../instant.ts';
 import type { EventLog } from '../event-log.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
+import { StorageFailure } from '../storage-failure.ts';
 import { SqliteCells } from './cells.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { LogCommitter } from './log-committer.ts';
@@ -13,7 +15,7 @@ import { LogWatch } from './log-watch.ts';
 import { SqlitePayloadStore } from './payload-store.ts';
 import { SqliteReadStore } from './read-store.ts';
 import { LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface SqliteOptions {
   /** Made if it is missing, readable by its owner alone. */
@@ -38,7 +40,7 @@ export interface SqliteStorage {
 
 /**
  * Opens the three stores and brings their schemas to the newest version.
- * @throws StorageFailure if the folder cannot be used: read-only, full, corrupt, or written by a newer version
+ * @throws StorageFailure if the folder cannot be used: read-only, full, its log corrupt, or written by a newer version
  */
 export function openSqlite({
   directory,
@@ -47,19 +49,21 @@ export function openSqlite({
   logThread = false,
 }: SqliteOptions): SqliteStorage {
   const readPath = join(directory, 'read.sqlite');
-  const { log, payloads, cells, thread } = openSqliteLog(join(directory, 'log.sqlite'), clock, {
+  const { file, log, payloads, cells, thread } = openSqliteLog(join(directory, 'log.sqlite'), clock, {
     logger,
     logThread: logThread && { alsoCheckpoints: readPath, ...(logThread === true ? {} : logThread) },
   });
   let readFile: SqliteFile;
   try {
-    readFile = new SqliteFile({
+    const options: SqliteFileOptions = {
       path: readPath,
       synchronous: 'NORMAL',
       migrations: READ_MIGRATIONS,
       // The thread comes first, as long as there is one.
       checkpointPages: thread ? CHECKPOINT_PAGES_BESIDE_THREAD : undefined,
-    });
+      isDerived: true,
+    };
+    readFile = openDerived(options) ?? file.aloneAtOpen(() => openDerived(options) ?? openAnew(options, logger));
   } catch (error) {
     void log.close();
     void payloads.close();
@@ -76,6 +80,32 @@ export function openSqlite({
       await Promise.all([log.close(), payloads.close(), readStore.close()]);
     },
   };
+}
+
+/** Null for a file that is damaged. */
+function openDerived(options: SqliteFileOptions): SqliteFile | null {
+  try {
+    return new SqliteFile(options);
+  } catch (error) {
+    if (error instanceof StorageFailure && error.code === 'read_models_corrupt') return null;
+    throw error;
+  }
+}
+
+/**
+ * Sets a damaged file aside, for whoever wants to know why, and begins a new one: all that it held is made again from
+ * the log. Of processes that start at once one may do this, so that none sets aside what another has just made.
+ */
+function openAnew(options: SqliteFileOptions, logger: SqliteOptions['logger']): SqliteFile {
+  const { path } = options;
+  const aside = `${path}.damaged`;
+  logger?.error(
+    { path, aside, alarm: 'read_models_corrupt' },
+    'the read models are damaged: they are set aside and made again from the log; restart what else uses this folder',
+  );
+  for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
+  renameSync(path, aside);
+  return new SqliteFile(options);
 }
 
 /** What must not be lost, in one file and so under one fsync: events, payloads, cells. */

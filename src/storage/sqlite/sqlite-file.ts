@@ -1,6 +1,6 @@
 /** One SQLite database file: how it is opened, brought to the newest schema, shared with other processes and closed. */
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
@@ -20,17 +20,21 @@ export interface SqliteFileOptions {
   readonly migrations: readonly string[];
   /** After how many pages of the write-ahead log a commit copies it back, if nobody else has; SQLite's own by default. */
   readonly checkpointPages?: number | undefined;
+  /** Whether all that it holds can be made again, so that no backup is needed where it is damaged. */
+  readonly isDerived?: boolean;
 }
 
 export class SqliteFile {
   readonly database: Database.Database;
+  readonly #options: SqliteFileOptions;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
   readonly #dataVersion: Database.Statement<[], number>;
 
   constructor(options: SqliteFileOptions) {
-    this.database = translated(() => openDatabase(options));
+    this.#options = options;
+    this.database = translated(options, () => openDatabase(options));
     this.#begin = this.database.prepare('BEGIN IMMEDIATE');
     this.#commit = this.database.prepare('COMMIT');
     this.#rollback = this.database.prepare('ROLLBACK');
@@ -51,7 +55,7 @@ export class SqliteFile {
     const giveUpAt = Date.now() + BUSY_AT_ALL_MS;
     for (;;) {
       try {
-        return translated(work);
+        return translated(this.#options, work);
       } catch (error) {
         const busy = error instanceof StorageFailure && error.code === 'storage_busy';
         if (!busy || Date.now() >= giveUpAt) throw error;
@@ -76,6 +80,16 @@ export class SqliteFile {
       // SQLite has rolled back by itself after some errors, a full disk among them.
       if (this.database.inTransaction) this.#rollback.run();
       throw error;
+    }
+  }
+
+  /** Runs work at the start, while no other process can write here. */
+  aloneAtOpen<Result>(work: () => Result): Result {
+    this.database.pragma(`busy_timeout = ${BUSY_AT_OPEN_MS}`);
+    try {
+      return translated(this.#options, () => this.transactionNow(work));
+    } finally {
+      this.database.pragma(`busy_timeout = ${BUSY_ON_MAIN_THREAD_MS}`);
     }
   }
 
@@ -156,10 +170,14 @@ export function asStorageFailure(error: unknown): StorageFailure | null {
   return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, { cause: error }) : null;
 }
 
-function translated<Result>(work: () => Result): Result {
+function translated<Result>({ path, isDerived }: SqliteFileOptions, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw asStorageFailure(error) ?? error;
+    const failure = asStorageFailure(error);
+    if (failure?.code !== 'storage_corrupt') throw failure ?? error;
+    // One file of two is damaged, and only one of the two needs a backup.
+    const code = isDerived ? 'read_models_corrupt' : 'storage_corrupt';
+    throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, { cause: error });
   }
 }
