@@ -2,6 +2,7 @@
 import type { BaseLogger } from 'pino';
 import { type ErrorCode, type Problem, problem } from '../errors.ts';
 import type { KeyCall } from '../events/payment.ts';
+import { problemOf } from '../failure-problem.ts';
 
 /** How long a query may take. */
 export const QUERY_DEADLINE_MS = 20_000;
@@ -77,7 +78,7 @@ export async function runQuery({
     // A query that gave up because it was told to has not failed by itself.
     if (signal.aborted) return signal.reason;
     logger.error({ err: error, requestId }, 'a paid query failed');
-    return problem('internal_error');
+    return problemOf(error);
   } finally {
     clearTimeout(timer);
     draining.removeEventListener('abort', stop);

@@ -1,7 +1,8 @@
 /** How every refusal leaves: the envelope of specification 7, made from the catalogue in `src/errors.ts`. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem, statusOf } from '../errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, type Problem, statusOf } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
+import { problemOf } from '../failure-problem.ts';
 import { type Clock, type Instant, toInstant } from '../instant.ts';
 import { isV1 } from './v1/sunset.ts';
 
@@ -110,5 +111,5 @@ export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: Js
  */
 export function sendInternalError(reply: FastifyReply, cause: unknown): FastifyReply {
   reply.request.log.error({ err: cause, requestId: reply.request.id }, 'a request failed');
-  return sendProblem(reply, problem('internal_error'));
+  return sendProblem(reply, problemOf(cause));
 }

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/instant.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { answersByOwnRoutes } from '../support/watch-answers.ts';
 import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
 
@@ -30,6 +31,9 @@ describe('a server that answers everything in JSON', () => {
     });
     app.get('/v2/broken', async () => {
       throw new Error('SQLITE_CANTOPEN: /var/lib/secret.db');
+    });
+    app.get('/v2/full', async () => {
+      throw new StorageFailure('storage_full', 'database or disk is full: /var/lib/secret.db');
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     port = (app.server.address() as { port: number }).port;
@@ -184,6 +188,11 @@ describe('a server that answers everything in JSON', () => {
     const line = logged.find(({ err }) => err);
     expect(line?.err?.message).toContain('SQLITE_CANTOPEN');
     expect(line?.requestId).toBe(json.meta.request_id);
+  });
+
+  it('says of a storage that fails that it may be asked again, and logs why', async () => {
+    expect((await refusal('/v2/full')).summary).toEqual([503, 'service_unavailable']);
+    expect(logged.find(({ err }) => err)?.err?.message).toContain('disk is full');
   });
 
   it('gives every request an id of its own, whatever the caller sends', async () => {

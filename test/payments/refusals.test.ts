@@ -113,6 +113,7 @@ describe('a query that fails', () => {
   it.each([
     ['unknown', 404, 'case_not_found'],
     ['throws', 500, 'internal_error'],
+    ['full disk', 503, 'service_unavailable'],
   ])('%s is never broadcast, and the same payment then buys another answer', async (q, status, code) => {
     const payment = world.pay(wallet);
     const failed = await world.moved(wallet, () => world.get(`/v2/case?q=${q}`, payment));

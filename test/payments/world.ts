@@ -32,6 +32,7 @@ import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
 import { newTestMasterKeys, testKeyCalls } from '../support/key-calls.ts';
@@ -343,6 +344,7 @@ export async function openWorld({
 export async function answerFor(q: string, call: PaidCallContext): Promise<QueryAnswer | Problem> {
   if (q.startsWith('unknown')) return problem('case_not_found', { enqueued: false });
   if (q.startsWith('throws')) throw new Error('the query broke');
+  if (q.startsWith('full disk')) throw new StorageFailure('storage_full', 'the query broke');
   if (q.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 300));
   const body = {
     meta: { request_id: call.requestId, query_cost_usd: call.costUsd, tag: call.tag },

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
 import type { Logger } from 'pino';
-import { problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
+import { problemOf } from '../../failure-problem.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { AnsweringService } from '../send-problem.ts';
 import { failure, RPC, type RpcFailure, type RpcRequest } from './json-rpc.ts';
@@ -70,7 +70,7 @@ export function createDispatch(
     };
     const failed = (cause: unknown): Buffer => {
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');
-      return refusal(service, { tool: name, requestId: around.requestId }, problem('internal_error')).bytes(era);
+      return refusal(service, { tool: name, requestId: around.requestId }, problemOf(cause)).bytes(era);
     };
     try {
       const result = tool.run(toolCall);

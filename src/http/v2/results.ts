@@ -29,6 +29,9 @@ export interface ResultsDependencies {
 
 export const RESULTS_PATH = '/v2/results/:requestId';
 
+/** While the read models are behind, or made anew, an answer that was paid for is not yet known by its id. */
+const BEHIND = problem('service_unavailable', { component: 'read_store', retry_after: 2 });
+
 /** How long an id that is not known may still be on its way into the read model. */
 const PATIENCE_MS = 1_000;
 const LOOK_EVERY_MS = 25;
@@ -40,6 +43,7 @@ export function registerResults(app: FastifyInstance, dependencies: ResultsDepen
     const requestId = request.params.requestId.toLowerCase();
     const hash = RequestId.safeParse(requestId).success ? await paymentOfRequest(dependencies, requestId) : null;
     if (hash === null) return notFound(reply);
+    if (typeof hash !== 'string') return sendProblem(reply, hash);
     // The read model says which payment it was; what became of it the log says, which never lags.
     const stream = paymentStream(hash);
     const { state } = await load(dependencies.log, payment, stream);
@@ -121,9 +125,12 @@ const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slic
 
 /**
  * The payment that a request presented, as soon as the read model knows it. Waits only while the model is behind the
- * log: an id that nobody was given is refused at once.
+ * log: an id that nobody was given is refused at once. Whether one was given is not known while the model lags.
  */
-async function paymentOfRequest({ log, readStore }: ResultsDependencies, requestId: string): Promise<string | null> {
+async function paymentOfRequest(
+  { log, readStore }: ResultsDependencies,
+  requestId: string,
+): Promise<string | Problem | null> {
   const find = async () =>
     (await readStore.find<PaymentRecord>({ collection: PAYMENTS, equals: { requestId }, limit: 1 }))[0]?.id ?? null;
   const known = await find();
@@ -136,7 +143,8 @@ async function paymentOfRequest({ log, readStore }: ResultsDependencies, request
     const checkpoint = await readStore.checkpoint(PAYMENTS, generation);
     const found = await find();
     const caughtUp = head === null || (checkpoint !== null && checkpoint >= head);
-    if (found !== null || caughtUp || performance.now() >= deadline) return found;
+    if (found !== null || caughtUp) return found;
+    if (performance.now() >= deadline) return BEHIND;
     await sleep(LOOK_EVERY_MS);
   }
 }
