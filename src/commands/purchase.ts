@@ -6,6 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { paymentStream } from '../events/payment.ts';
+import { problemOf } from '../failure-problem.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
@@ -66,7 +67,7 @@ export function createPurchasing(ports: PurchasePorts): Purchasing {
         if (!(error instanceof StorageFailure)) throw error;
         // From the claim on everything is caught where it happens, so nothing was claimed here.
         ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
-        return run.refuse(problem('service_unavailable', { component: 'storage', retry_after: 2 }));
+        return run.refuse(problemOf(error));
       }
     },
   };

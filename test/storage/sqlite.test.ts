@@ -222,6 +222,19 @@ describe('SQLite storage', () => {
     for (const port of [log, payloads, cells]) await port.close();
   });
 
+  it('gives a new subscription what another process has just written before it goes live', async () => {
+    const storage = openSqlite({ directory });
+    const elsewhere = openSqlite({ directory });
+    const first = storage.log.subscribe(null, { by: 'all' })[Symbol.asyncIterator]();
+    expect((await first.next()).value).toMatchObject({ events: [], live: true });
+    await elsewhere.log.append(notes(freshStream(), ['a']));
+    const second = storage.log.subscribe(null, { by: 'all' })[Symbol.asyncIterator]();
+    expect((await second.next()).value.events).toHaveLength(1);
+    for (const one of [first, second]) await one.return?.();
+    await elsewhere.close();
+    await storage.close();
+  });
+
   it('waits for another process that writes, without stopping everything else', async () => {
     const storage = openSqlite({ directory });
     const writer = new Database(join(directory, 'log.sqlite'));

@@ -58,7 +58,8 @@ export class SqliteEventLog implements EventLog {
     let live = false;
     while (!signal?.aborted) {
       const mark = this.#watch.mark();
-      if (this.#headAfter.mark !== mark) this.#headAfter = { mark, head: await this.#head() };
+      // Another process's commits show late here, and who begins must reach what was the head when it began.
+      if (!live || this.#headAfter.mark !== mark) this.#headAfter = { mark, head: await this.#head() };
       const { head } = this.#headAfter;
       if (position >= head) {
         if (!live) yield { events: [], position: positionText(position), live: true };
