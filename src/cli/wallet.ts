@@ -5,7 +5,8 @@ import { AmountUnreadable, formatAmount, parseAmount } from '../solana/decimal-a
 import { createFaucetClient, NoFaucet } from '../solana/faucet-client.ts';
 import { SolanaKey, saveKey } from '../solana/keys.ts';
 import { createRpcChain } from '../solana/rpc-chain.ts';
-import { EndpointFailure, RpcRefusal } from '../solana/rpc-endpoint.ts';
+import { EndpointFailure } from '../solana/rpc-connections.ts';
+import { RpcRefusal } from '../solana/rpc-endpoint.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 
 const CONFIRMED_WITHIN_MS = 30_000;

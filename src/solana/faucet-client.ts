@@ -26,7 +26,7 @@ export function createFaucetClient(url: string, timeoutMs = 10_000): FaucetClien
   const ask = async (method: string, address: string, amount: bigint): Promise<string> => {
     try {
       const exact = amount <= Number.MAX_SAFE_INTEGER ? Number(amount) : String(amount);
-      return String(await endpoint.call(method, [address, exact], timeoutMs));
+      return String(await endpoint.call(method, [address, exact], { timeoutMs }));
     } catch (error) {
       if (error instanceof RpcRefusal && error.code === METHOD_NOT_FOUND) throw new NoFaucet(endpoint.label);
       throw error;

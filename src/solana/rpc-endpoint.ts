@@ -1,26 +1,8 @@
 /**
- * One JSON-RPC endpoint over kept-alive connections. `node:http` rather than `fetch`: a paid query makes several calls,
- * and one takes a fifth of the processor time this way.
+ * One JSON-RPC endpoint. What is asked in one turn of the event loop goes out together, as a batch of JSON-RPC 2.0: a
+ * busy service asks much at once, and each request of its own costs both sides more than most calls do.
  */
-import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-
-const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
-const MOST_CONNECTIONS = 256;
-
-/** The endpoint gave no usable answer. The message never holds more of its URL than host and port. */
-export class EndpointFailure extends Error {
-  constructor(
-    message: string,
-    /** Whether the call may have been carried out all the same. */
-    readonly mayHaveHappened: boolean,
-    /** How long the endpoint asked to be left alone; null if it did not. */
-    readonly retryAfterMs: number | null = null,
-  ) {
-    super(message);
-    this.name = 'EndpointFailure';
-  }
-}
+import { EndpointFailure, HttpRefusal, RpcConnections } from './rpc-connections.ts';
 
 /** The endpoint answered with an error of JSON-RPC. */
 export class RpcRefusal extends Error {
@@ -34,33 +16,41 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** Failures in which nothing was sent. */
-const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+export interface CallOptions {
+  readonly timeoutMs: number;
+  /** Shares its request with no other call. */
+  readonly alone?: boolean;
+}
+
+/** Solana's validators take bodies of 50 KiB, and the strictest of the known providers 20 calls at once. */
+const MOST_BATCH_BYTES = 40_000;
+const MOST_BATCHED_CALLS = 20;
+/**
+ * How long each call goes alone after a batch has failed, doubling up to the second: whatever makes requests fail, an
+ * endpoint that knows no batches or a call that somebody made to that end, spoils one batch in a while and not all.
+ */
+const FIRST_SINGLES_MS = 30_000;
+const LONGEST_SINGLES_MS = 3_600_000;
+
+interface Call {
+  readonly id: number;
+  readonly text: string;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
 
 export class RpcEndpoint {
-  /** Host and port: what may be logged, since user, path and query may be keys. */
   readonly label: string;
-  readonly #options: RequestOptions;
-  readonly #request: typeof httpRequest;
-  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #connections: RpcConnections;
+  /** Calls of this turn of the event loop, by their time-out. */
+  readonly #gathering = new Map<number, Call[]>();
   #lastId = 0;
+  #spoiltBatches = 0;
+  #singlesUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(url: string) {
-    const { protocol, hostname, port, host, pathname, search, username, password } = new URL(url);
-    const agentOptions = { keepAlive: true, maxSockets: MOST_CONNECTIONS, scheduling: 'lifo' } as const;
-    const secure = protocol === 'https:';
-    this.label = host;
-    this.#agent = secure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
-    this.#request = secure ? httpsRequest : httpRequest;
-    this.#options = {
-      method: 'POST',
-      // An IPv6 address stands in brackets in a URL and without them everywhere else.
-      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port,
-      path: pathname + search,
-      agent: this.#agent,
-      ...(username || password ? { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` } : {}),
-    };
+    this.#connections = new RpcConnections(url);
+    this.label = this.#connections.label;
   }
 
   /**
@@ -68,85 +58,124 @@ export class RpcEndpoint {
    *
    * @throws EndpointFailure without an answer within `timeoutMs`; RpcRefusal if the answer is an error
    */
-  async call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    const id = ++this.#lastId;
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    try {
-      return resultIn(await this.#post(body, timeoutMs), id);
-    } catch (error) {
-      // The endpoint closed an idle connection at the moment it was used again.
-      if (error instanceof StaleConnection) return resultIn(await this.#post(body, timeoutMs), id);
-      throw error;
-    }
-  }
-
-  #post(body: Buffer, timeoutMs: number): Promise<string> {
+  call(method: string, params: readonly unknown[], { timeoutMs, alone = false }: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
-        clearTimeout(timer);
-        reject(error);
-        request.destroy();
-      };
-      const headers = { 'content-type': 'application/json', 'content-length': body.length };
-      const request = this.#request({ ...this.#options, headers }, (response) => {
-        const { statusCode = 0 } = response;
-        if (statusCode !== 200) {
-          return fail(
-            new EndpointFailure(
-              `HTTP status ${statusCode}`,
-              statusCode >= 500,
-              retryAfter(response.headers['retry-after']),
-            ),
-          );
-        }
-        const parts: Buffer[] = [];
-        let size = 0;
-        response.on('data', (part: Buffer) => {
-          size += part.length;
-          if (size > MOST_ANSWER_BYTES) return fail(new EndpointFailure('the answer is too large', true));
-          parts.push(part);
-        });
-        response.on('end', () => {
-          clearTimeout(timer);
-          resolve(Buffer.concat(parts).toString('utf8'));
-        });
-        response.on('aborted', () => fail(new EndpointFailure('the answer was cut off', true)));
-        response.on('error', () => fail(new EndpointFailure('the answer was cut off', true)));
-      });
-      const timer = setTimeout(() => fail(new EndpointFailure(`no answer within ${timeoutMs} ms`, true)), timeoutMs);
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (request.reusedSocket && error.code === 'ECONNRESET') return fail(new StaleConnection());
-        // The error's own message may hold the URL.
-        const code = error.code ?? 'connection failed';
-        fail(new EndpointFailure(code, !NEVER_SENT.has(code)));
-      });
-      request.end(body);
+      const id = ++this.#lastId;
+      const call = { id, text: JSON.stringify({ jsonrpc: '2.0', id, method, params }), resolve, reject };
+      if (alone || performance.now() < this.#singlesUntilMs) this.#single(call, timeoutMs);
+      else this.#gather(call, timeoutMs);
     });
   }
 
+  /** What was asked and has not gone out yet never will. */
   close(): void {
-    this.#agent.destroy();
+    const never = new EndpointFailure('the connection to the chain is closed', false);
+    for (const { reject } of [...this.#gathering.values()].flat()) reject(never);
+    this.#gathering.clear();
+    this.#connections.close();
+  }
+
+  #gather(call: Call, timeoutMs: number): void {
+    if (this.#gathering.size === 0) setImmediate(() => this.#sendGathered());
+    const calls = this.#gathering.get(timeoutMs);
+    if (calls) calls.push(call);
+    else this.#gathering.set(timeoutMs, [call]);
+  }
+
+  #sendGathered(): void {
+    const gathered = [...this.#gathering];
+    this.#gathering.clear();
+    for (const [timeoutMs, calls] of gathered) {
+      for (const batch of batchesOf(calls)) {
+        const [only] = batch;
+        if (only && batch.length === 1) this.#single(only, timeoutMs);
+        else this.#batch(batch, timeoutMs);
+      }
+    }
+  }
+
+  async #single(call: Call, timeoutMs: number): Promise<void> {
+    try {
+      call.resolve(resultIn(parse(await this.#connections.post(call.text, timeoutMs)), call.id));
+    } catch (error) {
+      call.reject(error);
+    }
+  }
+
+  async #batch(calls: readonly Call[], timeoutMs: number): Promise<void> {
+    const began = performance.now();
+    let answers: ReadonlyMap<unknown, unknown> | null = null;
+    try {
+      answers = answersIn(
+        parse(await this.#connections.post(`[${calls.map(({ text }) => text).join(',')}]`, timeoutMs)),
+      );
+    } catch (error) {
+      if (!isRefusedBatch(error)) {
+        this.#spoilt();
+        for (const { reject } of calls) reject(error);
+        return;
+      }
+    }
+    if (answers === null) {
+      // It is the batch that was refused. No call is harmed by being made twice.
+      this.#spoilt();
+      const leftMs = Math.max(1, timeoutMs - (performance.now() - began));
+      for (const call of calls) this.#single(call, leftMs);
+      return;
+    }
+    this.#spoiltBatches = 0;
+    for (const { id, resolve, reject } of calls) {
+      try {
+        resolve(resultIn(answers.get(id), id));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  #spoilt(): void {
+    const singlesMs = Math.min(LONGEST_SINGLES_MS, FIRST_SINGLES_MS * 2 ** Math.min(this.#spoiltBatches, 10));
+    this.#spoiltBatches++;
+    this.#singlesUntilMs = performance.now() + singlesMs;
   }
 }
 
-class StaleConnection extends EndpointFailure {
-  constructor() {
-    super('ECONNRESET', true);
+/** Cuts calls into batches that every endpoint takes, in their order. */
+function batchesOf(calls: readonly Call[]): readonly (readonly Call[])[] {
+  const batches: Call[][] = [];
+  let size = 0;
+  for (const call of calls) {
+    const last = batches.at(-1);
+    size += call.text.length + 1;
+    if (last && last.length < MOST_BATCHED_CALLS && size <= MOST_BATCH_BYTES) last.push(call);
+    else {
+      batches.push([call]);
+      size = call.text.length + 1;
+    }
   }
+  return batches;
 }
 
-function retryAfter(header: string | undefined): number | null {
-  const seconds = Number(header ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
+/** Whether the endpoint will not have this request, whatever the calls in it: asked for less at once, it may answer. */
+const isRefusedBatch = (error: unknown): boolean =>
+  error instanceof HttpRefusal && error.status < 500 && error.status !== 429;
+
+/** The answers of a batch by the call that they are to; null for an endpoint that does not answer batches. */
+function answersIn(answer: unknown): ReadonlyMap<unknown, unknown> | null {
+  if (!Array.isArray(answer)) return null;
+  return new Map(answer.map((one: unknown) => [(one as { id?: unknown } | null)?.id, one]));
 }
 
-function resultIn(text: string, id: number): unknown {
-  let answer: unknown;
+function parse(text: string): unknown {
   try {
-    answer = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new EndpointFailure('the answer is not JSON', true);
   }
+}
+
+function resultIn(answer: unknown, id: number): unknown {
+  if (answer === undefined) throw new EndpointFailure('the call has no answer in its batch', true);
   if (typeof answer !== 'object' || answer === null) throw new EndpointFailure('the answer is not JSON-RPC', true);
   const { id: answered, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown };
   if (typeof error === 'object' && error !== null) {

@@ -1,6 +1,7 @@
 /** Several endpoints as one: the first that answers is believed, the rest are there for when it does not. */
 import { ChainUnavailable } from './chain.ts';
-import { EndpointFailure, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
+import { EndpointFailure } from './rpc-connections.ts';
+import { type CallOptions, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
 
 /** What this needs of a logger; pino's fits. */
 export interface EndpointLog {
@@ -33,6 +34,8 @@ interface Member {
   readonly endpoint: RpcEndpoint;
   failures: number;
   restsUntilMs: number;
+  /** Calls that went out together fail together, by one error. */
+  lastFailure: unknown;
 }
 
 /** How often all endpoints are asked before the chain counts as unavailable. */
@@ -50,7 +53,12 @@ export class RpcEndpoints {
 
   constructor({ urls, timeoutMs, log }: EndpointsOptions) {
     if (urls.length === 0) throw new RangeError('at least one endpoint is needed');
-    this.#members = urls.map((url) => ({ endpoint: new RpcEndpoint(url), failures: 0, restsUntilMs: 0 }));
+    this.#members = urls.map((url) => ({
+      endpoint: new RpcEndpoint(url),
+      failures: 0,
+      restsUntilMs: 0,
+      lastFailure: null,
+    }));
     this.#timeoutMs = timeoutMs;
     this.#log = log;
   }
@@ -61,7 +69,7 @@ export class RpcEndpoints {
     let failure: unknown;
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0) await pause(round);
-      const attempt = await this.#askAround(question, deadlineMs);
+      const attempt = await this.#askAround(question, deadlineMs, round > 0);
       if ('answer' in attempt) return attempt.answer;
       ({ failure } = attempt);
       if (attempt.final || performance.now() >= deadlineMs) break;
@@ -69,10 +77,14 @@ export class RpcEndpoints {
     throw this.#unavailable(question.method, failure);
   }
 
-  /** Asks each endpoint once, until an answer settles the question. */
+  /**
+   * Asks each endpoint once, until an answer settles the question.
+   * @param alone what has failed once goes by itself: what it failed with may have been a neighbour
+   */
   async #askAround<Answer>(
     { settles = () => true, hasEffect = false, ...question }: Question<Answer>,
     deadlineMs: number,
+    alone: boolean,
   ): Promise<{ readonly answer: Answer } | { readonly failure: unknown; readonly final: boolean }> {
     let unsettled: { readonly answer: Answer } | null = null;
     let failure: unknown = null;
@@ -80,10 +92,10 @@ export class RpcEndpoints {
     for (const member of this.#inOrder()) {
       // Something to go by is there already: a dead endpoint is not worth waiting for.
       if (unsettled && member.restsUntilMs > performance.now()) continue;
-      const leftMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
-      if (leftMs <= 0) break;
+      const timeoutMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
+      if (timeoutMs <= 0) break;
       try {
-        const answer = await this.#askOne(member, question, leftMs);
+        const answer = await this.#askOne(member, question, { timeoutMs, alone });
         if (settles(answer)) return { answer };
         unsettled ??= { answer };
       } catch (error) {
@@ -103,10 +115,10 @@ export class RpcEndpoints {
         let failure: unknown;
         for (let round = 0; round < ROUNDS; round++) {
           if (round > 0) await pause(round);
-          const leftMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
-          if (leftMs <= 0) break;
+          const timeoutMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
+          if (timeoutMs <= 0) break;
           try {
-            return await this.#askOne(member, question, leftMs);
+            return await this.#askOne(member, question, { timeoutMs, alone: round > 0 });
           } catch (error) {
             failure = error;
           }
@@ -123,7 +135,9 @@ export class RpcEndpoints {
    */
   async askEach<Answer>(question: Question<Answer>): Promise<Answer> {
     const { settles = () => true } = question;
-    const asked = this.#members.map((member) => this.#askOne(member, question, this.#timeoutMs));
+    const asked = this.#members.map((member) =>
+      this.#askOne(member, question, { timeoutMs: this.#timeoutMs, alone: true }),
+    );
     try {
       // No silent endpoint holds up what another has done.
       return await Promise.any(
@@ -139,11 +153,11 @@ export class RpcEndpoints {
     }
   }
 
-  async #askOne<Answer>(member: Member, question: Question<Answer>, timeoutMs: number): Promise<Answer> {
+  async #askOne<Answer>(member: Member, question: Question<Answer>, options: CallOptions): Promise<Answer> {
     const { method, params, read, readRefusal } = question;
     if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);
     try {
-      const answer = answerOf(await member.endpoint.call(method, params, timeoutMs), read);
+      const answer = answerOf(await member.endpoint.call(method, params, options), read);
       this.#recovered(member);
       return answer;
     } catch (error) {
@@ -167,11 +181,13 @@ export class RpcEndpoints {
     if (member.failures === 0) return;
     member.failures = 0;
     member.restsUntilMs = 0;
+    member.lastFailure = null;
     this.#log.info({ endpoint: member.endpoint.label }, 'a chain endpoint answers again');
   }
 
   #failed(member: Member, method: string, error: unknown): void {
-    if (this.#closed) return;
+    if (this.#closed || error === member.lastFailure) return;
+    member.lastFailure = error;
     member.failures++;
     const rest = FIRST_REST_MS * 2 ** Math.min(member.failures - 1, 10);
     const asked = error instanceof EndpointFailure ? (error.retryAfterMs ?? 0) : 0;

@@ -253,7 +253,7 @@ function prepare(database: Database.Database) {
       'INSERT INTO landed (signature, slot, block_time, wire, error, outcome) VALUES (?, ?, ?, ?, ?, ?)',
     ),
     unindexed: database.prepare<[number], StoredTransaction>(
-      `SELECT ${LANDED} FROM landed WHERE sequence > (SELECT indexed FROM chain) ORDER BY sequence LIMIT ?`,
+      `SELECT ${LANDED} FROM landed WHERE sequence > (SELECT indexed FROM chain) ORDER BY sequence LIMIT 0 + ?`,
     ),
     indexed: database.prepare('UPDATE chain SET indexed = ?'),
     mention: database.prepare('INSERT OR IGNORE INTO mention (address, sequence) VALUES (?, ?)'),
@@ -266,7 +266,7 @@ function prepare(database: Database.Database) {
     ),
     mentioning: database.prepare<[Buffer, number, number, number, number], StoredTransaction>(
       `SELECT ${LANDED} FROM mention JOIN landed USING (sequence)
-       WHERE address = ? AND sequence < ? AND sequence > ? AND slot <= ? ORDER BY sequence DESC LIMIT ?`,
+       WHERE address = ? AND sequence < ? AND sequence > ? AND slot <= ? ORDER BY sequence DESC LIMIT 0 + ?`,
     ),
     // The owner of a token account is at byte 32 of its data, in both token programs.
     tokenAccounts: database.prepare<[Buffer, Buffer], AccountRow>(

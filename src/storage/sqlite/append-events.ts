@@ -43,7 +43,7 @@ export function appendWriter(database: Database.Database): AppendWriter {
     .pluck();
   const recordedIds = database
     .prepare<[string, number, number], [string, number]>(
-      'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ?',
+      'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT 0 + ?',
     )
     .raw();
   // The log never deletes, so the row id that SQLite gives, the highest plus one, leaves no gap.

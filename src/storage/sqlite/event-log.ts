@@ -24,7 +24,7 @@ export class SqliteEventLog implements EventLog {
     this.#watch = watch;
     this.#selectStream = file.database
       .prepare<[string, number, number], EventRow>(
-        `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
+        `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT 0 + ?`,
       )
       .raw();
     this.#selectHead = file.database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();

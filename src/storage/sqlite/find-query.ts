@@ -36,7 +36,7 @@ export function findSql(query: Find, generation: number): Query {
   const ordering = order ? `${fieldExpression(order.field)} ${direction}, id ${direction}` : 'id';
   return {
     sql: `SELECT id, position, document FROM ${documentTable(query.collection, generation)}
-          WHERE ${[matched.sql, ...continued.map(({ sql }) => sql)].join(' AND ')} ORDER BY ${ordering} LIMIT ?`,
+          WHERE ${[matched.sql, ...continued.map(({ sql }) => sql)].join(' AND ')} ORDER BY ${ordering} LIMIT 0 + ?`,
     parameters: [...matched.parameters, ...continued.flatMap(({ parameters }) => parameters), limit],
   };
 }
