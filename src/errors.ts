@@ -197,7 +197,11 @@ export const ERROR_CATALOGUE = {
     503,
     'A part of this service is not available now.',
     'Ask again after details.retry_after seconds; the same payment can be presented again.',
-    { component: 'The part that is not available.', retry_after },
+    {
+      component:
+        'The part that is not available. read_store: not everything that is recorded is shown yet, so that nobody can say what there is not.',
+      retry_after,
+    },
   ),
   query_timeout: entry(504, 'The query took too long.', 'Ask again; the same payment can be presented again.', {
     retry_after,

@@ -215,6 +215,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,
+    runner,
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
     sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),

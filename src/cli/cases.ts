@@ -10,11 +10,13 @@ import type { DocketHeader, DocketSnapshot } from '../dockets/snapshot.ts';
 import { isProblem } from '../errors.ts';
 import { decodeEvent } from '../events/codec.ts';
 import type { DocketEvent } from '../events/docket.ts';
-import { findCase } from '../queries/case-lookup.ts';
+import { cases } from '../projections/cases.ts';
+import { findKnownCase } from '../queries/case-lookup.ts';
 import { contentNamesOf, type FilingRevisions, type FilingVersion, revisionsOf } from '../queries/docket-revisions.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import type { ImportStorage, OpenImportStorage } from './import.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
+import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from './shown.ts';
 
 const PAGE = 500;
 const DEFAULT_LIMIT = 100;
@@ -84,7 +86,8 @@ export const addCasesCommand: AddCommand = createCasesCommand((environment) =>
   ),
 );
 
-async function list({ readStore }: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
+async function list(storage: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
+  const { readStore } = storage;
   const court = options.court === undefined ? null : courtNamed(options.court);
   const limit = Number(options.limit);
   if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
@@ -103,7 +106,7 @@ async function list({ readStore }: ImportStorage, context: CliContext, options: 
       if (!document.opened) continue;
       if (limit > 0 && count === limit) {
         if (!options.json) print(context, `The first ${limit}; --limit 0 shows all.`);
-        return;
+        return noteIfIncomplete(context, storage, cases);
       }
       count++;
       if (options.json) printJson(context, { stream: id, ...shownCase(document) });
@@ -112,6 +115,7 @@ async function list({ readStore }: ImportStorage, context: CliContext, options: 
     if (page.length < PAGE) break;
   }
   if (!options.json) print(context, `${count} ${count === 1 ? 'case' : 'cases'}`);
+  await noteIfIncomplete(context, storage, cases);
 }
 
 const caseLine = ({ court, caseNumber, filingCount, dataAsOf, header }: CaseDocument): string =>
@@ -133,10 +137,20 @@ interface FoundCase {
   readonly document: CaseDocument;
 }
 
-async function find({ readStore }: ImportStorage, code: string, number: string): Promise<FoundCase> {
+async function find(storage: ImportStorage, code: string, number: string): Promise<FoundCase> {
+  const { readStore } = storage;
   const court = courtNamed(code);
-  const found = await findCase(readStore, court, number);
+  const isWhole = () => showsEverything(storage, cases);
+  const notYetShown = () =>
+    new CliError(
+      `Whether ${court.code} ${number} is known cannot be said: the read model of cases is behind the log.`,
+      CATCH_UP_HINT,
+      EXIT.unavailable,
+    );
+  const reach = { wasBuilt: false, showsEverything: isWhole };
+  const found = await findKnownCase({ readStore, reach }, court, number);
   if (isProblem(found)) {
+    if (found.problem === 'service_unavailable') throw notYetShown();
     const candidates = (found.details.candidates ?? []) as readonly string[];
     throw new CliError(
       found.problem === 'invalid_case_id'
@@ -149,7 +163,10 @@ async function find({ readStore }: ImportStorage, code: string, number: string):
     );
   }
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
-  if (!document) throw new CliError(`${court.code} ${number} is not known here.`, 'Import its docket.', EXIT.found);
+  if (!document) {
+    if (!(await isWhole())) throw notYetShown();
+    throw new CliError(`${court.code} ${number} is not known here.`, 'Import its docket.', EXIT.found);
+  }
   return { court, stream: found.stream, document };
 }
 

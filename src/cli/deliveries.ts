@@ -7,13 +7,15 @@ import { delivery, type ScheduledDelivery } from '../commands/delivery.ts';
 import { handleWithRetry, load } from '../commands/handle.ts';
 import { deliveryStream } from '../events/delivery.ts';
 import { systemClock } from '../instant.ts';
-import { courtKey, type DeliveryRecord } from '../projections/deliveries.ts';
+import { courtKey, type DeliveryRecord, deliveries } from '../projections/deliveries.ts';
 import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../queries/delivery-history.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
+import { resolveIntact } from '../storage/intact-payloads.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
+import { noteIfIncomplete } from './shown.ts';
 
 const PAGE = 200;
 const DEFAULT_LIMIT = 50;
@@ -85,7 +87,7 @@ export const addDeliveriesCommand: AddCommand = createDeliveriesCommand((environ
   openServiceStorage(environment, 'Set DATA_DIR to the folder that the service keeps its state in.'),
 );
 
-async function list({ readStore }: Storage, context: CliContext, options: ListOptions): Promise<void> {
+async function list(storage: Storage, context: CliContext, options: ListOptions): Promise<void> {
   if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
   const limit = Number(options.limit) || Number.POSITIVE_INFINITY;
   const filter: DeliveryFilter = {
@@ -99,7 +101,7 @@ async function list({ readStore }: Storage, context: CliContext, options: ListOp
   let after: DeliveryPlace | null = null;
   do {
     const size = Math.min(PAGE, limit - count);
-    const page: Awaited<ReturnType<typeof findDeliveries>> = await findDeliveries(readStore, filter, {
+    const page: Awaited<ReturnType<typeof findDeliveries>> = await findDeliveries(storage.readStore, filter, {
       limit: size,
       after,
     });
@@ -110,9 +112,11 @@ async function list({ readStore }: Storage, context: CliContext, options: ListOp
     count += page.deliveries.length;
     after = page.next;
   } while (after && count < limit);
-  if (options.json) return;
-  if (after) print(context, `The first ${count}; --limit 0 shows all.`);
-  else print(context, `${count} ${count === 1 ? 'delivery' : 'deliveries'}`);
+  if (!options.json) {
+    if (after) print(context, `The first ${count}; --limit 0 shows all.`);
+    else print(context, `${count} ${count === 1 ? 'delivery' : 'deliveries'}`);
+  }
+  await noteIfIncomplete(context, storage, deliveries);
 }
 
 function lineOf({
@@ -173,7 +177,7 @@ function attemptLine({ data }: RecordedEvent): string {
 
 /** A query may hold a receiver's secret: nobody but the wallet that sent it is shown it. */
 async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, name: string): Promise<string | null> {
-  const stored = (await payloads.resolve([name])).get(name);
+  const stored = (await resolveIntact(payloads, [name])).found.get(name);
   if (!stored || stored.replaced) return null;
   const [address = '', query] = stored.content.toString().split(/[?#]/, 2);
   return `${address.replace(/\/\/[^/@]*@/, '//…@')}${query === undefined ? '' : '?…'}`;

@@ -6,6 +6,12 @@ import type { KeyCalls, Purchasing } from '../commands/purchase-contract.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';
+import { cases } from '../projections/cases.ts';
+import { deliveries } from '../projections/deliveries.ts';
+import { payments } from '../projections/payments.ts';
+import type { Projection } from '../projections/projection.ts';
+import { createReach } from '../projections/reach.ts';
+import type { ProjectionRunner } from '../projections/runner.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -26,7 +32,7 @@ import { v1StatusEndpoint } from './v1/status.ts';
 import { batchRoute, registerBatch } from './v2/batch.ts';
 import { caseRoute } from './v2/case.ts';
 import { monitorRoute } from './v2/monitor.ts';
-import { registerResults } from './v2/results.ts';
+import { RESULTS_PATIENCE_MS, registerResults } from './v2/results.ts';
 import { statusEndpoint } from './v2/status.ts';
 import { walletDeliveriesRoute } from './v2/wallet-deliveries.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from './v2/wallet-keys.ts';
@@ -43,6 +49,8 @@ export interface AppDependencies {
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
+  /** Tells how far the read models have come, whoever runs their projections. */
+  readonly runner: Pick<ProjectionRunner, 'waitFor'>;
   readonly addressLimit?: AddressLimit | undefined;
   /** Left out, callbacks of the sandbox are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
@@ -59,15 +67,18 @@ const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'file' : 'none'
 
 /** Makes the public port, ready to listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { service, logger, health, merchant, purchasing, newestBlockhash, storage, localRpcUrl } = dependencies;
+  const { service, logger, health, merchant, purchasing, newestBlockhash, storage, runner, localRpcUrl } = dependencies;
   const { clock } = service;
   const statusOf = { service, courts, sourceOf, health };
   const status = statusEndpoint(statusOf);
   const v1Status = v1StatusEndpoint(statusOf);
   const sandbox = createSandbox(clock);
-  const readCase = caseRoute({ ...storage, clock, sandbox });
-  const monitor = monitorRoute({ ...storage, clock, sandbox });
-  const batch = batchRoute({ ...storage, clock, sandbox, publicUrl: service.publicUrl });
+  const reachOf = ({ name }: Pick<Projection, 'name'>, patienceMs?: number) =>
+    createReach({ log: storage.log, runner, projection: name, patienceMs });
+  const reach = reachOf(cases);
+  const readCase = caseRoute({ ...storage, reach, clock, sandbox });
+  const monitor = monitorRoute({ ...storage, reach, clock, sandbox });
+  const batch = batchRoute({ ...storage, reach, clock, sandbox, publicUrl: service.publicUrl });
   const walletKeys = walletKeysRoute({ ...storage, clock, masterKeys: dependencies.masterKeys });
   const answerSandbox = answerSandboxEarly(
     service.publicUrl,
@@ -78,7 +89,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   );
   const buying = createBuying(dependencies);
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
-  const walletDeliveries = walletDeliveriesRoute({ ...storage, clock });
+  const walletDeliveries = walletDeliveriesRoute({ ...storage, reach: reachOf(deliveries), clock });
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
   const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, newestBlockhash, routes });
   const app = makeServer(service, logger, {
@@ -96,12 +107,17 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));
-  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, clock }));
-  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, clock }));
+  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, reach, clock }));
+  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, reach, clock }));
   registerPaidRoute(app, paying, walletKeys);
   registerPaidRoute(app, paying, walletDeliveries);
   registerBodilessRoute(app, paying, rotateKeyRoute({ clock }));
-  registerResults(app, { ...storage, clock, keyCalls: dependencies.keyCalls });
+  registerResults(app, {
+    ...storage,
+    reach: reachOf(payments, RESULTS_PATIENCE_MS),
+    clock,
+    keyCalls: dependencies.keyCalls,
+  });
   registerDocs(app, { localRpcUrl, merchant });
   return app;
 }

@@ -6,11 +6,11 @@ import type { FilingType } from '../dockets/filing-type.ts';
 import { isProblem, type Problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
-import type { QueryStore } from '../storage/read-store.ts';
 import { countNew, type Delta, readDelta } from './case-delta.ts';
 import { type FullContext, readCrossReferences, readFullContext } from './case-history.ts';
-import { findCase } from './case-lookup.ts';
-import { type QueryPorts, readMoment } from './case-moment.ts';
+import type { LookupPorts } from './case-lookup.ts';
+import type { QueryPorts } from './case-moment.ts';
+import { readKnownCase } from './known-case.ts';
 
 export interface CaseQuery {
   readonly court: Court;
@@ -70,7 +70,10 @@ export interface MonitorAnswer extends CaseAnswerMeta {
 }
 
 export interface CaseQueries {
-  /** Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`, `court_unavailable`. */
+  /**
+   * Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`; `court_unavailable` for a case that is not whole
+   * yet; `service_unavailable` where it may be known and the read model does not show it yet.
+   */
   answerCase(query: CaseQuery): Promise<CaseAnswer | Problem>;
   /**
    * Whether anything is new, by the same rule as the delta of `answerCase`; with no `lastChecked`, whether there is any
@@ -88,27 +91,25 @@ const PATIENCE_MS = 2_000;
 
 export function createCaseQueries({
   readStore,
+  reach,
   clock,
   sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   patienceMs = PATIENCE_MS,
-}: {
-  readonly readStore: QueryStore;
+}: LookupPorts & {
   readonly clock: Clock;
   readonly sleep?: (ms: number) => Promise<void>;
   /** How long a query waits for a baseline that is being recorded. */
   readonly patienceMs?: number;
 }): CaseQueries {
-  const ports: QueryPorts = { readStore, clock, sleep, patienceMs };
+  const ports: QueryPorts = { readStore, reach, clock, sleep, patienceMs };
   return {
     answerCase: (query) => answerCase(ports, query),
     answerMonitor: async ({ court, caseId, filingTypes, lastChecked }) => {
-      const found = await findCase(readStore, court, caseId);
-      if (isProblem(found)) return found;
-      const moment = await readMoment(ports, found.stream, lastChecked);
-      if (isProblem(moment)) return moment;
-      const { document, queriedAt } = moment;
+      const known = await readKnownCase(ports, { court, caseId, lastChecked });
+      if (isProblem(known)) return known;
+      const { stream, document, queriedAt } = known;
       const { changeCount, latestNewAt } = await countNew(readStore, {
-        stream: found.stream,
+        stream,
         timeZone: court.timeZone,
         after: lastChecked ?? BEGINNING,
         upTo: document.newestTime,
@@ -126,17 +127,15 @@ export function createCaseQueries({
 
 async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnswer | Problem> {
   const { court } = query;
-  const found = await findCase(ports.readStore, court, query.caseId);
-  if (isProblem(found)) return found;
-  const moment = await readMoment(ports, found.stream, query.lastChecked);
-  if (isProblem(moment)) return moment;
-  const { document, queriedAt } = moment;
+  const known = await readKnownCase(ports, query);
+  if (isProblem(known)) return known;
+  const { stream, document, queriedAt } = known;
 
   const { fields, languageDelivered } = caseFields(document, court, query.language);
   const room = (query.maxBytes ?? MAX_RESULT_BYTES) - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
   const references =
     query.crossReferences && query.context === 'basic'
-      ? { cross_references: await readCrossReferences(ports.readStore, found.stream, room) }
+      ? { cross_references: await readCrossReferences(ports.readStore, stream, room) }
       : null;
   const budget = room - (references === null ? 0 : Buffer.byteLength(JSON.stringify(references)));
   const after = query.lastChecked ?? (query.fromTheBeginning ? BEGINNING : null);
@@ -144,7 +143,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
     after === null
       ? null
       : await readDelta(ports.readStore, {
-          stream: found.stream,
+          stream,
           timeZone: court.timeZone,
           after,
           upTo: document.newestTime,
@@ -156,7 +155,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
       ? null
       : await readFullContext(
           ports.readStore,
-          found.stream,
+          stream,
           court.timeZone,
           document.newestTime,
           budget - (delta?.bytes ?? 0),

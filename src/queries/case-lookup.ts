@@ -2,27 +2,61 @@
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../dockets/case-document.ts';
-import { type Problem, problem } from '../errors.ts';
+import { isProblem, type Problem, problem } from '../errors.ts';
+import type { Reach } from '../projections/reach.ts';
 import type { QueryStore } from '../storage/read-store.ts';
+import { type Known, readUntilKnown } from './known.ts';
 
 const CANDIDATES = 20;
 
 export const caseNotFound = (candidates: readonly string[] = []): Problem =>
   problem('case_not_found', { enqueued: false, retry_after: null, candidates });
 
-/** The stream of the case that a number of a court means, or why there is not exactly one. */
-export async function findCase(
-  readStore: QueryStore,
+export interface FoundCase {
+  readonly stream: string;
+  /**
+   * What made the number mean this case: itself, which stays so; its part without the office, which may mean more cases
+   * than are shown; or a docket that is known without its office, where nothing else is known by the number.
+   */
+  readonly by: 'number' | 'core' | 'lack';
+}
+
+export interface LookupPorts {
+  readonly readStore: QueryStore;
+  /** Of the read model of cases. */
+  readonly reach: Reach;
+}
+
+/** The stream of the case that a number of a court means, or why there is not exactly one, once that is known. */
+export const findKnownCase = (
+  { readStore, reach }: LookupPorts,
   court: Court,
   caseId: string,
-): Promise<{ readonly stream: string } | Problem> {
+): Promise<FoundCase | Problem> => readUntilKnown(reach, () => findCase(readStore, court, caseId), lookupHolds);
+
+/** When a lookup is the last word on a number. */
+function lookupHolds(found: FoundCase | Problem): Known {
+  if (!isProblem(found)) return found.by === 'number' ? 'always' : found.by === 'core' ? 'once_built' : 'if_whole';
+  switch (found.problem) {
+    case 'case_not_found':
+      return 'if_whole';
+    // Of cases that are still to come none would be named: whoever takes the one that is pays for the wrong one.
+    case 'ambiguous_case_id':
+      return 'once_built';
+    default:
+      return 'always';
+  }
+}
+
+/** The stream of the case that a number of a court means, or why there is not exactly one, as far as is shown. */
+export async function findCase(readStore: QueryStore, court: Court, caseId: string): Promise<FoundCase | Problem> {
   const number = parseCaseNumber(court, caseId);
   if (!number) {
     return problem('invalid_case_id', { received: caseId, pattern: court.pattern, example: court.example });
   }
   const id = caseNumberId(court.code, number.canonical);
   const own = (await readStore.load<CaseNumberDocument>(CASE_NUMBERS, [id])).get(id)?.document;
-  if (own && number.complete) return { stream: own.case };
+  if (own && number.complete) return { stream: own.case, by: 'number' };
   const alike = (
     await readStore.find<CaseNumberDocument>({
       collection: CASE_NUMBERS,
@@ -36,8 +70,8 @@ export async function findCase(
     .filter((one) => one !== number.core || alike.length === 1)
     .slice(0, CANDIDATES);
   if (!number.complete && streams.size > 1) return problem('ambiguous_case_id', { candidates: wholeNumbers });
-  if (!number.complete && stream !== undefined) return { stream };
+  if (!number.complete && stream !== undefined) return { stream, by: 'core' };
   // A docket that is known without its office alone may well be the one that was asked for.
-  if (stream !== undefined && alike.every((one) => one.number === number.core)) return { stream };
+  if (stream !== undefined && alike.every((one) => one.number === number.core)) return { stream, by: 'lack' };
   return caseNotFound(wholeNumbers);
 }

@@ -16,10 +16,9 @@ import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { type Problem, problem } from '../errors.ts';
 import type { Clock, Instant } from '../instant.ts';
 import type { Cell, QueryStore } from '../storage/read-store.ts';
-import { caseNotFound } from './case-lookup.ts';
+import { caseNotFound, type LookupPorts } from './case-lookup.ts';
 
-export interface QueryPorts {
-  readonly readStore: QueryStore;
+export interface QueryPorts extends LookupPorts {
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   /** How long a query waits for a docket to be whole: for its baseline, and for a read store that is being made anew. */
@@ -37,7 +36,10 @@ const RETRY_AFTER_SECONDS = 5;
 /** Ingests are told apart by the clock's version; more of them in one query means that something is wrong. */
 const READINGS = 200;
 
-/** @param lastChecked from when the caller asks what is new; null for a caller that does not */
+/**
+ * A case that is not shown is not found here, whether or not it is on its way (`known-case.ts`).
+ * @param lastChecked from when the caller asks what is new; null for a caller that does not
+ */
 export async function readMoment(
   ports: QueryPorts,
   stream: string,
@@ -45,12 +47,19 @@ export async function readMoment(
 ): Promise<CaseMoment | Problem> {
   const { readStore, clock } = ports;
   let waited = 0;
+  let isRebuilt = false;
   for (let reading = 0; reading < READINGS; reading++) {
     // The clock first, then the document: what the clock no longer holds back is in the document.
     const cell = await readStore.cell(caseClockId(stream));
     const stored = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream);
     const document = stored?.document ?? null;
     if (!stored || document === null || !document.opened) return caseNotFound();
+    if (cell.value === null && !isRebuilt) {
+      // The clock is lost, and with it how much of the case was shown before.
+      if (!(await ports.reach.showsEverything())) break;
+      isRebuilt = true;
+      continue;
+    }
     const now = clock.now();
     const caseClock = readClock(cell.value) ?? lostClock(now);
     const isWhole = document.checked && document.baseline !== 'started' && !isBehind(caseClock, stored.position);

@@ -2,18 +2,19 @@
 import type { Court } from '../courts/court.ts';
 import { caseClockId, readClock } from '../dockets/case-clock.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
-import { isProblem } from '../errors.ts';
+import { isProblem, type Problem } from '../errors.ts';
 import type { Instant } from '../instant.ts';
-import type { QueryStore } from '../storage/read-store.ts';
-import { findCase } from './case-lookup.ts';
+import { findKnownCase, type LookupPorts } from './case-lookup.ts';
 
 /**
- * The latest `queried_at` that anybody can have been given about a case; null where nobody was. A clock that once ran
- * ahead leaves it ahead of now: filings are dated after everything that was served.
+ * The latest `queried_at` that anybody can have been given about a case; null where nobody was, a problem where that
+ * cannot be told now. A clock that once ran ahead leaves it ahead of now: filings are dated after everything that was
+ * served.
  */
-export async function servedUntil(readStore: QueryStore, court: Court, caseId: string): Promise<Instant | null> {
-  const found = await findCase(readStore, court, caseId);
-  if (isProblem(found)) return null;
+export async function servedUntil(ports: LookupPorts, court: Court, caseId: string): Promise<Instant | null | Problem> {
+  const { readStore } = ports;
+  const found = await findKnownCase(ports, court, caseId);
+  if (isProblem(found)) return found.problem === 'service_unavailable' ? found : null;
   const { stream } = found;
   const served = readClock((await readStore.cell(caseClockId(stream))).value)?.served ?? null;
   const newest = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream)?.document.newestTime ?? null;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/instant.ts';
+import { COMPLETE } from '../../src/projections/reach.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
@@ -55,7 +56,11 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
     let inTheMiddle = 0;
     const ask = async (index: number, lastChecked: string | null) => {
       const storage = openSqlite({ directory });
-      const answer = await createCaseQueries({ readStore: storage.readStore, clock: systemClock }).answerCase({
+      const answer = await createCaseQueries({
+        readStore: storage.readStore,
+        reach: COMPLETE,
+        clock: systemClock,
+      }).answerCase({
         court: court('cand'),
         courtCode: 'cand',
         caseId: number(index),

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../src/events/event.ts';
 import { MICROS_PER_MS, type Micros } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
 import type { Content } from '../../src/projections/projection.ts';
+import type { Reach } from '../../src/projections/reach.ts';
 import { type Append, type RecordedEvent, RevisionConflict } from '../../src/storage/event-log.ts';
 import type { PayloadStore } from '../../src/storage/payload-store.ts';
 import type { Find, ReadStore, Stored } from '../../src/storage/read-store.ts';
@@ -168,6 +169,16 @@ export class MemoryWorld {
       abandonAfterMs: 300,
       visibleWithinMs: Number.POSITIVE_INFINITY,
     };
+  }
+
+  /** How far the projection has come, as a node that waits for nothing sees it. */
+  get reach(): Reach {
+    const asked = async (): Promise<boolean> => {
+      const head = this.events.length;
+      await this.turns.next();
+      return this.#projected >= head;
+    };
+    return { wasBuilt: false, showsEverything: asked };
   }
 
   /** Takes effect at some later turn, whatever has become of whoever sent it. */

@@ -11,6 +11,7 @@ import { findCourt } from '../../src/courts/registry.ts';
 import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { type Clock, MICROS_PER_MS, type Micros, toInstant } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
+import { createReach } from '../../src/projections/reach.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { type CaseAnswer, type CaseQuery, createCaseQueries } from '../../src/queries/case-answer.ts';
 import type { CommandContext } from '../../src/storage/event-log.ts';
@@ -72,13 +73,15 @@ export async function openWorld(clock: TestClock = new TestClock()) {
       if (!(await runner.waitFor('cases', position, 10_000))) throw new Error(`not projected: ${position}`);
     },
   };
-  const queries = createCaseQueries({ readStore: storage.readStore, clock, patienceMs: 100 });
+  const reach = createReach({ ...storage, runner, projection: cases.name });
+  const queries = createCaseQueries({ readStore: storage.readStore, reach, clock, patienceMs: 100 });
   return {
     directory,
     storage,
     runner,
     ports,
     clock,
+    reach,
     queries,
     /** Imports a docket as juriscraper writes it. */
     async ingest(raw: unknown, { complete = true, askedAt = toInstant(clock.now()) } = {}): Promise<IngestReport> {

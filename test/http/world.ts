@@ -14,6 +14,7 @@ import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { type Clock, systemClock, toInstant } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
+import { deliveries } from '../../src/projections/deliveries.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
@@ -54,7 +55,7 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
   const storage = await openTestStorage(join(directory, 'data'));
   const runner = createProjectionRunner({
     ...storage,
-    projections: [cases, payments, wallets],
+    projections: [cases, payments, wallets, deliveries],
     clock,
     logger: silent,
     owner: `test-${randomUUID()}`,
@@ -86,6 +87,7 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
     masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,
+    runner,
     localRpcUrl: local.url,
     mcpOrigins: { allowed: [], loopback: true },
   });
@@ -110,6 +112,7 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
   return {
     port,
     storage,
+    runner,
     masterKeys,
     rpcUrl: local.url,
     parties: { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo) },

@@ -23,6 +23,7 @@ import { systemClock } from '../../src/instant.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
+import { createReach } from '../../src/projections/reach.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
 import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
@@ -195,7 +196,8 @@ export async function openWorld({
     const keys = { ...storage, clock: systemClock, masterKeys };
     registerPaidRoute(app, paying, walletKeysRoute(keys));
     registerBodilessRoute(app, paying, rotateKeyRoute(keys));
-    registerResults(app, { ...storage, clock: systemClock, keyCalls: ports.keyCalls });
+    const reach = createReach({ ...storage, runner, projection: payments.name });
+    registerResults(app, { ...storage, reach, clock: systemClock, keyCalls: ports.keyCalls });
     answersByOwnRoutes(app.server);
     await app.listen({ port, host: '127.0.0.1' });
     servers.push(app);

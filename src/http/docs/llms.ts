@@ -27,6 +27,7 @@ Rules that save money:
 - 202 means paid and not yet settled: look at \`payment.result_url\`. Never pay again for a 202.
 - Send x402's \`payment-identifier\`, a new secret for each request: a repeat of the same request then costs nothing.
 - A paid answer is kept for 30 days at the path in its \`Content-Location\`.
+- 503: wait \`error.details.retry_after\` seconds and ask again; it does not mean that there is no such case. 404 \`case_not_found\` does.
 - 429: wait \`error.details.retry_after\` seconds. 60 requests a minute and 10,000 a day for each wallet.
 
 Network: \`${network.caip2}\`. USDC mint: \`${network.usdcMint}\`. Price of one query: 990000 base units.

@@ -1,8 +1,8 @@
 /** `POST /v2/cases/batch` reads its request (specification 2.5; `http-api.md`, POST /v2/cases/batch). */
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { type Micros, toMicros } from '../../instant.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { servedUntil } from '../../queries/case-served.ts';
-import type { QueryStore } from '../../storage/read-store.ts';
 import { nearestName } from '../nearest-name.ts';
 import { type BatchQuery, readBatchQuery, suggestForFew } from './batch-query.ts';
 import { echo, type Issue, refuseFor } from './issues.ts';
@@ -50,7 +50,7 @@ const isForFuture = ({ details }: Problem): boolean =>
  * itself is taken, whatever clock it was given by (`acceptServed`).
  */
 export async function acceptServedBatch(
-  readStore: QueryStore,
+  ports: LookupPorts,
   request: SentRequest,
   refusal: Problem,
   now: Micros,
@@ -58,15 +58,18 @@ export async function acceptServedBatch(
   if (!isForFuture(refusal)) return refusal;
   const batch = readBatchRequest(request, Number.POSITIVE_INFINITY);
   if (isProblem(batch)) return refusal;
-  const were = await Promise.all(
+  const outcomes = await Promise.all(
     batch.queries.map(async ({ named, lastChecked }) => {
-      if (lastChecked === null || toMicros(lastChecked.at) <= now + CLOCK_TOLERANCE) return true;
-      if (isProblem(named)) return false;
-      const served = await servedUntil(readStore, named.court, named.caseId);
-      return served !== null && lastChecked.at <= served;
+      if (lastChecked === null || toMicros(lastChecked.at) <= now + CLOCK_TOLERANCE) return null;
+      if (isProblem(named)) return refusal;
+      const served = await servedUntil(ports, named.court, named.caseId);
+      if (typeof served === 'object' && served !== null) return served;
+      return served !== null && lastChecked.at <= served ? null : refusal;
     }),
   );
-  return were.every(Boolean) ? batch : refusal;
+  // What is certainly wrong is said before what cannot be told now.
+  const refusals = outcomes.filter((outcome) => outcome !== null);
+  return refusals.find((one) => one === refusal) ?? refusals[0] ?? batch;
 }
 
 interface ReadBody {

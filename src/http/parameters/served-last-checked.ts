@@ -1,8 +1,8 @@
 import type { Court } from '../../courts/court.ts';
 import type { Problem } from '../../errors.ts';
 import type { Instant, Micros } from '../../instant.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { servedUntil } from '../../queries/case-served.ts';
-import type { QueryStore } from '../../storage/read-store.ts';
 
 interface TimedRequest {
   readonly court: Court;
@@ -15,7 +15,7 @@ interface TimedRequest {
  * @param read the request, by a clock
  */
 export async function acceptServed<Request extends TimedRequest>(
-  readStore: QueryStore,
+  ports: LookupPorts,
   refusal: Problem,
   read: (now: Micros) => Request | Problem,
   lastCheckedOf: (request: Request) => Instant | null,
@@ -24,6 +24,7 @@ export async function acceptServed<Request extends TimedRequest>(
   const request = read(Number.POSITIVE_INFINITY);
   if ('problem' in request) return refusal;
   const lastChecked = lastCheckedOf(request);
-  const served = await servedUntil(readStore, request.court, request.caseId);
+  const served = await servedUntil(ports, request.court, request.caseId);
+  if (typeof served === 'object' && served !== null) return served;
   return lastChecked !== null && served !== null && lastChecked <= served ? request : refusal;
 }

@@ -4,14 +4,13 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../instant.ts';
 import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
-import type { ReadStore } from '../../storage/read-store.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import { readV1CaseRequest, readV1MonitorRequest, type V1CaseRequest } from './parameters.ts';
 import { v1Case, v1Monitor } from './shapes.ts';
 
-export interface V1RouteDependencies {
-  readonly readStore: ReadStore;
+export interface V1RouteDependencies extends LookupPorts {
   readonly clock: Clock;
 }
 
@@ -44,7 +43,8 @@ interface V1Endpoint extends Pick<V1Route, 'path' | 'description'> {
   answer(request: V1CaseRequest, call: PaidCallContext): Promise<JsonObject | Problem>;
 }
 
-function v1Route({ readStore, clock }: V1RouteDependencies, { path, description, read, answer }: V1Endpoint): V1Route {
+function v1Route(dependencies: V1RouteDependencies, { path, description, read, answer }: V1Endpoint): V1Route {
+  const { clock } = dependencies;
   return {
     method: 'GET',
     path,
@@ -52,7 +52,7 @@ function v1Route({ readStore, clock }: V1RouteDependencies, { path, description,
     parse: (request) => read(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServed(
-        readStore,
+        dependencies,
         refusal,
         (now) => read(request, now),
         ({ lastChecked }) => lastChecked,

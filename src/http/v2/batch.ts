@@ -3,10 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { type Clock, toInstant } from '../../instant.ts';
+import { askedOnce } from '../../projections/reach.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { coalescedLoads } from '../../storage/coalesced-loads.ts';
-import type { ReadStore } from '../../storage/read-store.ts';
 import { costInUsd, type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS, type SandboxAnswer } from '../paid-call.ts';
 import { type BatchQuery, cannotBe } from '../parameters/batch-query.ts';
 import { acceptServedBatch, type BatchRequest, readBatchRequest } from '../parameters/batch-request.ts';
@@ -17,14 +18,19 @@ import { type BatchOutcome, batchBody, batchPrice } from './batch-body.ts';
 import { sandboxBatch } from './batch-sandbox.ts';
 import { canonicalQuery, caseQueryOf } from './case.ts';
 
-export interface BatchRouteDependencies {
-  readonly readStore: ReadStore;
+export interface BatchRouteDependencies extends LookupPorts {
   readonly clock: Clock;
   readonly sandbox: Sandbox;
   readonly publicUrl: string;
 }
 
-export function batchRoute({ readStore, clock, sandbox, publicUrl }: BatchRouteDependencies): PaidRoute<BatchRequest> {
+export function batchRoute({
+  readStore,
+  reach,
+  clock,
+  sandbox,
+  publicUrl,
+}: BatchRouteDependencies): PaidRoute<BatchRequest> {
   /** For a batch of which no query can be answered, whatever is known of cases: nobody pays for it. */
   const refuseAll =
     (queries: readonly BatchQuery[]): SandboxAnswer =>
@@ -39,7 +45,8 @@ export function batchRoute({ readStore, clock, sandbox, publicUrl }: BatchRouteD
     path: '/v2/cases/batch',
     description: 'Up to 50 US or Canadian court cases in one call, each with the filings new since you last looked',
     parse: (request) => readBatchRequest(request, clock.now()),
-    reconsider: (request, refusal) => acceptServedBatch(readStore, request, refusal, clock.now()),
+    reconsider: (request, refusal) =>
+      acceptServedBatch({ readStore, reach: askedOnce(reach) }, request, refusal, clock.now()),
     sandbox({ queries, sandbox: rehearses }) {
       if (rehearses) return sandboxBatch(sandbox, queries, clock, publicUrl);
       return queries.every(cannotBe) ? refuseAll(queries) : null;
@@ -52,7 +59,11 @@ export function batchRoute({ readStore, clock, sandbox, publicUrl }: BatchRouteD
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {
       // Its own for each batch: what is asked for at the same moment is read at once.
-      const { answerCase } = createCaseQueries({ readStore: coalescedLoads(readStore), clock });
+      const { answerCase } = createCaseQueries({
+        readStore: coalescedLoads(readStore),
+        reach: askedOnce(reach),
+        clock,
+      });
       const answers = await answerBatch(
         queries,
         async (query, maxBytes) =>

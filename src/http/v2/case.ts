@@ -5,7 +5,7 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../instant.ts';
 import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queries/case-answer.ts';
-import type { ReadStore } from '../../storage/read-store.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import type { CaseIds, CaseOptions, CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
@@ -13,14 +13,13 @@ import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { caseMeta } from './answer-meta.ts';
 
-export interface CaseRouteDependencies {
-  readonly readStore: ReadStore;
+export interface CaseRouteDependencies extends LookupPorts {
   readonly clock: Clock;
   readonly sandbox: Sandbox;
 }
 
-export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
-  const queries: CaseQueries = createCaseQueries({ readStore, clock });
+export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
+  const queries: CaseQueries = createCaseQueries({ readStore, reach, clock });
   return {
     method: 'GET',
     path: '/v2/case',
@@ -28,7 +27,7 @@ export function caseRoute({ readStore, clock, sandbox }: CaseRouteDependencies):
     parse: (request) => readCaseRequest(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServed(
-        readStore,
+        { readStore, reach },
         refusal,
         (now) => readCaseRequest(request, now),
         ({ lastChecked }) => lastChecked?.at ?? null,

@@ -3,21 +3,25 @@ import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Clock } from '../../instant.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
-import type { ReadStore } from '../../storage/read-store.ts';
+import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { monitorBody } from './monitor-body.ts';
 
-export interface MonitorRouteDependencies {
-  readonly readStore: ReadStore;
+export interface MonitorRouteDependencies extends LookupPorts {
   readonly clock: Clock;
   readonly sandbox: Sandbox;
 }
 
-export function monitorRoute({ readStore, clock, sandbox }: MonitorRouteDependencies): PaidRoute<MonitorRequest> {
-  const queries = createCaseQueries({ readStore, clock });
+export function monitorRoute({
+  readStore,
+  reach,
+  clock,
+  sandbox,
+}: MonitorRouteDependencies): PaidRoute<MonitorRequest> {
+  const queries = createCaseQueries({ readStore, reach, clock });
   return {
     method: 'GET',
     path: '/v2/monitor',
@@ -25,7 +29,7 @@ export function monitorRoute({ readStore, clock, sandbox }: MonitorRouteDependen
     parse: (request) => readMonitorRequest(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServed(
-        readStore,
+        { readStore, reach },
         refusal,
         (now) => readMonitorRequest(request, now),
         ({ lastChecked }) => lastChecked,

@@ -1,5 +1,4 @@
 /** `GET /v2/results/{request_id}`: a paid answer again, or what became of its payment (`http-api.md`). Free. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { load } from '../../commands/handle.ts';
@@ -10,6 +9,7 @@ import { isProblem, type Problem, problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { Clock } from '../../instant.ts';
 import { PAYMENTS, type PaymentRecord } from '../../projections/payments.ts';
+import type { Reach } from '../../projections/reach.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
@@ -23,6 +23,8 @@ export interface ResultsDependencies {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  /** Of the read model of payments. */
+  readonly reach: Reach;
   readonly clock: Clock;
   readonly keyCalls: KeyCalls;
 }
@@ -33,8 +35,7 @@ export const RESULTS_PATH = '/v2/results/:requestId';
 const BEHIND = problem('service_unavailable', { component: 'read_store', retry_after: 2 });
 
 /** How long an id that is not known may still be on its way into the read model. */
-const PATIENCE_MS = 1_000;
-const LOOK_EVERY_MS = 25;
+export const RESULTS_PATIENCE_MS = 1_000;
 
 const RequestId = z.uuid();
 
@@ -128,23 +129,13 @@ const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slic
  * log: an id that nobody was given is refused at once. Whether one was given is not known while the model lags.
  */
 async function paymentOfRequest(
-  { log, readStore }: ResultsDependencies,
+  { readStore, reach }: ResultsDependencies,
   requestId: string,
 ): Promise<string | Problem | null> {
   const find = async () =>
     (await readStore.find<PaymentRecord>({ collection: PAYMENTS, equals: { requestId }, limit: 1 }))[0]?.id ?? null;
   const known = await find();
   if (known !== null) return known;
-
-  const deadline = performance.now() + PATIENCE_MS;
-  const head = await log.head();
-  const generation = await readStore.activeGeneration(PAYMENTS);
-  for (;;) {
-    const checkpoint = await readStore.checkpoint(PAYMENTS, generation);
-    const found = await find();
-    const caughtUp = head === null || (checkpoint !== null && checkpoint >= head);
-    if (found !== null || caughtUp) return found;
-    if (performance.now() >= deadline) return BEHIND;
-    await sleep(LOOK_EVERY_MS);
-  }
+  const isWhole = await reach.showsEverything();
+  return (await find()) ?? (isWhole ? null : BEHIND);
 }

@@ -1,7 +1,10 @@
 /** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (specification 4.7 and 2.7). */
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { type Clock, toInstant } from '../../instant.ts';
+import type { Reach } from '../../projections/reach.ts';
 import { findDeliveries } from '../../queries/delivery-history.ts';
+import { notYetShown } from '../../queries/known.ts';
+import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { metaOf } from '../meta.ts';
@@ -11,12 +14,15 @@ import { deliveriesBody, sandboxDeliveries } from './wallet-deliveries-answer.ts
 
 export interface WalletDeliveriesDependencies {
   readonly readStore: Pick<ReadStore, 'find'>;
+  /** Of the read model of deliveries. */
+  readonly reach: Reach;
   readonly payloads: Pick<PayloadStore, 'resolve'>;
   readonly clock: Clock;
 }
 
 export function walletDeliveriesRoute({
   readStore,
+  reach,
   payloads,
   clock,
 }: WalletDeliveriesDependencies): PaidRoute<DeliveriesRequest> {
@@ -37,9 +43,15 @@ export function walletDeliveriesRoute({
         case_number: caseNumber,
       }),
     async answer({ status, limit, after, since, court, caseNumber }, { requestId, wallet, costUsd, tag }) {
+      // Nobody pays for a history that lacks what has happened.
+      if (!(await reach.showsEverything())) return notYetShown();
       const filter = { wallet, status, court, caseNumber, attemptedAfter: since };
       const page = await findDeliveries(readStore, filter, { limit, after });
-      const targets = await payloads.resolve(page.deliveries.map(({ target }) => target));
+      // A URL that is damaged is shown as one that is kept no longer: the rest of the history is told all the same.
+      const { found: targets } = await resolveIntact(
+        payloads,
+        page.deliveries.map(({ target }) => target),
+      );
       const meta = metaOf({ request_id: requestId, queried_at: toInstant(clock.now()), query_cost_usd: costUsd, tag });
       const body = deliveriesBody(meta, wallet, page, (name) => {
         const target = targets.get(name);

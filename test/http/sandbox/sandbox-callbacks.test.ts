@@ -52,6 +52,7 @@ beforeEach(async () => {
     masterKeys: { versions: [1] },
     newestBlockhash: () => null,
     storage: {} as never,
+    runner: { waitFor: never },
     localRpcUrl: null,
     sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger: silent, userAgent: 'DocketMonitor/test' }),
   });

@@ -1,8 +1,10 @@
 /** A clock that once ran ahead leaves a case's times ahead: what a caller was told is taken from it all the same. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCourt } from '../../../src/courts/registry.ts';
+import { CASES } from '../../../src/dockets/case-document.ts';
 import { isProblem } from '../../../src/errors.ts';
 import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/instant.ts';
+import { createReach } from '../../../src/projections/reach.ts';
 import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { until } from '../../payments/steering.ts';
 import { openWorld, type World } from '../world.ts';
@@ -29,6 +31,7 @@ beforeAll(async () => {
   // A node whose clock is an hour ahead answers, and then a filing comes.
   const ahead = createCaseQueries({
     readStore: world.storage.readStore,
+    reach: createReach({ ...world.storage, runner: world.runner, projection: CASES }),
     clock: { now: () => systemClock.now() + HOUR },
   });
   const court = findCourt('cand')!;

@@ -2,18 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeServer } from '../../../src/http/server.ts';
 import { registerResults } from '../../../src/http/v2/results.ts';
 import { systemClock } from '../../../src/instant.ts';
 import { PAYMENTS, payments } from '../../../src/projections/payments.ts';
+import { createReach } from '../../../src/projections/reach.ts';
+import { createProjectionRunner } from '../../../src/projections/runner.ts';
 import type { ReadStore } from '../../../src/storage/read-store.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { StorageFailure } from '../../../src/storage/storage-failure.ts';
 import { altered } from '../../payments/world.ts';
 import { noKeyCalls } from '../../support/key-calls.ts';
 import { openTestStorage } from '../../support/storage.ts';
+import { silent } from '../serving.ts';
 
 describe('a result that was paid for', () => {
   let directory: string;
@@ -29,11 +31,18 @@ describe('a result that was paid for', () => {
   });
 
   async function asked(log: Partial<Storage['log']>, readStore: Partial<ReadStore>) {
-    const app = makeServer({ publicUrl: 'https://dockets.example', clock: systemClock }, pino({ level: 'silent' }));
+    const app = makeServer({ publicUrl: 'https://dockets.example', clock: systemClock }, silent);
+    const stores = { ...storage, log: altered(storage.log, log), readStore: altered(storage.readStore, readStore) };
+    const runner = createProjectionRunner({
+      ...stores,
+      projections: [payments],
+      clock: systemClock,
+      logger: silent,
+      owner: randomUUID(),
+    });
     registerResults(app, {
-      ...storage,
-      log: altered(storage.log, log),
-      readStore: altered(storage.readStore, readStore),
+      ...stores,
+      reach: createReach({ ...stores, runner, projection: PAYMENTS }),
       clock: systemClock,
       keyCalls: noKeyCalls,
     });

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock, toInstant } from '../../src/instant.ts';
+import { askedOnce, createReach } from '../../src/projections/reach.ts';
+import { createProjectionRunner, type ProjectionRunner } from '../../src/projections/runner.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { contextOf, freshStream } from '../storage/samples.ts';
+import { openTestStorage } from '../support/storage.ts';
+import { entry, ledger, POISON } from './ledger.ts';
+
+/** A log and a runner whose answers the test gives, one after the other. */
+function steered() {
+  const heads: ((head: string | null) => void)[] = [];
+  const waits: { readonly position: string; readonly end: (reached: boolean) => void }[] = [];
+  const reach = createReach({
+    log: { head: () => new Promise((resolve) => heads.push(resolve)) },
+    runner: { waitFor: (_, position) => new Promise((end) => waits.push({ position, end })) },
+    projection: 'ledger',
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { reach, heads, waits, turn };
+}
+
+describe('how far a read model reaches', () => {
+  it('is asked of the log once for all who ask while it is waited for in vain', async () => {
+    const { reach, heads, waits, turn } = steered();
+    const first = reach.showsEverything();
+    heads[0]?.('1');
+    await turn();
+    const later = Array.from({ length: 1_000 }, () => reach.showsEverything());
+    await turn();
+    waits[0]?.end(false);
+    expect(new Set(await Promise.all([first, ...later]))).toEqual(new Set([false]));
+    expect([heads.length, waits.length, reach.wasBuilt]).toEqual([1, 1, false]);
+  });
+
+  it('is never told by a head that was read before the question', async () => {
+    const { reach, heads, waits, turn } = steered();
+    const first = reach.showsEverything();
+    heads[0]?.('1');
+    await turn();
+    const later = Array.from({ length: 1_000 }, () => reach.showsEverything());
+    waits[0]?.end(true);
+    expect(await first).toBe(true);
+    await turn();
+    // All of them had asked before the second look began, so that it is for all of them.
+    expect(heads).toHaveLength(2);
+    heads[1]?.('2');
+    await turn();
+    expect(waits.map(({ position }) => position)).toEqual(['1', '2']);
+    waits[1]?.end(false);
+    expect(new Set(await Promise.all(later))).toEqual(new Set([false]));
+    // Once built is built, however far behind it is by now.
+    expect(reach.wasBuilt).toBe(true);
+  });
+
+  it('is the whole of a log without events, and nobody waits', async () => {
+    const { reach, heads, waits } = steered();
+    const asked = reach.showsEverything();
+    heads[0]?.(null);
+    expect([await asked, waits.length, reach.wasBuilt]).toEqual([true, 0, true]);
+  });
+
+  it('is asked anew after the log could not be read', async () => {
+    let failing = true;
+    const reach = createReach({
+      log: {
+        head: async () => {
+          if (failing) throw new Error('the disk is gone');
+          return '1';
+        },
+      },
+      runner: { waitFor: async () => true },
+      projection: 'ledger',
+    });
+    const asked = [reach.showsEverything(), reach.showsEverything()];
+    for (const one of asked) await expect(one).rejects.toThrow('the disk is gone');
+    failing = false;
+    expect(await reach.showsEverything()).toBe(true);
+  });
+
+  it('is asked once by questions that came together', async () => {
+    let asked = 0;
+    const reach = askedOnce({ wasBuilt: true, showsEverything: async () => ++asked > 1 });
+    expect(await Promise.all([reach.showsEverything(), reach.showsEverything()])).toEqual([false, false]);
+    expect([await reach.showsEverything(), asked, reach.wasBuilt]).toEqual([false, 1, true]);
+  });
+
+  describe('on a real log', () => {
+    let directory: string;
+    let storage: Storage;
+    let runners: ProjectionRunner[];
+    beforeEach(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'reach-'));
+      storage = await openTestStorage(directory);
+      runners = [];
+    });
+    afterEach(async () => {
+      for (const runner of runners) await runner.stop();
+      await storage.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    const append = (text: string) =>
+      storage.log.append(
+        prepareAppend({
+          stream: freshStream(),
+          head: NO_STREAM,
+          events: [entry(['a'], 'case', text)],
+          context: contextOf(),
+          recordedAt: toInstant(systemClock.now()),
+        }),
+      );
+    /** One process: its runner, not started, and what it knows of the reach. */
+    function node(patienceMs?: number) {
+      const runner = createProjectionRunner({
+        ...storage,
+        projections: [ledger()],
+        clock: systemClock,
+        logger: pino({ level: 'silent' }),
+        owner: randomUUID(),
+        retryDelaysMs: [1],
+      });
+      runners.push(runner);
+      const options = { log: storage.log, runner, projection: 'ledger', ...(patienceMs && { patienceMs }) };
+      return { runner, reach: createReach(options) };
+    }
+
+    it('is not the whole of it while nobody runs the projection, and is once somebody does, wherever', async () => {
+      await append('1');
+      const here = node(50);
+      expect(await here.reach.showsEverything()).toBe(false);
+      const elsewhere = node();
+      await elsewhere.runner.start();
+      await expect.poll(() => here.reach.showsEverything()).toBe(true);
+    });
+
+    it('is waited for where the projection is only a moment behind, here and in another process', async () => {
+      const owner = node();
+      const other = node();
+      await owner.runner.start();
+      await append('first');
+      await expect.poll(() => owner.reach.showsEverything()).toBe(true);
+      for (let round = 0; round < 20; round++) {
+        await append(`${round}`);
+        expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([true, true]);
+      }
+    });
+
+    it('is told at once where the projection is halted here, and in time where it is elsewhere', async () => {
+      const owner = node(60_000);
+      const other = node(50);
+      await owner.runner.start();
+      await append(POISON);
+      await append('2');
+      await expect.poll(async () => (await owner.runner.status())[0]?.state).toBe('halted');
+      expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([false, false]);
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { overriding } from '../dockets/world.ts';
+import { openStepwise, type Stepwise } from './stepwise.ts';
+
+const FIRST = '3:24-cv-01234';
+const SECOND = '5:24-cv-01234';
+const THIRD = '1:24-cv-01234';
+const CORE = '24-cv-01234';
+const UNKNOWN = '3:24-cv-99998';
+
+let model: Stepwise;
+beforeEach(async () => {
+  model = await openStepwise();
+});
+afterEach(() => model.close());
+
+/** Given dockets that are shown, and others that are recorded, when a number is asked about, then this is answered. */
+const given = (...shown: readonly string[]) => ({
+  recorded: (...recorded: readonly string[]) => ({
+    when: (number: string, wasBuilt = true) => ({
+      async then(outcome: string) {
+        for (const one of shown) await model.record(one);
+        await model.show();
+        for (const one of recorded) await model.record(one);
+        expect(await model.ask(number, { wasBuilt })).toBe(outcome);
+      },
+    }),
+  }),
+});
+
+describe('that there is no case is said', () => {
+  it('where all that is recorded is shown', () => given(FIRST).recorded().when(UNKNOWN).then('case_not_found'));
+  it('where nothing was ever recorded', () => given().recorded().when(UNKNOWN).then('case_not_found'));
+  it('with the numbers that are near', () => given(FIRST).recorded().when(SECOND).then(`case_not_found ${FIRST}`));
+  it('not while anything is on its way', () => given(FIRST).recorded(SECOND).when(UNKNOWN).then('service_unavailable'));
+  it('not of a case that is on its way', () => given(FIRST).recorded(SECOND).when(SECOND).then('service_unavailable'));
+  it('not of a case whose number alone is shown', async () => {
+    await model.record(FIRST);
+    while ((await model.waiting())[0]?.type === 'AliasClaimed') await model.show(1);
+    expect(await model.ask(FIRST)).toBe('service_unavailable');
+    // Opened and not yet checked: that there is one is known by now.
+    await model.show(1);
+    expect(await model.ask(FIRST)).toBe('court_unavailable');
+    await model.show();
+    expect(await model.ask(FIRST)).toBe(FIRST);
+  });
+  it('not where it came into sight while it was waited for', async () => {
+    await model.record(FIRST);
+    const load = model.storage.readStore.load.bind(model.storage.readStore);
+    let loads = 0;
+    const on = overriding(model.storage.readStore, {
+      load: (async (...args: Parameters<typeof load>) => {
+        const loaded = await load(...args);
+        if (++loads === 1) await model.show();
+        return loaded;
+      }) as typeof load,
+    });
+    expect(await model.ask(FIRST, { on })).toBe(FIRST);
+  });
+});
+
+describe('a case that is shown is answered about', () => {
+  it('by its whole number, whatever is on its way', () => given(FIRST).recorded(SECOND).when(FIRST, false).then(FIRST));
+  it('and a number that is none is refused', () =>
+    given(FIRST).recorded(SECOND).when('no number').then('invalid_case_id'));
+
+  it('and the log is not asked', async () => {
+    await given(FIRST).recorded(SECOND).when(FIRST).then(FIRST);
+    expect(await model.ask(CORE, { wasBuilt: true })).toBe(FIRST);
+    expect(model.asked()).toBe(0);
+  });
+});
+
+describe('a number without its office', () => {
+  it('means the one case that fits', () => given(FIRST).recorded().when(CORE, false).then(FIRST));
+  it('means none yet of a model that is being made', () =>
+    given(FIRST).recorded(SECOND).when(CORE, false).then('service_unavailable'));
+  it('is as ambiguous as the log has it', () =>
+    given(FIRST, SECOND).recorded().when(CORE, false).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
+  it('has no candidates yet of a model that is being made', () =>
+    given(FIRST, SECOND).recorded(THIRD).when(CORE, false).then('service_unavailable'));
+  it('has those of a moment ago of a model that was built', () =>
+    given(FIRST, SECOND).recorded(THIRD).when(CORE).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
+});
+
+describe('a docket that is known without its office', () => {
+  it('is the one that a whole number means', () => given(CORE).recorded().when(SECOND, false).then(CORE));
+  it('is not sold while another is on its way that may be the one', async () => {
+    await model.record(CORE);
+    const own = (await model.waiting()).length;
+    await model.show();
+    // Its whole number, and then another docket of the same sequence.
+    await model.record(FIRST);
+    await model.record(SECOND);
+    await model.beginAnew();
+    await model.show(own);
+    expect(await model.ask(SECOND, { wasBuilt: true })).toBe('service_unavailable');
+    await model.show();
+    expect(await model.ask(SECOND)).toBe(SECOND);
+  });
+});
+
+describe('a case whose clock is lost', () => {
+  const lost = () =>
+    overriding(model.storage.readStore, {
+      cell: async () => ({ version: 0, value: null }),
+      compareAndSet: async () => true,
+    });
+
+  it('is answered about only where all is shown: its clock does not tell how much of it was', async () => {
+    await model.record(FIRST);
+    await model.show();
+    await model.record(SECOND);
+    expect(await model.ask(FIRST, { on: lost() })).toBe('court_unavailable');
+    await model.show();
+    expect(await model.ask(FIRST, { on: lost() })).toBe(FIRST);
+  });
+});
+
+describe('a model that is made anew from nothing', () => {
+  const number = fc.record({ office: fc.constantFrom(null, '1', '3', '5'), sequence: fc.constantFrom(7, 8) });
+  const written = ({ office, sequence }: { readonly office: string | null; readonly sequence: number }) =>
+    `${office === null ? '' : `${office}:`}24-cv-0000${sequence}`;
+  const numbers = fc.uniqueArray(number.map(written), { minLength: 1, maxLength: 5 });
+
+  it('at no moment says of a case that there is none, nor answers about another than in the end', () =>
+    fc.assert(
+      fc.asyncProperty(numbers, async (recorded) => {
+        const one = await openStepwise();
+        try {
+          const known = new Set<string>();
+          for (const each of recorded) {
+            // A number that may mean several dockets is refused; what is known stays so.
+            await one.record(each).then(
+              () => known.add(each),
+              (error: Error) => expect(error.message).toMatch(/may be/),
+            );
+          }
+          await one.show();
+          const questions = [...new Set([...known, ...[...known].map((each) => each.replace(/^.*:/, '')), UNKNOWN])];
+          const inTheEnd = new Map<string, string>();
+          for (const question of questions) inTheEnd.set(question, await one.ask(question, { byFiling: true }));
+          for (const each of known) expect(inTheEnd.get(each)).not.toMatch(/^case_not_found/);
+
+          await one.beginAnew();
+          const moments: string[] = [];
+          do {
+            for (const question of questions) {
+              const outcome = await one.ask(question, { byFiling: true });
+              moments.push(outcome);
+              expect(['service_unavailable', 'court_unavailable', inTheEnd.get(question)], question).toContain(outcome);
+              if (question === UNKNOWN && (await one.waiting()).length > 0) expect(outcome).toBe('service_unavailable');
+            }
+          } while (await one.show(1));
+          expect(moments).toContain('service_unavailable');
+          for (const question of questions)
+            expect(await one.ask(question, { byFiling: true })).toBe(inTheEnd.get(question));
+        } finally {
+          await one.close();
+        }
+      }),
+      { numRuns: 12 },
+    ));
+});
