@@ -25,8 +25,9 @@ export function createFaucetClient(url: string, timeoutMs = 10_000): FaucetClien
   const endpoint = new RpcEndpoint(url);
   const ask = async (method: string, address: string, amount: bigint): Promise<string> => {
     try {
+      // Alone: a batch may be asked again call by call, and who gets a gift twice has too much.
       const exact = amount <= Number.MAX_SAFE_INTEGER ? Number(amount) : String(amount);
-      return String(await endpoint.call(method, [address, exact], { timeoutMs }));
+      return String(await endpoint.call(method, [address, exact], { timeoutMs, alone: true }));
     } catch (error) {
       if (error instanceof RpcRefusal && error.code === METHOD_NOT_FOUND) throw new NoFaucet(endpoint.label);
       throw error;

@@ -48,6 +48,9 @@ export class RpcConnections {
   readonly #options: RequestOptions;
   readonly #request: typeof httpRequest;
   readonly #agent: HttpAgent | HttpsAgent;
+  /** Ends what is under way. */
+  readonly #fails = new Set<(error: Error) => void>();
+  #closed = false;
 
   constructor(url: string) {
     const { protocol, hostname, port, host, pathname, search, username, password } = new URL(url);
@@ -73,18 +76,24 @@ export class RpcConnections {
    */
   async post(text: string, timeoutMs: number): Promise<string> {
     const body = Buffer.from(text);
+    const began = performance.now();
     try {
       return await this.#post(body, timeoutMs);
     } catch (error) {
-      if (error instanceof StaleConnection) return this.#post(body, timeoutMs);
-      throw error;
+      if (!(error instanceof StaleConnection)) throw error;
+      return this.#post(body, Math.max(1, timeoutMs - (performance.now() - began)));
     }
   }
 
   #post(body: Buffer, timeoutMs: number): Promise<string> {
+    if (this.#closed) return Promise.reject(new EndpointFailure('the connection to the chain is closed', false));
     return new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
+      const ended = () => {
         clearTimeout(timer);
+        this.#fails.delete(fail);
+      };
+      const fail = (error: Error) => {
+        ended();
         reject(error);
         request.destroy();
       };
@@ -102,13 +111,15 @@ export class RpcConnections {
           parts.push(part);
         });
         response.on('end', () => {
-          clearTimeout(timer);
+          ended();
           resolve(Buffer.concat(parts).toString('utf8'));
         });
         response.on('aborted', () => fail(new EndpointFailure('the answer was cut off', true)));
         response.on('error', () => fail(new EndpointFailure('the answer was cut off', true)));
       });
-      const timer = setTimeout(() => fail(new EndpointFailure(`no answer within ${timeoutMs} ms`, true)), timeoutMs);
+      const late = () => fail(new EndpointFailure(`no answer within ${Math.ceil(timeoutMs)} ms`, true));
+      const timer = setTimeout(late, timeoutMs);
+      this.#fails.add(fail);
       request.on('error', (error: NodeJS.ErrnoException) => {
         if (request.reusedSocket && error.code === 'ECONNRESET') return fail(new StaleConnection());
         // The error's own message may hold the URL.
@@ -119,7 +130,10 @@ export class RpcConnections {
     });
   }
 
+  /** Ends what is under way, too: left to itself, what waits for a connection would still get one. */
   close(): void {
+    this.#closed = true;
+    for (const fail of [...this.#fails]) fail(new EndpointFailure('the connection to the chain is closed', true));
     this.#agent.destroy();
   }
 }

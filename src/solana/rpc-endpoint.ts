@@ -104,7 +104,7 @@ export class RpcEndpoint {
 
   async #batch(calls: readonly Call[], timeoutMs: number): Promise<void> {
     const began = performance.now();
-    let answers: ReadonlyMap<unknown, unknown> | null = null;
+    let answers: ReadonlyMap<unknown, unknown> = new Map();
     try {
       answers = answersIn(
         parse(await this.#connections.post(`[${calls.map(({ text }) => text).join(',')}]`, timeoutMs)),
@@ -116,41 +116,45 @@ export class RpcEndpoint {
         return;
       }
     }
-    if (answers === null) {
-      // It is the batch that was refused. No call is harmed by being made twice.
-      this.#spoilt();
-      const leftMs = Math.max(1, timeoutMs - (performance.now() - began));
-      for (const call of calls) this.#single(call, leftMs);
-      return;
-    }
-    this.#spoiltBatches = 0;
+    const unanswered = calls.filter(({ id }) => !answers.has(id));
+    if (unanswered.length === 0) this.#spoiltBatches = 0;
+    else this.#spoilt();
     for (const { id, resolve, reject } of calls) {
+      if (!answers.has(id)) continue;
       try {
         resolve(resultIn(answers.get(id), id));
       } catch (error) {
         reject(error);
       }
     }
+    // It may be the batch that was refused. No call that is gathered is harmed by being made twice.
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - began));
+    for (const call of unanswered) this.#single(call, leftMs);
   }
 
   #spoilt(): void {
+    const now = performance.now();
+    // No batch begins meanwhile: this one was under way with the one that was spoilt first, and fails with it.
+    if (now < this.#singlesUntilMs) return;
     const singlesMs = Math.min(LONGEST_SINGLES_MS, FIRST_SINGLES_MS * 2 ** Math.min(this.#spoiltBatches, 10));
     this.#spoiltBatches++;
-    this.#singlesUntilMs = performance.now() + singlesMs;
+    this.#singlesUntilMs = now + singlesMs;
   }
 }
 
 /** Cuts calls into batches that every endpoint takes, in their order. */
 function batchesOf(calls: readonly Call[]): readonly (readonly Call[])[] {
   const batches: Call[][] = [];
-  let size = 0;
+  let bytes = 0;
   for (const call of calls) {
     const last = batches.at(-1);
-    size += call.text.length + 1;
-    if (last && last.length < MOST_BATCHED_CALLS && size <= MOST_BATCH_BYTES) last.push(call);
+    const more = Buffer.byteLength(call.text) + 1;
+    bytes += more;
+    if (last && last.length < MOST_BATCHED_CALLS && bytes <= MOST_BATCH_BYTES) last.push(call);
     else {
       batches.push([call]);
-      size = call.text.length + 1;
+      // Of brackets there are two, and of commas one less than calls.
+      bytes = more + 1;
     }
   }
   return batches;
@@ -160,10 +164,20 @@ function batchesOf(calls: readonly Call[]): readonly (readonly Call[])[] {
 const isRefusedBatch = (error: unknown): boolean =>
   error instanceof HttpRefusal && error.status < 500 && error.status !== 429;
 
-/** The answers of a batch by the call that they are to; null for an endpoint that does not answer batches. */
-function answersIn(answer: unknown): ReadonlyMap<unknown, unknown> | null {
-  if (!Array.isArray(answer)) return null;
-  return new Map(answer.map((one: unknown) => [(one as { id?: unknown } | null)?.id, one]));
+/**
+ * The answers of a batch by the calls that they are to. None for an endpoint that does not answer batches, and of two
+ * to one call neither: nobody knows which is meant.
+ */
+function answersIn(answer: unknown): ReadonlyMap<unknown, unknown> {
+  const answers = new Map<unknown, unknown>();
+  const twice = new Set<unknown>();
+  for (const one of Array.isArray(answer) ? (answer as readonly unknown[]) : []) {
+    const id = (one as { id?: unknown } | null)?.id;
+    if (answers.has(id)) twice.add(id);
+    answers.set(id, one);
+  }
+  for (const id of twice) answers.delete(id);
+  return answers;
 }
 
 function parse(text: string): unknown {
@@ -175,7 +189,6 @@ function parse(text: string): unknown {
 }
 
 function resultIn(answer: unknown, id: number): unknown {
-  if (answer === undefined) throw new EndpointFailure('the call has no answer in its batch', true);
   if (typeof answer !== 'object' || answer === null) throw new EndpointFailure('the answer is not JSON-RPC', true);
   const { id: answered, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown };
   if (typeof error === 'object' && error !== null) {

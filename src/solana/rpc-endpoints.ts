@@ -79,7 +79,8 @@ export class RpcEndpoints {
 
   /**
    * Asks each endpoint once, until an answer settles the question.
-   * @param alone what has failed once goes by itself: what it failed with may have been a neighbour
+   * @param alone what has failed once goes by itself, and so it does after a failure of this round: it may have been a
+   * neighbour's, and those that failed together would meet again at the next endpoint
    */
   async #askAround<Answer>(
     { settles = () => true, hasEffect = false, ...question }: Question<Answer>,
@@ -95,7 +96,7 @@ export class RpcEndpoints {
       const timeoutMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
       if (timeoutMs <= 0) break;
       try {
-        const answer = await this.#askOne(member, question, { timeoutMs, alone });
+        const answer = await this.#askOne(member, question, { timeoutMs, alone: alone || failure !== null });
         if (settles(answer)) return { answer };
         unsettled ??= { answer };
       } catch (error) {

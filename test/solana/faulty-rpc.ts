@@ -8,24 +8,37 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What becomes of one call. */
-export type Fault =
+/** What arrived together. */
+export interface RpcRequest {
+  readonly calls: readonly RpcCall[];
+  /** An array of calls, be there only one in it. */
+  readonly isBatch: boolean;
+  readonly bytes: number;
+}
+
+/** What becomes of one call: the others of its batch are answered as they would be without it. */
+type CallFault =
   | { readonly type: 'pass'; readonly delayMs?: number }
   /** The chain gets another call in its place. */
   | { readonly type: 'replace'; readonly params: readonly unknown[] }
   /** The chain gets the call, and the caller gets something else than its result. */
   | { readonly type: 'alter'; readonly change: (result: unknown) => unknown }
-  /** The chain gets the call; the caller gets no answer. */
+  /** The answer is this, whatever the chain says. */
+  | { readonly type: 'result'; readonly result: unknown }
+  | { readonly type: 'error'; readonly code: number; readonly data?: unknown };
+
+/** What becomes of the request that the call is in, and so of every call of its batch. */
+type RequestFault =
+  /** The chain gets the calls; the caller gets no answer. */
   | { readonly type: 'lose-answer' }
   /** Nobody answers, and the connection stays open. */
   | { readonly type: 'hang' }
   /** The connection is cut before the chain hears of the call. */
   | { readonly type: 'drop' }
   | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  /** The answer is this, whatever the chain says. */
-  | { readonly type: 'result'; readonly result: unknown }
-  | { readonly type: 'error'; readonly code: number; readonly data?: unknown }
   | { readonly type: 'body'; readonly body: string };
+
+export type Fault = CallFault | RequestFault;
 
 export const pass: Fault = { type: 'pass' };
 
@@ -33,12 +46,16 @@ export interface FaultyRpc {
   readonly url: string;
   /** Every call that arrived, in order. */
   readonly calls: RpcCall[];
-  /** Decides about each call from now on. */
-  fault: (call: RpcCall) => Fault;
+  /** Every request that arrived, in order: what asks in batches makes fewer of these. */
+  readonly requests: RpcRequest[];
+  /** Decides about each call from now on. Of several faults that strike a whole batch the first does. */
+  fault: (call: RpcCall, request: RpcRequest) => Fault;
+  /** Changes what a batch is answered with, the answers being in the order of the calls. */
+  arrange: (answers: readonly unknown[]) => unknown;
   close(): Promise<void>;
 }
 
-/** @param upstream the chain behind it; without one, `pass` is answered with HTTP status 502 */
+/** @param upstream the chain behind it; without one, what the chain would have to answer gets HTTP status 502 */
 export async function openFaultyRpc(
   upstream: string | null,
   fault: FaultyRpc['fault'] = () => pass,
@@ -48,38 +65,30 @@ export async function openFaultyRpc(
     request.on('error', () => {});
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const body = Buffer.concat(parts).toString();
-      const call = JSON.parse(body) as RpcCall;
-      proxy.calls.push(call);
-      carryOut(proxy.fault(call), call, body, response).catch(() => response.destroy());
+      const arrived = readRequest(Buffer.concat(parts));
+      proxy.requests.push(arrived);
+      proxy.calls.push(...arrived.calls);
+      carryOut(arrived, response).catch(() => response.destroy());
     });
   });
-  const carryOut = async (what: Fault, call: RpcCall, body: string, response: ServerResponse): Promise<void> => {
-    const answer = (text: string, status = 200, headers = {}) =>
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
-    const ask = async (asked = body) =>
-      upstream === null
-        ? null
-        : (
-            await fetch(upstream, { method: 'POST', headers: { 'content-type': 'application/json' }, body: asked })
-          ).text();
+
+  async function carryOut(arrived: RpcRequest, response: ServerResponse): Promise<void> {
+    const faults = arrived.calls.map((call) => proxy.fault(call, arrived));
+    const striking = faults.find(isRequestFault);
+    if (striking) return strike(striking, arrived, response);
+    const planned = arrived.calls.map((call, index) => ({ call, what: faults[index] as CallFault }));
+    await pause(Math.max(...planned.map(({ what }) => (what.type === 'pass' ? (what.delayMs ?? 0) : 0))));
+    const asked = planned.flatMap(({ call, what }) => callFor(call, what) ?? []);
+    if (asked.length && upstream === null) return answer(response, '', 502);
+    const given = asked.length ? await ask(asked) : [];
+    const answers = planned.map(({ call, what }) => answerTo(call, what, given));
+    answer(response, JSON.stringify(arrived.isBatch ? proxy.arrange(answers) : answers[0]));
+  }
+
+  async function strike(what: RequestFault, { calls }: RpcRequest, response: ServerResponse): Promise<void> {
     switch (what.type) {
-      case 'pass': {
-        await new Promise((resolve) => setTimeout(resolve, what.delayMs ?? 0));
-        const text = await ask();
-        answer(text ?? '', text === null ? 502 : 200);
-        return;
-      }
-      case 'replace':
-        answer((await ask(JSON.stringify({ jsonrpc: '2.0', ...call, params: what.params }))) ?? '');
-        return;
-      case 'alter': {
-        const given = JSON.parse((await ask()) ?? '{}') as { readonly result?: unknown };
-        answer(JSON.stringify('result' in given ? { ...given, result: what.change(given.result) } : given));
-        return;
-      }
       case 'lose-answer':
-        await ask();
+        await ask(calls);
         response.destroy();
         return;
       case 'hang':
@@ -88,25 +97,27 @@ export async function openFaultyRpc(
         response.destroy();
         return;
       case 'status':
-        answer('', what.status, what.headers);
-        return;
-      case 'result':
-        answer(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: what.result }));
-        return;
-      case 'error': {
-        const error = { code: what.code, message: 'as told', ...(what.data === undefined ? {} : { data: what.data }) };
-        answer(JSON.stringify({ jsonrpc: '2.0', id: call.id, error }));
-        return;
-      }
+        return answer(response, '', what.status, what.headers);
       case 'body':
-        answer(what.body);
+        answer(response, what.body);
     }
-  };
+  }
+
+  /** Asks the chain all of it at once, in order. */
+  async function ask(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+    if (upstream === null) return [];
+    const body = JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call })));
+    const response = await fetch(upstream, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return (await response.json()) as readonly RpcAnswer[];
+  }
+
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: FaultyRpc = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: [],
+    requests: [],
     fault,
+    arrange: (answers) => answers,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -115,3 +126,48 @@ export async function openFaultyRpc(
   };
   return proxy;
 }
+
+interface RpcAnswer {
+  readonly id: unknown;
+  readonly result?: unknown;
+}
+
+function readRequest(body: Buffer): RpcRequest {
+  const parsed = JSON.parse(body.toString()) as RpcCall | readonly RpcCall[];
+  const isBatch = Array.isArray(parsed);
+  return { calls: isBatch ? parsed : [parsed as RpcCall], isBatch, bytes: body.length };
+}
+
+const REQUEST_FAULTS: ReadonlySet<Fault['type']> = new Set<RequestFault['type']>([
+  ...(['lose-answer', 'hang', 'drop', 'status', 'body'] as const),
+]);
+const isRequestFault = (what: Fault): what is RequestFault => REQUEST_FAULTS.has(what.type);
+
+/** The call that the chain gets for this one; null for none. */
+function callFor(call: RpcCall, what: CallFault): RpcCall | null {
+  if (what.type === 'result' || what.type === 'error') return null;
+  return what.type === 'replace' ? { ...call, params: what.params } : call;
+}
+
+function answerTo({ id }: RpcCall, what: CallFault, given: readonly RpcAnswer[]): unknown {
+  const own = given.find((one) => one.id === id);
+  switch (what.type) {
+    case 'pass':
+    case 'replace':
+      return own;
+    case 'alter':
+      return own && 'result' in own ? { ...own, result: what.change(own.result) } : own;
+    case 'result':
+      return { jsonrpc: '2.0', id, result: what.result };
+    case 'error': {
+      const error = { code: what.code, message: 'as told', ...(what.data === undefined ? {} : { data: what.data }) };
+      return { jsonrpc: '2.0', id, error };
+    }
+  }
+}
+
+function answer(response: ServerResponse, text: string, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+}
+
+const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ChainUnavailable } from '../../src/solana/chain.ts';
+import { type Question, RpcEndpoints } from '../../src/solana/rpc-endpoints.ts';
+import { type Fault, type FaultyRpc, openFaultyRpc, type RpcCall } from './faulty-rpc.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+const keep = <T extends { close(): unknown }>(closable: T): T => {
+  open.push(closable);
+  return closable;
+};
+
+const echo = ({ params: [value] }: RpcCall): Fault => ({ type: 'result', result: value });
+
+const asking = (value: unknown, more: Partial<Question<unknown>> = {}): Question<unknown> => ({
+  method: 'echo',
+  params: [value],
+  read: (result) => result,
+  ...more,
+});
+
+async function facing(faults: readonly FaultyRpc['fault'][], { timeoutMs = 2_000 } = {}) {
+  const servers: FaultyRpc[] = [];
+  for (const fault of faults) servers.push(keep(await openFaultyRpc(null, fault)));
+  const said: string[] = [];
+  const note = (_details: object, message: string) => {
+    said.push(message);
+  };
+  const urls = servers.map(({ url }) => url);
+  const endpoints = keep(new RpcEndpoints({ urls, timeoutMs, log: { info: note, warn: note } }));
+  const askAll = (values: readonly unknown[]) => Promise.all(values.map((value) => endpoints.ask(asking(value))));
+  return { servers: servers as [FaultyRpc, ...FaultyRpc[]], endpoints, askAll, said };
+}
+
+const shapes = ({ requests }: FaultyRpc) => requests.map(({ isBatch, calls }) => (isBatch ? calls.length : 'alone'));
+const timesAsked = ({ calls }: FaultyRpc, value: unknown) => calls.filter(({ params }) => params[0] === value).length;
+const alone = (count: number) => Array(count).fill('alone');
+
+const WAYS_TO_FAIL: readonly Fault[] = [
+  { type: 'status', status: 500 },
+  { type: 'status', status: 400 },
+  { type: 'drop' },
+  { type: 'body', body: '<html>' },
+  { type: 'body', body: '[]' },
+];
+const HANG: Fault = { type: 'hang' };
+
+/** Every request with the poison in it fails so. */
+const poisoned =
+  (fault: Fault): FaultyRpc['fault'] =>
+  (call) =>
+    call.params[0] === 'poison' ? fault : echo(call);
+
+describe('a call that makes its request fail', () => {
+  it.each([...WAYS_TO_FAIL, HANG])('harms its neighbours once, and then goes without them: %j', async (fault) => {
+    const { servers, endpoints, askAll } = await facing([poisoned(fault)], { timeoutMs: 250 });
+    const [server] = servers;
+    const attack = () => endpoints.ask(asking('poison')).catch((error: unknown) => error);
+    const attacks = [attack()];
+    expect(await askAll([1, 2, 3])).toEqual([1, 2, 3]);
+    for (const value of [1, 2, 3]) expect(timesAsked(server, value)).toBe(2);
+    // Within half a minute nobody has a neighbour.
+    attacks.push(attack());
+    expect(await askAll([4, 5])).toEqual([4, 5]);
+    for (const value of [4, 5]) expect(timesAsked(server, value)).toBe(1);
+    for (const error of await Promise.all(attacks)) expect(error).toBeInstanceOf(ChainUnavailable);
+    expect(shapes(server).filter((shape) => shape !== 'alone')).toEqual([4]);
+  });
+
+  it.each([...WAYS_TO_FAIL, HANG])('does not meet them again at the next endpoint: %j', async (fault) => {
+    const { servers, endpoints, askAll } = await facing([poisoned(fault), poisoned(fault)], { timeoutMs: 250 });
+    const attack = endpoints.ask(asking('poison')).catch((error: unknown) => error);
+    expect(await askAll([1, 2, 3])).toEqual([1, 2, 3]);
+    for (const value of [1, 2, 3]) {
+      const times = servers.map((server) => timesAsked(server, value));
+      expect(times.reduce((sum, count) => sum + count)).toBe(2);
+    }
+    expect(await attack).toBeInstanceOf(ChainUnavailable);
+    expect(servers.map((server) => shapes(server).filter((shape) => shape !== 'alone'))).toEqual([[4], []]);
+  });
+
+  it('harms nobody for good, wherever it stands and however many there are', async () => {
+    const attackers = fc.array(fc.boolean(), { minLength: 2, maxLength: 45 });
+    await fc.assert(
+      fc.asyncProperty(attackers, fc.constantFrom(...WAYS_TO_FAIL), async (poisons, fault) => {
+        const { servers, endpoints } = await facing([poisoned(fault)]);
+        const asked = poisons.map((poison, value) => ({
+          value: poison ? 'poison' : value,
+          answer: endpoints.ask(asking(poison ? 'poison' : value)).catch(() => 'poison'),
+        }));
+        const honest = asked.filter(({ value }) => value !== 'poison');
+        expect(await Promise.all(honest.map(({ answer }) => answer))).toEqual(honest.map(({ value }) => value));
+        for (const { value } of honest) expect(timesAsked(servers[0], value)).toBeLessThanOrEqual(2);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('a batch that fails', () => {
+  const failing: FaultyRpc['fault'] = (call, { isBatch }) => (isBatch ? { type: 'status', status: 500 } : echo(call));
+
+  it('counts once against its endpoint, which rests for it once', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { servers, askAll, said } = await facing([failing, echo]);
+    const [first, second = first] = servers;
+    const values = Array.from({ length: 20 }, (_, value) => value);
+    expect(await askAll(values)).toEqual(values);
+    expect([shapes(first), shapes(second)]).toEqual([[20], alone(20)]);
+    expect(said).toEqual(['a chain endpoint fails']);
+    vi.advanceTimersByTime(499);
+    await askAll(['at rest']);
+    expect(shapes(first)).toEqual([20]);
+    vi.advanceTimersByTime(2);
+    await askAll(['rested']);
+    expect(shapes(first)).toEqual([20, 'alone']);
+    expect(said).toEqual(['a chain endpoint fails', 'a chain endpoint answers again']);
+  });
+
+  it('counts each time that one does', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const broken: FaultyRpc['fault'] = () => ({ type: 'status', status: 500 });
+    const { servers, askAll } = await facing([broken, echo]);
+    const [first] = servers;
+    await askAll([1, 2]);
+    vi.advanceTimersByTime(501);
+    await askAll([3]);
+    vi.advanceTimersByTime(999);
+    await askAll([4]);
+    expect(shapes(first)).toEqual([2, 'alone']);
+    vi.advanceTimersByTime(2);
+    await askAll([5]);
+    expect(shapes(first)).toEqual([2, 'alone', 'alone']);
+  });
+
+  it('is no failure of an endpoint that answers its calls one by one', async () => {
+    const refusing: FaultyRpc['fault'] = (call, { isBatch }) =>
+      isBatch ? { type: 'status', status: 400 } : echo(call);
+    const { servers, askAll, said } = await facing([refusing, echo]);
+    expect(await askAll([1, 2, 3])).toEqual([1, 2, 3]);
+    expect(await askAll([4])).toEqual([4]);
+    expect(servers.map(shapes)).toEqual([[3, ...alone(4)], []]);
+    expect(said).toEqual([]);
+  });
+
+  it('is asked again by the same endpoint, too, where the answers of all are needed', async () => {
+    const { servers, endpoints } = await facing([failing, echo]);
+    const answers = await Promise.all([1, 2].map((value) => endpoints.askAll(asking(value))));
+    expect(answers).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(servers.map(shapes)).toEqual([[2, ...alone(2)], [2]]);
+  });
+});
+
+describe('what is sent everywhere at once', () => {
+  it('shares its requests with nobody', async () => {
+    const { servers, endpoints } = await facing([poisoned({ type: 'drop' }), echo]);
+    const [first, second = first] = servers;
+    const asked = [1, 'poison', 2].map((value) => endpoints.askEach(asking(value)));
+    expect(await Promise.all(asked)).toEqual([1, 'poison', 2]);
+    expect([...shapes(first), ...shapes(second)]).toEqual(alone(6));
+  });
+});
+
+describe('closing', () => {
+  it('ends every question, gathered or under way, and no other endpoint or round is tried', async () => {
+    const { servers, endpoints, askAll, said } = await facing([() => HANG, echo]);
+    const [first, second = first] = servers;
+    const under = askAll([1, 2]).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(shapes(first)).toEqual([2]));
+    const gathered = askAll([3, 4]).catch((error: unknown) => error);
+    endpoints.close();
+    for (const error of await Promise.all([under, gathered])) expect(error).toBeInstanceOf(ChainUnavailable);
+    expect(shapes(first)).toEqual([2]);
+    expect(shapes(second)).toEqual([]);
+    expect(said).toEqual([]);
+  });
+});
