@@ -182,6 +182,12 @@ export const ERROR_CATALOGUE = {
   header_too_large: entry(431, 'The request headers are too large.', 'Send at most 32 KiB of headers.', {
     limit: 'Most bytes of request line and headers together.',
   }),
+  result_damaged: entry(
+    500,
+    'The answer was paid for and settled, and what is stored of it is damaged.',
+    'Do not pay to ask here again: it charges nothing, and the answer is given once it is restored. The operator has been told; report meta.request_id and details.transaction. For an answer now, ask the case anew with a new payment.',
+    { transaction: 'The signature of the transfer that bought it.' },
+  ),
   internal_error: entry(
     500,
     'Something went wrong here.',

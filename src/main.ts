@@ -20,7 +20,7 @@ import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
 import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
 import { type Clock, systemClock } from './instant.ts';
-import { countPurchases, createMetrics } from './metrics.ts';
+import { countPurchases, createMetrics, type Metrics } from './metrics.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
 import { cases } from './projections/cases.ts';
 import { deliveries } from './projections/deliveries.ts';
@@ -37,6 +37,7 @@ import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.t
 import { createRpcChain } from './solana/rpc-chain.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
+import { withDamageAlarm } from './storage/damage-alarm.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -137,8 +138,10 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const clock = options.clock ?? systemClock;
   const logger = options.logger ?? makeLogger(config.logLevel);
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
-  const storage = await openStorage(config, logger, { logThread: true });
-  undo.add(() => storage.close());
+  const metrics = createMetrics();
+  const opened = await openStorage(config, logger, { logThread: true });
+  undo.add(() => opened.close());
+  const storage: Storage = { ...opened, payloads: withDamageAlarm(opened.payloads, damageTeller(logger, metrics)) };
   const { log, payloads, readStore } = storage;
 
   const { chain, rpcUrl } = await joinChain(config, logger, undo);
@@ -271,6 +274,12 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
   undo.add(() => chain.close());
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null };
 }
+
+/** Callers are told by whatever they ask for; that only a backup brings it back is an operator's business. */
+const damageTeller = (logger: Logger, metrics: Metrics) => (blob: string) => {
+  metrics.payloadDamaged();
+  logger.error({ blob, alarm: 'payload_damaged' }, 'stored content is damaged: restore it from a backup');
+};
 
 /** The guard through which callbacks leave. */
 function openOutbound(config: Config, logger: Logger, own: { readonly port: number; readonly publicUrl: string }) {

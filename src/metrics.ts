@@ -20,6 +20,8 @@ export interface Metrics {
   attemptEnded(failureClass: string | null, seconds: number): void;
   /** A payment has an outcome: `settled`, `pending`, `failed` or `refused`. */
   purchaseEnded(dialect: string, outcome: string): void;
+  /** Stored content was met that is damaged, for the first time. */
+  payloadDamaged(): void;
   /** Says from where the standing of deliveries is read. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
   readonly contentType: string;
@@ -52,6 +54,11 @@ export function createMetrics(): Metrics {
     labelNames: ['dialect', 'outcome'],
     registers,
   });
+  const damaged = new Counter({
+    name: 'docket_damaged_payloads_total',
+    help: 'Blobs of stored content that were met damaged',
+    registers,
+  });
   const waiting = new Gauge({
     name: 'docket_callback_deliveries',
     help: 'Deliveries with an attempt to come: pending before their first, retrying after it',
@@ -71,6 +78,7 @@ export function createMetrics(): Metrics {
       attemptSeconds.observe(seconds);
     },
     purchaseEnded: (dialect, outcome) => purchases.inc({ dialect, outcome }),
+    payloadDamaged: () => damaged.inc(),
     watchDeliveries(read) {
       standing = read;
     },

@@ -18,6 +18,7 @@ export const FailureClass = z.enum([
   'protocol_error',
   'interrupted',
   'content_withdrawn',
+  'content_damaged',
 ]);
 export type FailureClass = z.infer<typeof FailureClass>;
 
@@ -50,6 +51,8 @@ const HINTS: Readonly<Record<FailureClass, string>> = {
   interrupted: 'The service stopped during the attempt, so its outcome is not known. It is made again by itself.',
   content_withdrawn:
     'The answer has been withdrawn by the service since, so it is not sent any more. Ask the case anew.',
+  content_damaged:
+    'What was to be sent is damaged in the storage of the service, whose operator has been told. It is tried again on schedule and sent once it is restored; until then the same answer may be at its result URL.',
 };
 
 /** What the owner of a receiver can do about a failure: one or two sentences, shown in the delivery history. */

@@ -9,6 +9,8 @@ export const RETRY_DELAYS_MINUTES = [3, 9, 27, 81, 243, 729] as const;
 export const MAX_ATTEMPTS = RETRY_DELAYS_MINUTES.length + 1;
 /** One attempt, from resolving the host's name to the last byte of the answer. */
 export const ATTEMPT_DEADLINE_SECONDS = 10;
+/** How long an attempt may be without an outcome before it counts as interrupted. */
+export const ATTEMPT_LEASE: Micros = MINUTE;
 /** Share of a delay by which a retry may be later, so that what failed together is not all tried together again. */
 export const MAX_JITTER = 0.05;
 /** `Retry-After` may make a delay so many times as long. */

@@ -8,15 +8,15 @@ import {
   DeliveryAttemptStarted,
   type DeliveryEvent,
   DeliveryRedeliveryRequested,
+  DeliveryRescheduled,
   DeliveryScheduled,
 } from '../events/delivery.ts';
 import type { EventOf } from '../events/event.ts';
-import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import { type Instant, type Micros, toInstant, toMicros } from '../instant.ts';
 import { type Decider, type Rejection, rejected, unreachable } from './decider.ts';
-import { delayAfter } from './delivery-schedule.ts';
+import { ATTEMPT_LEASE, delayAfter } from './delivery-schedule.ts';
+import { isOver, waitAnew, waitOf } from './delivery-wait.ts';
 
-/** How long an attempt may be without an outcome before it counts as interrupted. */
-export const ATTEMPT_LEASE: Micros = 60 * MICROS_PER_SECOND;
 /** How often an interrupted attempt is made again under its number; after that it counts as a failed one. */
 export const MOST_REPEATS = 3;
 
@@ -35,6 +35,8 @@ export interface ScheduledDelivery {
   readonly interruptions: number;
   /** When the next of the seven is due; null where the schedule has ended. */
   readonly nextAttemptAt: Instant | null;
+  /** When the wait for it began. */
+  readonly scheduledSince: Instant;
   readonly underway: AttemptUnderWay | null;
   /** Redeliveries that were asked for. */
   readonly redeliveries: number;
@@ -75,7 +77,9 @@ export type DeliveryCommand =
       readonly ownerIsGone: boolean;
       readonly jitter: number;
     }
-  | { readonly type: 'RequestRedelivery'; readonly now: Micros };
+  | { readonly type: 'RequestRedelivery'; readonly now: Micros }
+  /** Waits by the present clock, where the wait was timed by one that has since been set back. */
+  | { readonly type: 'Reschedule'; readonly now: Micros };
 
 export type DeliveryRejection =
   | 'not_scheduled'
@@ -115,6 +119,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             requestedAt: toInstant(command.now),
           }),
         ];
+      case 'Reschedule': {
+        const anew = waitAnew(state, command.now);
+        return anew ? [DeliveryRescheduled.of(anew)] : [];
+      }
       default:
         return unreachable(command);
     }
@@ -128,6 +136,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         attempts: 0,
         interruptions: 0,
         nextAttemptAt: event.data.createdAt,
+        scheduledSince: event.data.createdAt,
         underway: null,
         redeliveries: 0,
         redelivery: null,
@@ -145,29 +154,25 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           redeliveries: event.data.redelivery,
           redelivery: { requestedAt: event.data.requestedAt, interruptions: 0 },
         };
+      case 'DeliveryRescheduled': {
+        const { awaits, dueAt, rescheduledAt } = event.data;
+        if (awaits === 'attempt') return { ...state, nextAttemptAt: dueAt, scheduledSince: rescheduledAt };
+        return { ...state, underway: state.underway && { ...state.underway, leaseUntil: dueAt } };
+      }
       default:
         return unreachable(event);
     }
   },
 };
 
-/** When something is to be done for a delivery, by the log alone; null for one that has come to rest. */
-export function dueAt(state: Delivery): Micros | null {
-  if (state.status === 'none') return null;
-  if (state.underway) return toMicros(state.underway.leaseUntil);
-  // An operator does not wait for the schedule.
-  const due = state.redelivery?.requestedAt ?? state.nextAttemptAt;
-  return due === null ? null : toMicros(due);
-}
-
 function start(
   state: ScheduledDelivery,
   { now, keyId, owner }: Extract<DeliveryCommand, { type: 'StartAttempt' }>,
 ): readonly DeliveryEvent[] | Rejection<DeliveryRejection> {
   if (state.underway) return rejected('attempt_under_way');
-  const due = dueAt(state);
-  if (due === null) return rejected('nothing_due');
-  if (now < due) return rejected('not_due_yet');
+  const wait = waitOf(state);
+  if (!wait) return rejected('nothing_due');
+  if (!isOver(wait, now)) return rejected('not_due_yet');
   const redelivery = state.redelivery !== null;
   return [
     DeliveryAttemptStarted.of({
@@ -252,8 +257,9 @@ function scheduleAfter(
 }
 
 function finished(state: ScheduledDelivery, outcome: AttemptOutcome): ScheduledDelivery {
-  const { nextAttemptAt, redelivery } = outcome;
-  const after: ScheduledDelivery = { ...state, underway: null, nextAttemptAt };
+  const { nextAttemptAt, redelivery, finishedAt: endedAt } = outcome;
+  const scheduledSince = redelivery ? state.scheduledSince : endedAt;
+  const after: ScheduledDelivery = { ...state, underway: null, nextAttemptAt, scheduledSince };
   switch (outcome.outcome) {
     case 'acknowledged':
       return {

@@ -1,6 +1,7 @@
 /** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
+import { type Problem, problem } from '../errors.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../instant.ts';
-import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
+import { type BlobName, CorruptPayload, type PayloadStore } from '../storage/payload-store.ts';
 import type { Purchase, RecordedAnswer } from './payment.ts';
 import type { QueryAnswer } from './payment-query.ts';
 
@@ -82,11 +83,20 @@ export function originOf(url: string): string {
 export const isKept = (clock: Clock, { answer: { keepUntil: until } }: Pick<Purchase, 'answer'>): boolean =>
   toInstant(clock.now()) < until;
 
-/** The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once). */
+/**
+ * The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once); a
+ * refusal where they are kept and damaged.
+ */
 export async function keptAnswer(
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
-  purchase: Pick<Purchase, 'answer'>,
-): Promise<Buffer | null> {
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<Buffer | Problem | null> {
   const { answer } = purchase.answer;
-  return answer !== null && isKept(clock, purchase) ? payloads.get(answer) : null;
+  if (answer === null || !isKept(clock, purchase)) return null;
+  try {
+    return await payloads.get(answer);
+  } catch (error) {
+    if (!(error instanceof CorruptPayload)) throw error;
+    return problem('result_damaged', { transaction: purchase.submission.transaction });
+  }
 }

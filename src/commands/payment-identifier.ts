@@ -75,5 +75,6 @@ export function standingOf(
   }
   // The stream moved on without this claim: its query failed for a copy, or somebody else submitted the payment.
   if (head.revision > expected) return 'ended';
-  return now - claimedAt >= CLAIM_LIFE ? 'abandoned' : 'under_way';
+  // A claim of the future was made by a clock that has since been set back, and must not stand until that time.
+  return Math.abs(now - claimedAt) >= CLAIM_LIFE ? 'abandoned' : 'under_way';
 }

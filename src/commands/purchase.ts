@@ -272,6 +272,7 @@ class PurchaseRun {
             ? await this.#ports.keyCalls.show(state, this.#keyCallContext())
             : await keptAnswer(this.#ports, state);
         if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
+        if (isProblem(body)) return { outcome: 'refused', problem: body, ...this.#facts() };
         return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
       }
       case 'failed':

@@ -92,11 +92,32 @@ export const DeliveryRedeliveryRequested = event(
   }),
 );
 
+/**
+ * What a delivery waits for was timed by a clock that has since been set back: it waits by the present one from now on,
+ * as long as it was to wait at first.
+ */
+export const DeliveryRescheduled = event(
+  'DeliveryRescheduled',
+  1,
+  z.strictObject({
+    /** `attempt`: the next one, by the schedule. `outcome`: that of the attempt under way, until its lease ends. */
+    awaits: z.enum(['attempt', 'outcome']),
+    attempt: z.int().positive(),
+    redelivery: z.boolean(),
+    /** Until when it was to wait, by the clock as it was before. */
+    formerlyDueAt: Instant,
+    /** When this was seen, by the present clock. */
+    rescheduledAt: Instant,
+    dueAt: Instant,
+  }),
+);
+
 export const DELIVERY_EVENTS = [
   DeliveryScheduled,
   DeliveryAttemptStarted,
   DeliveryAttemptFinished,
   DeliveryRedeliveryRequested,
+  DeliveryRescheduled,
 ] as const;
 
 export type DeliveryEvent = EventOf<(typeof DELIVERY_EVENTS)[number]>;

@@ -15,11 +15,11 @@ import {
   type DeliveryCommand,
   type DeliveryRejection,
   delivery,
-  dueAt,
   type ReceivedOutcome,
   type ScheduledDelivery,
 } from '../commands/delivery.ts';
 import { MAX_JITTER } from '../commands/delivery-schedule.ts';
+import { isOver, waitAnew, waitOf } from '../commands/delivery-wait.ts';
 import { handle, type Loaded } from '../commands/handle.ts';
 import { type SigningKey, validKeysAt } from '../commands/signing-key.ts';
 import { ensureSigningKey, loadSigningKeys } from '../commands/signing-key-use.ts';
@@ -27,10 +27,17 @@ import { decodeEvent } from '../events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../events/delivery.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
 import { pause } from '../projections/pause.ts';
-import { type CommandContext, type EventLog, NO_STREAM, RevisionConflict } from '../storage/event-log.ts';
+import {
+  type CommandContext,
+  type EventLog,
+  NO_STREAM,
+  type Position,
+  RevisionConflict,
+} from '../storage/event-log.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
+import { type Contents, contentsOf } from './callback-contents.ts';
 
 export interface AttemptPorts {
   readonly log: EventLog;
@@ -64,22 +71,24 @@ const RECORD_REPEATS_MS = [50, 250, 1_000, 2_000, 5_000, 10_000] as const;
 /** Somebody else is at work on the same delivery: when to look again. */
 const LOOK_AGAIN: Micros = 5 * MICROS_PER_SECOND;
 
+export interface Attended {
+  /** When something is to be done for it next; null for nothing. */
+  readonly next: Micros | null;
+  /** Up to where the log was known then: what shows less is older. Null where that is not certain. */
+  readonly position: Position | null;
+}
+
 /**
  * Does what is due for a delivery, if anything is.
  * @param signal aborts an attempt under way, which then counts as interrupted
- * @returns when something is to be done for it next; null for nothing
  * @throws StorageFailure
  */
-export async function attendDelivery(
-  ports: AttemptPorts,
-  deliveryId: string,
-  signal: AbortSignal,
-): Promise<Micros | null> {
+export async function attendDelivery(ports: AttemptPorts, deliveryId: string, signal: AbortSignal): Promise<Attended> {
   try {
     return await new Attendance(ports, deliveryId, signal).run();
   } catch (error) {
     if (!(error instanceof RevisionConflict)) throw error;
-    return ports.clock.now() + LOOK_AGAIN;
+    return { next: ports.clock.now() + LOOK_AGAIN, position: null };
   }
 }
 
@@ -91,6 +100,7 @@ class Attendance {
   /** Of its own: two processes that claim the same attempt must conflict, and not be taken for one. */
   readonly #commandId = randomUUID();
   #lastEventId: string | null = null;
+  #position: Position | null = null;
 
   constructor(ports: AttemptPorts, deliveryId: string, signal: AbortSignal) {
     this.#ports = ports;
@@ -99,31 +109,47 @@ class Attendance {
     this.#signal = signal;
   }
 
-  async run(): Promise<Micros | null> {
-    let known = await this.#load();
+  async run(): Promise<Attended> {
+    const next = await this.#attend();
+    return { next, position: this.#position };
+  }
+
+  async #attend(): Promise<Micros | null> {
+    let known = await this.#waitByPresentClock(await this.#load());
     if (known.state.status === 'none') return null;
     if (known.state.underway) {
       known = await this.#interrupt(known, known.state.underway);
-      if (known.state.status === 'none' || known.state.underway) return dueAt(known.state);
+      if (known.state.status === 'none' || known.state.underway) return this.#next(known.state);
     }
-    const due = dueAt(known.state);
     const { clock } = this.#ports;
-    if (due === null || due > clock.now() || this.#signal.aborted) return due;
+    const wait = waitOf(known.state);
+    if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
 
-    const [keys, contents] = await Promise.all([this.#keys(known.state), this.#contents(known.state)]);
+    const [keys, contents] = await Promise.all([
+      this.#keys(known.state),
+      contentsOf(this.#ports.payloads, known.state),
+    ]);
     const claimed = await this.#claim(known, keys);
     if (!claimed) return clock.now() + LOOK_AGAIN;
     const { underway, loaded, claimedAt } = claimed;
-    const lateMs = (clock.now() - due) / 1000;
-    const outcome = contents ? await this.#post(contents, keys) : WITHDRAWN;
+    const lateMs = Math.max(0, (clock.now() - wait.until) / MICROS_PER_MS);
+    const outcome = 'unsent' in contents ? contents.unsent : await this.#post(contents, keys);
     this.#ports.observe?.({ failureClass: outcome.failureClass, durationMs: outcome.durationMs, lateMs });
     return this.#finish(loaded, underway, outcome, claimedAt);
+  }
+
+  /** When something is to be done next. What is due already is due by the present clock. */
+  #next(state: Delivery): Micros | null {
+    const wait = waitOf(state);
+    const now = this.#ports.clock.now();
+    return wait && isOver(wait, now) ? Math.min(wait.until, now) : (wait?.until ?? null);
   }
 
   async #load(): Promise<Loaded<Delivery>> {
     const recorded = await this.#ports.log.read(this.#stream);
     const last = recorded.at(-1);
     this.#lastEventId = last?.id ?? null;
+    this.#position = last?.position ?? null;
     return {
       state: recorded.reduce(
         (state, event) => delivery.evolve(state, decodeEvent(event) as DeliveryEvent),
@@ -131,6 +157,17 @@ class Attendance {
       ),
       head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
     };
+  }
+
+  /** A wait that was timed by a clock that has since been set back would last for as long as that. */
+  async #waitByPresentClock(known: Loaded<Delivery>): Promise<Loaded<Delivery>> {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    if (known.state.status === 'none' || !waitAnew(known.state, now)) return known;
+    const recorded = await this.#record(known, { type: 'Reschedule', now });
+    if (isRejection(recorded)) return known;
+    logger.debug({ deliveryId: this.#deliveryId }, 'a delivery waits anew: the clock was set back');
+    return recorded;
   }
 
   /** An attempt that nobody makes any more is recorded as such. */
@@ -168,14 +205,6 @@ class Attendance {
     return signsToo ? [withSecret(current), withSecret(previous)] : [withSecret(current)];
   }
 
-  /** The URL and the bytes; null where either was withdrawn. */
-  async #contents({ facts: { target, envelope } }: ScheduledDelivery): Promise<Contents | null> {
-    if (envelope === null) return null;
-    const found = await this.#ports.payloads.resolve([target, envelope]);
-    const [url, body] = [found.get(target), found.get(envelope)];
-    return url && body && !url.replaced && !body.replaced ? { url: url.content.toString(), body: body.content } : null;
-  }
-
   async #claim(known: Loaded<Delivery>, [{ keyId }]: SigningKeys): Promise<Claimed | null> {
     const { clock, owner } = this.#ports;
     const claimedAt = performance.now();
@@ -185,7 +214,10 @@ class Attendance {
     return { underway: recorded.state.underway, loaded: recorded, claimedAt };
   }
 
-  async #post({ url, body }: Contents, keys: SigningKeys): Promise<ReceivedOutcome> {
+  async #post(
+    { url, body }: Exclude<Contents, { readonly unsent: unknown }>,
+    keys: SigningKeys,
+  ): Promise<ReceivedOutcome> {
     const { clock, outbound, userAgent } = this.#ports;
     const headers = {
       'Content-Type': 'application/json',
@@ -222,7 +254,7 @@ class Attendance {
     }
     if (failureClass === null) logger.debug(facts, 'a callback was delivered');
     else logger.info(facts, 'an attempt to deliver a callback failed');
-    return dueAt(recorded.state);
+    return this.#next((await this.#waitByPresentClock(recorded)).state);
   }
 
   /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what stands there now. */
@@ -247,7 +279,9 @@ class Attendance {
     const requestId = known.state.status === 'none' ? null : known.state.facts.requestId;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await handle(this.#ports, delivery, this.#stream, command, this.#context(requestId), known);
+        const handled = await handle(this.#ports, delivery, this.#stream, command, this.#context(requestId), known);
+        if (!isRejection(handled)) this.#position = handled.position ?? this.#position;
+        return handled;
       } catch (error) {
         const repeatAfterMs = RECORD_REPEATS_MS[attempt];
         if (!(error instanceof StorageFailure) || repeatAfterMs === undefined) throw error;
@@ -279,16 +313,3 @@ interface Claimed {
   /** By the monotonic clock, milliseconds. */
   readonly claimedAt: number;
 }
-
-interface Contents {
-  readonly url: string;
-  readonly body: Buffer;
-}
-
-/** Nothing is sent. */
-const WITHDRAWN: ReceivedOutcome = {
-  responseCode: null,
-  failureClass: 'content_withdrawn',
-  retryAfterSeconds: null,
-  durationMs: 0,
-};

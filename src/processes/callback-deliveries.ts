@@ -5,19 +5,24 @@
  */
 import { from, merge, mergeMap, Subject, timer } from 'rxjs';
 import { exhaustMap, filter, map, repeat, retry, takeUntil } from 'rxjs/operators';
+import { CLOCK_TOLERANCE } from '../commands/delivery-wait.ts';
 import { DeliveryRedeliveryRequested, DeliveryScheduled, deliveryOf } from '../events/delivery.ts';
-import { MICROS_PER_MS, type Micros, toMicros } from '../instant.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
 import { partitionOf } from '../projections/deliveries.ts';
-import type { RecordedEvent } from '../storage/event-log.ts';
+import { SetBackWatch, steadyClock } from '../steady-clock.ts';
+import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type AttemptPorts, attendDelivery } from './callback-attempt.ts';
+import { type AttemptPorts, type Attended, attendDelivery } from './callback-attempt.ts';
 import { createPartitions } from './callback-partitions.ts';
 import { CallbackQueue, type DueDelivery, isOverdue, QUEUE_LIMITS, type QueueLimits } from './callback-queue.ts';
 import { CallbackScan, HORIZON } from './callback-scan.ts';
+import { Spread } from './spread.ts';
 
 export interface CallbackDeliveryOptions extends AttemptPorts {
   readonly readStore: ReadStore;
+  /** A clock that is never set; the system's where left out. */
+  readonly steady?: Clock;
   readonly limits?: QueueLimits;
   /** Milliseconds; what is left out is as in production. */
   readonly pace?: {
@@ -51,9 +56,8 @@ const DRAIN_MS = 10_000;
 const STORAGE_AGAIN: Micros = 5_000 * MICROS_PER_MS;
 const FAILED_AGAIN: Micros = 60_000 * MICROS_PER_MS;
 const RESUBSCRIBE_MS = 500;
-const LOOK_AFTER_TAKING_MS = [1_000, 4_000];
-/** How long after it was attended the read model may show a delivery as it was before; and of how many it is known. */
-const LONGEST_LAG: Micros = 60_000 * MICROS_PER_MS;
+/** The read model may be so much behind the log when it is looked at for what it may show. */
+const LOOK_LATER_MS = [1_000, 4_000];
 const MOST_REMEMBERED = 20_000;
 
 /** Makes the process; `start` begins it. */
@@ -61,11 +65,7 @@ export function createCallbackDeliveries(options: CallbackDeliveryOptions): Call
   return new Deliveries(options);
 }
 
-interface Attended {
-  readonly at: Micros;
-  /** When something is due next; null for nothing. */
-  readonly next: Micros | null;
-}
+type Remembered = Attended & { readonly position: Position };
 
 class Deliveries implements CallbackDeliveries {
   readonly #options: CallbackDeliveryOptions;
@@ -78,17 +78,18 @@ class Deliveries implements CallbackDeliveries {
   readonly #interrupting = new AbortController();
   readonly #looks = new Subject<void>();
   readonly #attending = new Set<Promise<void>>();
+  readonly #spread: Spread;
+  readonly #setBack: SetBackWatch;
   /** What was attended lately: the read model may still show what was before. */
-  readonly #attended = new Map<string, Attended>();
+  readonly #attended = new Map<string, Remembered>();
   /** What became due of deliveries while they were attended. */
   readonly #meanwhile = new Map<string, Micros>();
   #lookAgain = false;
   #sharing: Promise<void> = Promise.resolve();
   #wake: NodeJS.Timeout | null = null;
-  #nextOverdueAt: Micros = 0;
 
   constructor(options: CallbackDeliveryOptions) {
-    const { limits = QUEUE_LIMITS, pace = {}, readStore } = options;
+    const { limits = QUEUE_LIMITS, pace = {}, readStore, clock, steady = steadyClock } = options;
     this.#options = options;
     this.#pace = {
       rearmMs: REARM_MS,
@@ -100,6 +101,8 @@ class Deliveries implements CallbackDeliveries {
     };
     this.#queue = new CallbackQueue(limits);
     this.#scan = new CallbackScan(readStore);
+    this.#spread = new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS);
+    this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
     this.#partitions = createPartitions({ ...options, leaseMs: this.#pace.leaseMs });
   }
 
@@ -115,11 +118,15 @@ class Deliveries implements CallbackDeliveries {
       for (const partition of lost) this.#scan.forget(partition);
       if (lost.length > 0) this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
       if (taken.length === 0) return;
-      this.#lookAgain = true;
-      this.#looks.next();
-      // What was scheduled just before may not be in the read model yet.
-      for (const delayMs of LOOK_AFTER_TAKING_MS) setTimeout(() => this.#looks.next(), delayMs).unref();
+      this.#lookAnew();
     });
+  }
+
+  /** Looks at once, and soon again: what was scheduled just before may not be in the read model yet. */
+  #lookAnew(): void {
+    this.#lookAgain = true;
+    this.#looks.next();
+    for (const delayMs of LOOK_LATER_MS) setTimeout(() => this.#looks.next(), delayMs).unref();
   }
 
   async stop(): Promise<void> {
@@ -154,7 +161,7 @@ class Deliveries implements CallbackDeliveries {
       }),
       repeat({ delay: RESUBSCRIBE_MS }),
       mergeMap(({ events }) => from(events)),
-      map(dueOf),
+      map((event) => dueOf(event, this.#options.clock.now())),
       filter((due) => due !== null),
       filter(({ partition }) => this.#partitions.holds(partition)),
     );
@@ -172,8 +179,13 @@ class Deliveries implements CallbackDeliveries {
       do {
         this.#lookAgain = false;
         const now = clock.now();
-        const { unfinished } = await this.#scan.look(this.#partitions.held(), now, (due) => this.#offer(due, now));
-        if (unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
+        const held = this.#partitions.held();
+        // At once, and before any is taken in for its own time: they are attended to be timed by the present clock.
+        const ahead = await this.#scan.lookForAhead(held, now, (shown, position) =>
+          this.#offer({ ...shown, dueAt: now }, position),
+        );
+        const due = await this.#scan.look(held, now, (shown, position) => this.#offer(shown, position));
+        if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
       } while (this.#lookAgain && !this.#stopping.signal.aborted);
     } catch (error) {
       logger.warn({ err: error }, 'due callbacks could not be looked up; it is tried again');
@@ -181,26 +193,49 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
-  #offer(shown: DueDelivery, now: Micros): boolean {
+  #offer(shown: DueDelivery, position: Position): boolean {
     if (this.#queue.has(shown.deliveryId)) return true;
     let due = shown;
     const attended = this.#attended.get(shown.deliveryId);
-    if (attended && shown.dueAt <= attended.at && now - attended.at < LONGEST_LAG) {
-      // It shows what was due before we attended to it.
+    if (attended && position < attended.position) {
+      // It shows what was before we attended to it.
       if (attended.next === null) return true;
       due = { ...shown, dueAt: attended.next };
     }
+    const now = this.#options.clock.now();
     if (!isOverdue(due, now)) return this.#queue.add(due);
-    const at = Math.max(now, this.#nextOverdueAt);
-    if (!this.#queue.add({ ...due, dueAt: at })) return false;
-    this.#nextOverdueAt = at + this.#pace.spreadMs * MICROS_PER_MS;
+    if (!this.#queue.add({ ...due, dueAt: now + this.#spread.wait })) return false;
+    this.#spread.take();
     return true;
+  }
+
+  /**
+   * What waits in memory was timed by a clock that has been set back since, pauses of our own too: it is forgotten, and
+   * what is due by the log is found again.
+   */
+  #heedSetBack(): void {
+    const back = this.#setBack.look();
+    if (back === 0) return;
+    this.#options.logger.warn(
+      { backSeconds: Math.round(back / MICROS_PER_SECOND) },
+      'the wall clock was set back: what callbacks wait for is timed anew',
+    );
+    this.#queue.retain(() => false);
+    this.#spread.reset();
+    for (const partition of this.#partitions.held()) this.#scan.forget(partition);
+    this.#lookAnew();
   }
 
   /** Starts what may start, and sets the timer for what comes next. */
   #pump(): void {
     if (this.#stopping.signal.aborted) return;
+    this.#heedSetBack();
     const { clock } = this.#options;
+    this.#queue.respread(clock.now(), () => {
+      const at = clock.now() + this.#spread.wait;
+      this.#spread.take();
+      return at;
+    });
     for (let due = this.#queue.take(clock.now()); due; due = this.#queue.take(clock.now())) {
       const attending: Promise<void> = this.#attend(due).finally(() => {
         this.#attending.delete(attending);
@@ -218,8 +253,9 @@ class Deliveries implements CallbackDeliveries {
   async #attend(due: DueDelivery): Promise<void> {
     const { clock, logger } = this.#options;
     let next: Micros | null;
+    let position: Position | null = null;
     try {
-      next = await attendDelivery(this.#options, due.deliveryId, this.#interrupting.signal);
+      ({ next, position } = await attendDelivery(this.#options, due.deliveryId, this.#interrupting.signal));
     } catch (error) {
       logger.error({ err: error, deliveryId: due.deliveryId }, 'a delivery could not be attended; it is tried again');
       next = clock.now() + (error instanceof StorageFailure ? STORAGE_AGAIN : FAILED_AGAIN);
@@ -228,11 +264,11 @@ class Deliveries implements CallbackDeliveries {
     const asked = this.#meanwhile.get(due.deliveryId);
     this.#meanwhile.delete(due.deliveryId);
     if (asked !== undefined) next = Math.min(asked, next ?? asked);
-    this.#remember(due.deliveryId, { at: clock.now(), next });
+    if (position !== null) this.#remember(due.deliveryId, { next, position });
     if (next !== null && next <= clock.now() + HORIZON) this.#queue.add({ ...due, dueAt: next });
   }
 
-  #remember(deliveryId: string, attended: Attended): void {
+  #remember(deliveryId: string, attended: Remembered): void {
     this.#attended.delete(deliveryId);
     this.#attended.set(deliveryId, attended);
     if (this.#attended.size <= MOST_REMEMBERED) return;
@@ -243,13 +279,13 @@ class Deliveries implements CallbackDeliveries {
   }
 }
 
-/** What an event of a new delivery, or of a redelivery, makes due; null for an event that is none of ours. */
-function dueOf({ stream, data }: RecordedEvent): DueDelivery | null {
+/** What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours. */
+function dueOf({ stream, data }: RecordedEvent, now: Micros): DueDelivery | null {
   const deliveryId = deliveryOf(stream);
   const { wallet, origin, createdAt, requestedAt } = data;
   const at = createdAt ?? requestedAt;
   if (deliveryId === null || typeof wallet !== 'string' || typeof origin !== 'string' || typeof at !== 'string') {
     return null;
   }
-  return { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt: toMicros(at) };
+  return { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt: Math.min(toMicros(at), now) };
 }

@@ -90,6 +90,19 @@ export class CallbackQueue {
     return true;
   }
 
+  /**
+   * Gives another time to each that has become long overdue in here: the wall clock was set forward, or the machine
+   * slept, and they must not all start at once.
+   */
+  respread(now: Micros, nextTime: () => Micros): void {
+    const overdue: DueDelivery[] = [];
+    for (let next = this.#later[0]; next && isOverdue(next, now); next = this.#later[0]) {
+      pop(this.#later);
+      if (this.#waiting.get(next.deliveryId) === next) overdue.push(next);
+    }
+    for (const due of overdue) this.#wait({ ...due, dueAt: nextTime() });
+  }
+
   /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */
   take(now: Micros): DueDelivery | null {
     for (let next = this.#later[0]; next && next.dueAt <= now; next = this.#later[0]) {

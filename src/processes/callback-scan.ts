@@ -2,6 +2,7 @@
  * Finds in the read model what is due within the hour, partition by partition, a bounded part of it at a time: however
  * many deliveries are pending, memory and start stay the same.
  */
+import { CLOCK_TOLERANCE } from '../commands/delivery-wait.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
 import { DELIVERY_TIMERS, type DeliveryTimer } from '../projections/deliveries.ts';
 import type { Position } from '../storage/event-log.ts';
@@ -28,47 +29,64 @@ interface Place {
   readonly id: string;
 }
 
+/** The field that a look goes along, and the part of it that it wants. */
+interface Along {
+  readonly field: 'dueAt' | 'since';
+  readonly above?: string;
+  readonly upTo?: string;
+}
+
 export class CallbackScan {
   readonly #readStore: Pick<ReadStore, 'find'>;
-  /** Where the last look at a partition stopped; absent where it came to the end. */
-  readonly #stoppedAt = new Map<number, Place>();
+  /** Where the last look along a field of a partition stopped; absent where it came to the end. */
+  readonly #stoppedAt = new Map<string, Place>();
 
   constructor(readStore: Pick<ReadStore, 'find'>) {
     this.#readStore = readStore;
   }
 
   /** Looks at these partitions, each from where the last look had to stop, the earliest due first. */
-  async look(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
+  look(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
+    return this.#look(partitions, { field: 'dueAt', upTo: toInstant(now + HORIZON) }, offer);
+  }
+
+  /** The same for those that wait since what is the future now, by a clock that has since been set back. */
+  lookForAhead(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
+    return this.#look(partitions, { field: 'since', above: toInstant(now + CLOCK_TOLERANCE) }, offer);
+  }
+
+  /** Forgets where looks at a partition stopped. */
+  forget(partition: number): void {
+    for (const field of ['dueAt', 'since'] as const) this.#stoppedAt.delete(placeOf(field, partition));
+  }
+
+  async #look(partitions: readonly number[], along: Along, offer: Offer): Promise<Look> {
     let rows = ROWS_IN_A_LOOK;
     let unfinished = false;
     const share = Math.max(PAGE, Math.floor(ROWS_IN_A_LOOK / Math.max(1, partitions.length)));
     for (const partition of partitions) {
-      const seen = await this.#lookAt(partition, now, Math.min(share, Math.max(PAGE, rows)), (due, position) => {
+      const most = Math.min(share, Math.max(PAGE, rows));
+      const seen = await this.#lookAt(partition, along, most, (due, position) => {
         const taken = offer(due, position);
         unfinished ||= !taken;
         return taken;
       });
       rows -= seen;
-      unfinished ||= this.#stoppedAt.has(partition);
+      unfinished ||= this.#stoppedAt.has(placeOf(along.field, partition));
     }
     return { unfinished };
   }
 
-  /** Forgets where looks at a partition stopped. */
-  forget(partition: number): void {
-    this.#stoppedAt.delete(partition);
-  }
-
-  async #lookAt(partition: number, now: Micros, most: number, offer: Offer): Promise<number> {
+  async #lookAt(partition: number, { field, ...part }: Along, most: number, offer: Offer): Promise<number> {
+    const place = placeOf(field, partition);
     let seen = 0;
-    let after = this.#stoppedAt.get(partition);
+    let after = this.#stoppedAt.get(place);
     while (seen < most) {
       const page = await this.#readStore.find<DeliveryTimer>({
         collection: DELIVERY_TIMERS,
         equals: { partition },
-        // The place is a bound too: an engine may see in a bound alone where to begin in its index.
-        range: { field: 'dueAt', ...(after && { from: after.value }), upTo: toInstant(now + HORIZON) },
-        order: { field: 'dueAt', direction: 'ascending' },
+        range: { field, ...part, ...(after && fromPlace(part.above, after)) },
+        order: { field, direction: 'ascending' },
         limit: PAGE,
         ...(after && { after }),
       });
@@ -79,12 +97,18 @@ export class CallbackScan {
       seen += page.length;
       const last = page.at(-1);
       if (!last || page.length < PAGE) {
-        this.#stoppedAt.delete(partition);
+        this.#stoppedAt.delete(place);
         return seen;
       }
-      after = { value: last.document.dueAt, id: last.id };
-      this.#stoppedAt.set(partition, after);
+      after = { value: last.document[field], id: last.id };
+      this.#stoppedAt.set(place, after);
     }
     return seen;
   }
 }
+
+const placeOf = (field: Along['field'], partition: number): string => `${field} ${partition}`;
+
+/** The place is a bound too: an engine may see in a bound alone where to begin in its index. */
+const fromPlace = (above: string | undefined, { value }: Place): { readonly from?: string } =>
+  above !== undefined && above >= value ? {} : { from: value };

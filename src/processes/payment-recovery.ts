@@ -18,10 +18,12 @@ import {
 } from '../commands/payment-settlement.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { type PaymentEvent, PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
-import { MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
 import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../projections/payments.ts';
+import { steadyClock } from '../steady-clock.ts';
 import { type CommandContext, NO_STREAM } from '../storage/event-log.ts';
 import type { FieldRange, Lease, ReadStore } from '../storage/read-store.ts';
+import { DoubtSpan } from './doubt-span.ts';
 
 export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly readStore: ReadStore;
@@ -30,6 +32,8 @@ export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly owner: string;
   /** Payments that requests of this process are tending themselves. */
   readonly underway: ReadonlySet<string>;
+  /** A clock that is never set, for pauses; the system's where left out. */
+  readonly steady?: Clock;
   /** Milliseconds between the two looks of a round; `SECOND_LOOK_MS` where left out. */
   readonly secondLookMs?: number;
 }
@@ -69,9 +73,12 @@ const PAGE = 200;
 const AT_ONCE = 16;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
-  const { log, chain, clock, readStore, logger, underway, owner, secondLookMs = SECOND_LOOK_MS } = ports;
+  const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
+  const { secondLookMs = SECOND_LOOK_MS } = ports;
+  const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
   let lease: Lease | null = null;
-  let leasedAt: Micros = 0;
+  /** Both by the steady clock: a wall clock that is set back would put off what is to be done again. */
+  let leasedAt: Micros = Number.NEGATIVE_INFINITY;
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
 
   /** Payments that operators were told of: once by each process, not by each round. */
@@ -96,10 +103,10 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   }
 
   async function holdLease(): Promise<boolean> {
-    const now = clock.now();
-    if (lease && now - leasedAt < RENEW_AFTER_MICROS) return true;
-    lease = await readStore.acquireLease(LEASE, owner, now, LEASE_MICROS);
-    leasedAt = now;
+    const asked = steady.now();
+    if (lease && asked - leasedAt < RENEW_AFTER_MICROS) return true;
+    lease = await readStore.acquireLease(LEASE, owner, clock.now(), LEASE_MICROS);
+    leasedAt = asked;
     return lease !== null;
   }
 
@@ -116,11 +123,12 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
       await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
       done.pending = again.length;
     }
-    const settledBefore = { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER_MICROS) };
-    await forEach(withAttention('finality', settledBefore), goOn, (hash) => seekFinality(hash, done));
-    if (now - doubtedAt >= DOUBT_EVERY_MICROS) {
-      doubtedAt = now;
-      const givenUpSince = { field: 'outcomeAt', from: toInstant(now - DOUBT_MICROS) };
+    for (const settled of settledLongEnough(now)) {
+      await forEach(withAttention('finality', settled), goOn, (hash) => seekFinality(hash, done));
+    }
+    if (steady.now() - doubtedAt >= DOUBT_EVERY_MICROS) {
+      doubtedAt = steady.now();
+      const givenUpSince = { field: 'outcomeAt', from: toInstant(doubtSpan.from()) };
       await forEach(withAttention('doubt', givenUpSince), goOn, (hash) => seekLateSettlement(hash, done));
     }
     return done;
@@ -279,6 +287,12 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     return (await recordOutcome(ports, stream, loaded, command, context)).state;
   }
 }
+
+/** Settled so long ago that finality is worth asking for, or in what is the future since the clock was set back. */
+const settledLongEnough = (now: Micros): readonly FieldRange[] => [
+  { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER_MICROS) },
+  { field: 'outcomeAt', above: toInstant(now + FINALITY_AFTER_MICROS) },
+];
 
 /** What a look says of a payment that was seen confirmed before. */
 function finalityCommandFor(sighting: Sighting): PaymentCommand | null {

@@ -11,6 +11,7 @@ import {
   type DeliveryAttemptStarted,
   type DeliveryEvent,
   DeliveryRedeliveryRequested,
+  DeliveryRescheduled,
   DeliveryScheduled,
   deliveryOf,
 } from '../events/delivery.ts';
@@ -68,10 +69,13 @@ export type DeliveryRecord = {
 export type DeliveryTimer = {
   readonly partition: number;
   readonly dueAt: Instant;
+  /** When the wait for it began. One that began in the future was timed by a clock that has since been set back. */
+  readonly since: Instant;
   readonly wallet: string;
   readonly origin: string;
-  /** When the schedule goes on. */
+  /** When the schedule goes on, and since when it waits for that. */
   readonly scheduledFor: Instant | null;
+  readonly scheduledSince: Instant | null;
   /** When a redelivery was asked for that has no outcome yet. */
   readonly askedAt: Instant | null;
 };
@@ -112,7 +116,7 @@ type FoldedEvent = Exclude<DeliveryEvent, EventOf<typeof DeliveryAttemptStarted>
 /** An attempt that has begun changes nothing here: it stays due, so that whoever takes over finds it. */
 export const deliveries: Projection<FoldedEvent> = {
   name: DELIVERIES,
-  events: [DeliveryScheduled, DeliveryAttemptFinished, DeliveryRedeliveryRequested],
+  events: [DeliveryScheduled, DeliveryAttemptFinished, DeliveryRedeliveryRequested, DeliveryRescheduled],
   collections: [
     {
       name: DELIVERIES,
@@ -124,7 +128,13 @@ export const deliveries: Projection<FoldedEvent> = {
         ['status', 'createdAt'],
       ],
     },
-    { name: DELIVERY_TIMERS, indexes: [['partition', 'dueAt']] },
+    {
+      name: DELIVERY_TIMERS,
+      indexes: [
+        ['partition', 'dueAt'],
+        ['partition', 'since'],
+      ],
+    },
   ],
 
   targets({ recorded }) {
@@ -189,6 +199,8 @@ function changed(record: DeliveryRecord, event: Exclude<FoldedEvent, { type: 'De
     }
     case 'DeliveryRedeliveryRequested':
       return record;
+    case 'DeliveryRescheduled':
+      return event.data.awaits === 'attempt' ? { ...record, nextAttemptAt: event.data.dueAt } : record;
     default:
       return unreachable(event);
   }
@@ -210,24 +222,36 @@ function timer(document: DeliveryTimer | null, event: FoldedEvent): DeliveryTime
       return {
         partition: partitionOf(wallet),
         dueAt: createdAt,
+        since: createdAt,
         wallet,
         origin,
         scheduledFor: createdAt,
+        scheduledSince: createdAt,
         askedAt: null,
       };
     }
     case 'DeliveryAttemptFinished': {
-      const { redelivery, outcome, nextAttemptAt } = event.data;
+      const { redelivery, outcome, nextAttemptAt, finishedAt } = event.data;
       // An acknowledgement is also what a redelivery would have brought; one that was interrupted is made again.
       if (document === null || outcome === 'acknowledged') return null;
       const askedAt = redelivery && outcome === 'failed' ? null : document.askedAt;
       const dueAt = askedAt ?? nextAttemptAt;
-      return dueAt === null ? null : { ...document, dueAt, scheduledFor: nextAttemptAt, askedAt };
+      if (dueAt === null) return null;
+      const scheduledSince = redelivery ? document.scheduledSince : finishedAt;
+      const since = askedAt ?? scheduledSince ?? finishedAt;
+      return { ...document, dueAt, since, scheduledFor: nextAttemptAt, scheduledSince, askedAt };
     }
     case 'DeliveryRedeliveryRequested': {
       const { wallet, origin, requestedAt: askedAt } = event.data;
-      const scheduledFor = document?.scheduledFor ?? null;
-      return { partition: partitionOf(wallet), dueAt: askedAt, wallet, origin, scheduledFor, askedAt };
+      const { scheduledFor = null, scheduledSince = null } = document ?? {};
+      const partition = partitionOf(wallet);
+      return { partition, dueAt: askedAt, since: askedAt, wallet, origin, scheduledFor, scheduledSince, askedAt };
+    }
+    case 'DeliveryRescheduled': {
+      const { awaits, dueAt, rescheduledAt: since } = event.data;
+      if (document === null) return null;
+      if (awaits === 'outcome') return { ...document, dueAt, since };
+      return { ...document, dueAt, since, scheduledFor: dueAt, scheduledSince: since };
     }
     default:
       return unreachable(event);

@@ -1,6 +1,7 @@
 /** A lease that is renewed while its work goes on, and that stops the work when it is lost. */
 import type { Clock, Micros } from '../instant.ts';
 import { MICROS_PER_MS } from '../instant.ts';
+import { steadyClock } from '../steady-clock.ts';
 import type { Lease, ReadStore } from '../storage/read-store.ts';
 
 /** A lease is renewed when this much of it is over. */
@@ -20,9 +21,20 @@ export class LeaseLost extends Error {
 export interface LeaseOptions {
   readonly readStore: ReadStore;
   readonly clock: Clock;
+  /** A clock that is never set; the system's where left out. */
+  readonly steady?: Clock;
   readonly name: string;
   readonly owner: string;
   readonly durationMs: number;
+}
+
+/**
+ * Until when a lease counts as held, by both clocks: the steady one, since a wall clock that is set back would make it
+ * last for hours; and the wall clock, since the other stands still while the machine sleeps.
+ */
+interface Validity {
+  readonly wall: Micros;
+  readonly steady: Micros;
 }
 
 export class HeldLease {
@@ -30,10 +42,10 @@ export class HeldLease {
   readonly #lost = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
   readonly #lease: Lease;
-  #validUntil: Micros;
+  #validUntil: Validity;
   #beating: Promise<void> = Promise.resolve();
 
-  private constructor(options: LeaseOptions, lease: Lease, validUntil: Micros) {
+  private constructor(options: LeaseOptions, lease: Lease, validUntil: Validity) {
     this.#options = options;
     this.#lease = lease;
     this.#validUntil = validUntil;
@@ -44,9 +56,9 @@ export class HeldLease {
 
   /** Takes the lease; null while somebody else holds it. */
   static async take(options: LeaseOptions): Promise<HeldLease | null> {
-    const asked = options.clock.now();
-    const lease = await acquire(options, asked);
-    return lease && new HeldLease(options, lease, validUntil(options, asked));
+    const until = validUntil(options);
+    const lease = await acquire(options);
+    return lease && new HeldLease(options, lease, until);
   }
 
   /** Aborts when the lease is lost. */
@@ -59,7 +71,7 @@ export class HeldLease {
    * @throws LeaseLost
    */
   async assertHeld(): Promise<void> {
-    if (this.#options.clock.now() >= this.#validUntil) await this.#renew();
+    if (this.#isOver()) await this.#renew();
     if (this.#lost.signal.aborted) throw new LeaseLost(this.#lease.name);
   }
 
@@ -77,16 +89,21 @@ export class HeldLease {
       await this.#renew();
     } catch {
       // The store cannot be reached; until the lease ends there is time to try again.
-      if (this.#options.clock.now() >= this.#validUntil) this.#lose();
+      if (this.#isOver()) this.#lose();
     }
   }
 
   async #renew(): Promise<void> {
-    const asked = this.#options.clock.now();
-    const lease = await acquire(this.#options, asked);
+    const until = validUntil(this.#options);
+    const lease = await acquire(this.#options);
     // A new token means that the lease lapsed: another owner may have worked meanwhile.
-    if (lease?.token === this.#lease.token) this.#validUntil = validUntil(this.#options, asked);
+    if (lease?.token === this.#lease.token) this.#validUntil = until;
     else this.#lose();
+  }
+
+  #isOver(): boolean {
+    const { clock, steady = steadyClock } = this.#options;
+    return clock.now() >= this.#validUntil.wall || steady.now() >= this.#validUntil.steady;
   }
 
   #lose(): void {
@@ -95,8 +112,11 @@ export class HeldLease {
   }
 }
 
-const acquire = ({ readStore, name, owner, durationMs }: LeaseOptions, now: Micros): Promise<Lease | null> =>
-  readStore.acquireLease(name, owner, now, durationMs * MICROS_PER_MS);
+const acquire = ({ readStore, clock, name, owner, durationMs }: LeaseOptions): Promise<Lease | null> =>
+  readStore.acquireLease(name, owner, clock.now(), durationMs * MICROS_PER_MS);
 
-const validUntil = ({ durationMs }: LeaseOptions, asked: Micros): Micros =>
-  asked + durationMs * MICROS_PER_MS * (1 - SAFETY_MARGIN);
+/** Of a lease that is asked for now. */
+function validUntil({ clock, steady = steadyClock, durationMs }: LeaseOptions): Validity {
+  const sure = durationMs * MICROS_PER_MS * (1 - SAFETY_MARGIN);
+  return { wall: clock.now() + sure, steady: steady.now() + sure };
+}

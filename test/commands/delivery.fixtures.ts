@@ -4,6 +4,7 @@ import {
   DeliveryAttemptFinished,
   DeliveryAttemptStarted,
   DeliveryRedeliveryRequested,
+  DeliveryRescheduled,
   DeliveryScheduled,
 } from '../../src/events/delivery.ts';
 import type { EventOf } from '../../src/events/event.ts';
@@ -83,3 +84,21 @@ export const interrupted = (attempt: number, at: Micros, over: Partial<Outcome> 
 
 export const requested = (redelivery: number, at: Micros) =>
   DeliveryRedeliveryRequested.of({ redelivery, wallet: WALLET, origin: ORIGIN, requestedAt: toInstant(at) });
+
+/** Seen at a time, by a clock that had been set back, and due so much later. */
+export const rescheduled = (
+  attempt: number,
+  formerlyDue: Micros,
+  at: Micros,
+  wait: Micros,
+  over: Partial<EventOf<typeof DeliveryRescheduled>['data']> = {},
+) =>
+  DeliveryRescheduled.of({
+    awaits: 'attempt',
+    attempt,
+    redelivery: false,
+    formerlyDueAt: toInstant(formerlyDue),
+    rescheduledAt: toInstant(at),
+    dueAt: toInstant(at + wait),
+    ...over,
+  });

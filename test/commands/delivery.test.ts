@@ -6,9 +6,9 @@ import {
   type Delivery,
   type DeliveryCommand,
   delivery,
-  dueAt,
   type ReceivedOutcome,
 } from '../../src/commands/delivery.ts';
+import { dueAt } from '../../src/commands/delivery-wait.ts';
 import type { DeliveryEvent } from '../../src/events/delivery.ts';
 import { type Instant, type Micros, toInstant, toMicros } from '../../src/instant.ts';
 import { given } from '../given-when-then.ts';

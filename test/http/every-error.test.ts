@@ -136,6 +136,12 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
     await paying.storage.payloads.remove(answered?.data.answer as string);
     return paying.get(answer.headers.get('content-location') ?? '');
   },
+  async result_damaged() {
+    const answer = await paying.get('/v2/case?q=damaged', paying.pay(wallet));
+    const answered = (await paying.events()).findLast(({ type }) => type === 'QueryAnswered');
+    await paying.storage.damage(answered?.data.answer as string);
+    return paying.get(answer.headers.get('content-location') ?? '');
+  },
   batch_too_large: () => {
     const query = { court_code: 'cand', case_id: '4:25-cv-00777' };
     return post(JSON.stringify({ queries: Array.from({ length: 51 }, () => query) }));

@@ -17,6 +17,7 @@ import { type CallbackDeliveryOptions, createCallbackDeliveries } from '../../sr
 import { DELIVERIES, type DeliveryRecord, deliveries } from '../../src/projections/deliveries.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
+import { steadyClock } from '../../src/steady-clock.ts';
 import type { CommandContext } from '../../src/storage/event-log.ts';
 import { silent } from '../http/serving.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -49,7 +50,10 @@ export const context = (): CommandContext => {
 export async function openDeliveryWorld({ realTime = false, projections = [deliveries] as Projection<never>[] } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
   let now = START;
+  /** How far the wall clock was set back so far: the steady clock goes on as if it had not been. */
+  let setBack = 0;
   const clock: Clock = realTime ? { now: () => Date.now() * 1000 } : { now: () => now };
+  const steady: Clock = realTime ? steadyClock : { now: () => now + setBack };
   const storage = await openTestStorage(directory, clock);
   const runner = createProjectionRunner({
     ...storage,
@@ -83,6 +87,7 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
     const process = createCallbackDeliveries({
       ...storage,
       clock,
+      steady,
       outbound,
       masterKeys,
       newKeyId: randomUUID,
@@ -167,8 +172,14 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
     answer(next: Behaviour) {
       behaviour = next;
     },
+    /** Time goes on, or the wall clock is set forward: nobody can tell one from the other. */
     forward(micros: Micros) {
       now += micros;
+    },
+    /** The wall clock alone is set back. */
+    setBack(micros: Micros) {
+      now -= micros;
+      setBack += micros;
     },
     async close() {
       await Promise.all([...running].map((process) => process.stop()));

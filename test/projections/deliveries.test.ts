@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRejection } from '../../src/commands/decider.ts';
-import { type Delivery, type DeliveryCommand, delivery, dueAt } from '../../src/commands/delivery.ts';
+import { type Delivery, type DeliveryCommand, delivery } from '../../src/commands/delivery.ts';
 import { ATTEMPT_DEADLINE_SECONDS, MAX_JITTER, RETRY_DELAYS_MINUTES } from '../../src/commands/delivery-schedule.ts';
+import { dueAt } from '../../src/commands/delivery-wait.ts';
 import { type DeliveryEvent, deliveryStream } from '../../src/events/delivery.ts';
 import type { JsonObject } from '../../src/events/event.ts';
 import { toInstant, toMicros } from '../../src/instant.ts';
@@ -58,9 +59,11 @@ describe('the read models of deliveries', () => {
     expect(timer).toEqual({
       partition: partitionOf(WALLET),
       dueAt: facts.createdAt,
+      since: facts.createdAt,
       wallet: WALLET,
       origin: facts.origin,
       scheduledFor: facts.createdAt,
+      scheduledSince: facts.createdAt,
       askedAt: null,
     });
   });

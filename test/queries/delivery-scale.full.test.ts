@@ -146,7 +146,9 @@ describe(`${COUNT} pending deliveries`, () => {
           dueAt,
           wallet,
           origin: `https://r${(done + i) % 300}.example`,
+          since: toInstant(START),
           scheduledFor: dueAt,
+          scheduledSince: toInstant(START),
           askedAt: null,
         };
         return { collection: DELIVERY_TIMERS, id: randomUUID(), document, position: '2' };

@@ -1,6 +1,7 @@
-import { Binary, MongoClient } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMongo } from '../../src/storage/mongodb/open.ts';
+import { damageInMongo } from '../support/damage.ts';
 import { freePort } from '../support/processes.ts';
 import { ENGINES, ownDatabase } from '../support/storage.ts';
 import { payloadStoreConformance } from './payload-store.conformance.ts';
@@ -23,14 +24,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
     return {
       payloads,
       another: async () => (await openMongo(database.url, clock)).payloads,
-      async corrupt(name) {
-        const client = new MongoClient(database.url);
-        const stored = client.db().collection<{ _id: string; bytes: Binary }>('payloads');
-        const bytes = Buffer.from((await stored.findOne({ _id: name }))!.bytes.value());
-        bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
-        await stored.updateOne({ _id: name }, { $set: { bytes: new Binary(bytes) } });
-        await client.close();
-      },
+      corrupt: (name) => damageInMongo(database.url, name),
       close,
     };
   });

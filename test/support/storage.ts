@@ -6,6 +6,7 @@ import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
 import { openMongo } from '../../src/storage/mongodb/open.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { damageInMongo, damageInSqlite } from './damage.ts';
 import { namespaced } from './namespaced-log.ts';
 
 /** Where the engines of this run are; empty where none is configured. */
@@ -34,9 +35,16 @@ async function isFerretDb(): Promise<boolean> {
   }
 }
 
+export interface TestStorage extends Storage {
+  /** Spoils a blob where it is stored; a second time mends it. */
+  damage(name: string): Promise<void>;
+}
+
 /** A storage of its own for one test or suite: nothing of any other is in it. */
-export async function openTestStorage(directory: string, clock: Clock = systemClock): Promise<Storage> {
-  if (!ON_ENGINES) return openSqlite({ directory, clock });
+export async function openTestStorage(directory: string, clock: Clock = systemClock): Promise<TestStorage> {
+  if (!ON_ENGINES) {
+    return { ...openSqlite({ directory, clock }), damage: (name) => damageInSqlite(directory, name) };
+  }
   const log = await namespaced(await openEventStore(ENGINES.eventStore), `test-${randomUUID()}.`);
   const database = ownDatabase();
   const { payloads, readStore, close } = await openMongo(database.url, clock);
@@ -44,6 +52,7 @@ export async function openTestStorage(directory: string, clock: Clock = systemCl
     log,
     payloads,
     readStore,
+    damage: (name) => damageInMongo(database.url, name),
     async close() {
       await Promise.all([log.close(), close()]);
       await database.drop();

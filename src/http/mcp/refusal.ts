@@ -102,6 +102,8 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
   idempotency_conflict: (_details, tool) =>
     `Use a new payment identifier for each request, and repeat one only with exactly the same arguments. Then call ${tool} again.`,
   result_gone: newPayment,
+  result_damaged: (_details, tool, argument) =>
+    `Sending the same call again charges nothing, and gives the answer once the service has restored it. For an answer now: ${newPayment({}, tool, argument)}`,
   rate_limit_exceeded: ({ retry_after }, tool) =>
     `Wait ${wait(retry_after)}, then call ${tool} again. The payment was not used: it can be presented again until its blockhash expires, else sign a new one.`,
   service_unavailable: later,

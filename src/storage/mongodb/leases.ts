@@ -3,6 +3,7 @@ import type { Collection, Db } from 'mongodb';
 import type { Micros } from '../../instant.ts';
 import { isDeadOwner } from '../lease-owner.ts';
 import type { Lease } from '../read-store.ts';
+import { UnrenewedLeases } from '../unrenewed-leases.ts';
 import { isDuplicate } from './failures.ts';
 
 interface StoredLease {
@@ -14,6 +15,7 @@ interface StoredLease {
 
 export class Leases {
   readonly #leases: Collection<StoredLease>;
+  readonly #unrenewed = new UnrenewedLeases();
 
   constructor(database: Db) {
     this.#leases = database.collection('leases');
@@ -23,10 +25,12 @@ export class Leases {
     const expiresAt = now + durationMicros;
     const token = (await this.#renew(name, owner, now, expiresAt)) ?? (await this.#take(name, owner, now, expiresAt));
     if (token !== null) return { name, owner, token };
-    // Of a dead process of this machine it is certain that it will not come back: nobody need wait for it.
     const holder = await this.#leases.findOne({ _id: name });
-    if (!holder || !isDeadOwner(holder.owner)) return null;
-    await this.release({ name, owner: holder.owner, token: holder.token });
+    if (!holder) return null;
+    // Of a dead process of this machine it is certain that it will not come back: nobody need wait for it.
+    const isGone = isDeadOwner(holder.owner) || this.#unrenewed.isUnrenewed(name, holder, now, durationMicros);
+    if (!isGone) return null;
+    await this.#end(holder);
     const inherited = await this.#take(name, owner, now, expiresAt);
     return inherited === null ? null : { name, owner, token: inherited };
   }
@@ -34,6 +38,11 @@ export class Leases {
   /** The document stays: its token must go on growing. */
   async release({ name, owner, token }: Lease): Promise<void> {
     await this.#leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: 0 } });
+  }
+
+  /** Ends a lease as it was seen: not one that its holder has renewed since. */
+  async #end({ _id, token, expiresAt }: StoredLease): Promise<void> {
+    await this.#leases.updateOne({ _id, token, expiresAt }, { $set: { expiresAt: 0 } });
   }
 
   async #renew(name: string, owner: string, now: Micros, expiresAt: Micros): Promise<number | null> {

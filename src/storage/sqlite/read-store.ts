@@ -21,6 +21,7 @@ import type {
   ReadStore,
   Stored,
 } from '../read-store.ts';
+import { UnrenewedLeases } from '../unrenewed-leases.ts';
 import type { SqliteCells } from './cells.ts';
 import { commitTogether } from './commit-together.ts';
 import { Counters } from './counters.ts';
@@ -38,6 +39,7 @@ export class SqliteReadStore implements ReadStore {
   readonly #takeLease;
   readonly #giveLease;
   readonly #selectHolder;
+  readonly #unrenewed = new UnrenewedLeases();
   #closed = false;
 
   constructor(file: SqliteFile, cells: SqliteCells) {
@@ -57,8 +59,8 @@ export class SqliteReadStore implements ReadStore {
          RETURNING token`,
       )
       .pluck();
-    this.#selectHolder = database.prepare<[string], { owner: string; token: number }>(
-      'SELECT owner, token FROM leases WHERE name = ?',
+    this.#selectHolder = database.prepare<[string], { owner: string; token: number; expiresAt: Micros }>(
+      'SELECT owner, token, expires_at AS expiresAt FROM leases WHERE name = ?',
     );
     // The row stays: its token must go on growing.
     this.#giveLease = database.prepare(
@@ -125,7 +127,9 @@ export class SqliteReadStore implements ReadStore {
       if (taken !== undefined) return taken;
       // Every owner is a process of this machine or of one that shares its disk: a dead one need not be waited for.
       const holder = this.#selectHolder.get(name);
-      if (!holder || !isDeadOwner(holder.owner)) return undefined;
+      if (!holder) return undefined;
+      const isGone = isDeadOwner(holder.owner) || this.#unrenewed.isUnrenewed(name, holder, now, durationMicros);
+      if (!isGone) return undefined;
       this.#giveLease.run({ name, ...holder });
       return this.#takeLease.get({ name, owner, now, expires });
     });

@@ -20,8 +20,9 @@ export const PAID: readonly ErrorCode[] = [
   'settlement_failed',
   'payment_already_used',
   'idempotency_conflict',
-  // The identifier of a payment whose answer is no longer kept.
+  // The identifier of a payment whose answer is no longer kept, or damaged.
   'result_gone',
+  'result_damaged',
   'rate_limit_exceeded',
   'query_timeout',
 ];

@@ -49,7 +49,7 @@ export const resultOperation: Operation = {
     },
   },
   pending: true,
-  errors: [...ANYWHERE, 'settlement_failed', 'result_not_found', 'result_gone'],
+  errors: [...ANYWHERE, 'settlement_failed', 'result_not_found', 'result_gone', 'result_damaged'],
   terms: false,
 };
 

@@ -1,0 +1,199 @@
+/** Deliveries while the wall clock is set back and forth: the steady clock is the test's too. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { delivery } from '../../src/commands/delivery.ts';
+import { handle } from '../../src/commands/handle.ts';
+import { deliveryStream } from '../../src/events/delivery.ts';
+import { toMicros } from '../../src/instant.ts';
+import { context, type DeliveryWorld, openDeliveryWorld, START, status } from './delivery-world.ts';
+
+const MINUTE = 60_000_000;
+const HOUR = 60 * MINUTE;
+const SECOND = 1_000_000;
+
+let world: DeliveryWorld;
+afterEach(() => world.close());
+
+const until = (condition: () => Promise<void> | void) => vi.waitFor(condition, { timeout: 10_000, interval: 10 });
+const attempts = (id: string, count: number) =>
+  until(async () => {
+    const { attempts: made, underway } = await world.stateOf(id);
+    expect([made, underway]).toEqual([count, null]);
+  });
+/** Until it is timed by a clock that was set back. */
+const dueIn = (id: string, micros: number) =>
+  until(async () => {
+    const { nextAttemptAt } = await world.stateOf(id);
+    expect(toMicros(nextAttemptAt!) - world.clock.now()).toBe(micros);
+  });
+const typesOf = async (id: string) => (await world.eventsOf(id)).map(({ type }) => type.replace('Delivery', ''));
+
+async function failingOnce(): Promise<string> {
+  world = await openDeliveryWorld();
+  world.answer(status(503));
+  world.node();
+  const id = await world.schedule();
+  await attempts(id, 1);
+  return id;
+}
+
+describe('a wall clock that is set back by hours', () => {
+  it('delays a delivery that waits by the wait that it is in, and no more', async () => {
+    const id = await failingOnce();
+    world.forward(MINUTE);
+    world.setBack(6 * HOUR);
+    await dueIn(id, 3 * MINUTE);
+    world.forward(3 * MINUTE - 1);
+    await sleep(100);
+    expect(world.received).toHaveLength(1);
+    world.forward(1);
+    await attempts(id, 2);
+    expect(await typesOf(id)).toEqual([
+      'Scheduled',
+      'AttemptStarted',
+      'AttemptFinished',
+      'Rescheduled',
+      'AttemptStarted',
+      'AttemptFinished',
+    ]);
+    await until(async () => {
+      const { nextAttemptAt } = (await world.recordOf(id))!;
+      expect(toMicros(nextAttemptAt!) - world.clock.now()).toBe(9 * MINUTE);
+    });
+  });
+
+  it('is the same to a process that starts after it', async () => {
+    world = await openDeliveryWorld();
+    world.answer(status(503));
+    const first = world.node();
+    const id = await world.schedule();
+    await attempts(id, 1);
+    await until(async () => expect((await world.recordOf(id))?.attempts).toBe(1));
+    await first.stop();
+    world.setBack(6 * HOUR);
+    world.node();
+    await dueIn(id, 3 * MINUTE);
+    world.forward(3 * MINUTE);
+    await attempts(id, 2);
+  });
+
+  it('is the same to deliveries that wait for longer than what is kept in memory', async () => {
+    const id = await failingOnce();
+    for (const [index, minutes] of [3, 9, 27].entries()) {
+      world.forward(minutes * MINUTE);
+      await attempts(id, index + 2);
+    }
+    world.setBack(6 * HOUR);
+    await dueIn(id, 81 * MINUTE);
+    // Again, before it is due: what is left of the wait is longer than an hour still.
+    world.setBack(6 * HOUR);
+    await dueIn(id, 81 * MINUTE);
+    world.forward(81 * MINUTE);
+    await attempts(id, 5);
+  });
+
+  it('by less than has passed of a wait makes it longer by as much, and no more', async () => {
+    const id = await failingOnce();
+    world.forward(2 * MINUTE);
+    world.setBack(MINUTE);
+    world.forward(2 * MINUTE - 1);
+    await sleep(100);
+    expect(world.received).toHaveLength(1);
+    world.forward(1);
+    await attempts(id, 2);
+    expect(await typesOf(id)).not.toContain('Rescheduled');
+  });
+
+  it('does not hold up what is due at once: a new delivery, and a redelivery', async () => {
+    const old = await failingOnce();
+    const ports = { ...world.storage, clock: world.clock };
+    const promised = await world.schedule({ wallet: 'before' });
+    await handle(ports, delivery, deliveryStream(old), { type: 'RequestRedelivery', now: START + SECOND }, context());
+    world.setBack(6 * HOUR);
+    const fresh = await world.schedule({ wallet: 'after' });
+    await attempts(promised, 1);
+    await attempts(fresh, 1);
+    await until(async () => expect((await world.stateOf(old)).redelivery).toBeNull());
+  });
+
+  it('does not hold up what a process left when it starts anew', async () => {
+    world = await openDeliveryWorld();
+    const id = await world.schedule();
+    await until(async () => expect(await world.recordOf(id)).toBeDefined());
+    world.setBack(6 * HOUR);
+    world.node();
+    await attempts(id, 1);
+    expect(await world.stateOf(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('lets an attempt that nobody makes any more be taken over after the time of a lease', async () => {
+    world = await openDeliveryWorld();
+    const id = await world.schedule();
+    const command = { type: 'StartAttempt', now: START, keyId: 'k', owner: 'a-node-elsewhere' } as const;
+    await handle({ ...world.storage, clock: world.clock }, delivery, deliveryStream(id), command, context());
+    await until(async () => expect(await world.recordOf(id)).toBeDefined());
+    world.setBack(6 * HOUR);
+    world.node();
+    await until(async () => expect(await typesOf(id)).toContain('Rescheduled'));
+    world.forward(60 * SECOND - 1);
+    await sleep(100);
+    expect(world.received).toHaveLength(0);
+    world.forward(1);
+    await attempts(id, 1);
+  });
+
+  it('while a receiver answers costs no more than the wait after it', async () => {
+    world = await openDeliveryWorld();
+    world.answer((request, response, count) => {
+      if (count === 1) world.setBack(6 * HOUR);
+      status(503)(request, response, count);
+    });
+    world.node();
+    const id = await world.schedule();
+    await attempts(id, 1);
+    await dueIn(id, 3 * MINUTE);
+    world.forward(3 * MINUTE);
+    await attempts(id, 2);
+  });
+});
+
+describe('a wall clock that is set forward by hours', () => {
+  it('starts what is due now one after the other, also what waits in memory', async () => {
+    world = await openDeliveryWorld();
+    world.answer(status(500));
+    world.node();
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
+    for (const id of ids) await attempts(id, 1);
+    world.forward(6 * HOUR);
+    // The steady clock stands still, so of those that are spread none but the first comes.
+    await until(() => expect(world.received).toHaveLength(13));
+    await sleep(150);
+    expect(world.received).toHaveLength(13);
+    await until(() => {
+      world.forward(10_000);
+      expect(world.received).toHaveLength(24);
+    });
+    for (const id of ids) await attempts(id, 2);
+  });
+});
+
+describe('a wall clock that is set back and forth', () => {
+  it('loses no delivery, and gives none more than seven attempts', async () => {
+    world = await openDeliveryWorld();
+    world.answer(status(503));
+    world.node();
+    const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
+    const ended = async () => (await Promise.all(ids.map(world.stateOf))).every(({ status: is }) => is === 'failed');
+    for (let jump = 0; !(await ended()); jump++) {
+      expect(jump).toBeLessThan(100);
+      if (jump % 3 === 1) world.setBack(5 * HOUR);
+      else world.forward((jump % 3 === 0 ? 6 : 3) * HOUR);
+      await sleep(60);
+      // Those that are spread.
+      world.forward(SECOND);
+      await sleep(40);
+    }
+    expect(world.received).toHaveLength(5 * 7);
+    for (const id of ids) expect((await world.stateOf(id)).attempts).toBe(7);
+  });
+});
