@@ -12,6 +12,7 @@ import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
 import type { EventLog } from './storage/event-log.ts';
 import type { PayloadStore } from './storage/payload-store.ts';
 import type { ReadStore } from './storage/read-store.ts';
+import { StorageFailure } from './storage/storage-failure.ts';
 
 /** A projection further behind than this, in seconds, gives answers that are too old to sell. */
 const DEGRADED_BEHIND_SECONDS = 5;
@@ -19,14 +20,26 @@ const DOWN_BEHIND_SECONDS = 60;
 /** A callback that is late by so much waits for more than its turn. */
 const DEGRADED_OVERDUE_SECONDS = 300;
 
+const MEBIBYTE = 1024 * 1024;
+/** Room for a good while of a busy service: time for an operator to make more. */
+const LOW_DISK_BYTES = 64 * MEBIBYTE;
+/** Less than the write-ahead logs may take between two of their checkpoints: the next write may fail. */
+const FULL_DISK_BYTES = 8 * MEBIBYTE;
+
 const down = (reason: string): Finding => ({ status: 'down', reason });
 const degraded = (reason: string): Finding => ({ status: 'degraded', reason });
 
 const whileItAnswers =
   (part: { check(): Promise<void> }): Check =>
   async () => {
-    await part.check();
-    return NOMINAL;
+    try {
+      await part.check();
+      return NOMINAL;
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+      const { code, hint, message } = error;
+      return { ...down(message), code, hint };
+    }
   };
 
 export interface CheckedParts {
@@ -39,14 +52,18 @@ export interface CheckedParts {
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly clock: Clock;
+  /** Left out where no part of the storage is on a disk of ours. */
+  readonly freeBytes?: (() => Promise<number | null>) | undefined;
 }
 
 /** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
 export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
+  const { freeBytes } = parts;
   return {
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
     read_store: whileItAnswers(parts.readStore),
+    ...(freeBytes && { disk: () => disk(freeBytes) }),
     chain: () => chainAnswers(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
@@ -61,14 +78,25 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
  */
 export const alarmsTo =
   (logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>) =>
-  (part: string, { status, reason }: PartHealth): void => {
+  (part: string, { status, reason, code, hint }: PartHealth): void => {
     if (status === 'nominal') logger.info({ part }, 'a part of the service is well again');
     else
       logger[status === 'down' ? 'error' : 'warn'](
-        { part, reason, alarm: `${part}_${status}` },
+        { part, reason, code, hint, alarm: `${part}_${status}` },
         'a part of the service is not well',
       );
   };
+
+/** Looked at before it is full: then nothing is sold any more, and what was sold cannot be finished. */
+async function disk(freeBytes: () => Promise<number | null>): Promise<Finding> {
+  const free = await freeBytes();
+  if (free === null || free >= LOW_DISK_BYTES) return NOMINAL;
+  const reason = `the disk that holds DATA_DIR has ${Math.floor(free / MEBIBYTE)} MiB left`;
+  const hint = 'Free space on it, or move DATA_DIR to a larger one while the service is stopped.';
+  return free < FULL_DISK_BYTES
+    ? { ...down(reason), code: 'storage_full', hint }
+    : { ...degraded(reason), code: 'low_disk', hint };
+}
 
 /** Attempts that should have been made: after a long stop they are spread, and so take their time. */
 async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {

@@ -24,6 +24,8 @@ export interface Metrics {
   payloadDamaged(): void;
   /** Says from where the standing of deliveries is read. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
+  /** Says from where the room on the disk is read; without it there is no such metric. */
+  watchDisk(freeBytes: () => Promise<number | null>): void;
   readonly contentType: string;
   /** Everything, as Prometheus reads it. */
   text(): Promise<string>;
@@ -81,6 +83,16 @@ export function createMetrics(): Metrics {
     payloadDamaged: () => damaged.inc(),
     watchDeliveries(read) {
       standing = read;
+    },
+    watchDisk(freeBytes) {
+      new Gauge({
+        name: 'docket_disk_free_bytes',
+        help: 'Bytes that can still be written where DATA_DIR lies',
+        registers,
+        async collect() {
+          this.set((await freeBytes()) ?? Number.NaN);
+        },
+      });
     },
     contentType: registry.contentType,
     async text() {

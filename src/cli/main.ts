@@ -111,6 +111,8 @@ function processContext(): CliContext {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     throw error;
   });
+  // What cannot be said, since stderr is a file on a full disk or its reader is gone, must not end what is being done.
+  process.stderr.on('error', () => undefined);
   return {
     environment: process.env,
     stdin: process.stdin,

@@ -3,6 +3,7 @@ import { type Problem, problem } from '../errors.ts';
 import { type Clock, toInstant } from '../instant.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
+import { isUnwritten, type StorageFailure } from '../storage/storage-failure.ts';
 import { appendUntilKnown } from './append-until-known.ts';
 import { isRejection } from './decider.ts';
 import { type Loaded, load } from './handle.ts';
@@ -23,6 +24,8 @@ export type Claim =
   | { readonly used: Problem }
   /** Another request bought the answer under the same identifier. */
   | { readonly bought: SubmittedState }
+  /** The log failed, and it is certain that nothing of the claim was written nor ever will be: nothing is charged. */
+  | { readonly unwritten: StorageFailure }
   /** It may be recorded or not: the log did not say, however often it was asked. */
   | { readonly unknown: unknown };
 
@@ -59,19 +62,22 @@ export async function claimPayment(
     const recordedAt = toInstant(ports.clock.now());
     const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
     const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
+    let unwritten: StorageFailure | null = null;
     try {
       await appendUntilKnown(ports.log, append, ports.patience?.appendRepeatsMs);
       return claimed;
     } catch (error) {
-      if (!(error instanceof RevisionConflict)) return { unknown: error };
+      if (isUnwritten(error)) unwritten = error;
+      else if (!(error instanceof RevisionConflict)) return { unknown: error };
     }
     try {
       at = await load(ports.log, payment, stream);
     } catch (error) {
-      return { unknown: error };
+      return unwritten ? { unwritten } : { unknown: error };
     }
     // An attempt that gave no answer was recorded all the same, and recovery or another's look has written after it.
     if (isSubmitted(at.state) && at.state.authorization.requestId === purchase.authorization.requestId) return claimed;
+    if (unwritten && mayBePresented(at.state)) return { unwritten };
     // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
     // have changed with it, so that is asked anew.
   }

@@ -10,6 +10,7 @@ import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { usdcText } from '../solana/usdc-text.ts';
 import type { Increment } from '../storage/read-store.ts';
+import { isUnwritten } from '../storage/storage-failure.ts';
 import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
 
 export interface ReservationPorts extends LimitPorts {
@@ -130,4 +131,29 @@ function insufficientFunds(shortfall: bigint): Problem {
 export async function giveBack({ readStore, clock }: LimitPorts, wallet: string, amount: bigint): Promise<void> {
   const name = reservedOf(wallet);
   await readStore.increment(name, -Number(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
+}
+
+/** While storage fails, what could not be given back is tried again after these pauses, milliseconds: half a window. */
+export const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
+
+/**
+ * As `giveBack`, where that has just failed and nothing was written; never throws. A wallet that can pay for one answer
+ * must not be refused for a payment that was never submitted. What is not given back in the end, or may have been given
+ * back already, is free when its window ends.
+ */
+export async function giveBackLater(
+  ports: LimitPorts,
+  wallet: string,
+  amount: bigint,
+  pauses: readonly number[] = GIVE_BACK_AGAIN_MS,
+): Promise<void> {
+  for (const pause of pauses) {
+    await sleep(pause, undefined, { ref: false });
+    try {
+      await giveBack(ports, wallet, amount);
+      return;
+    } catch (error) {
+      if (!isUnwritten(error)) return;
+    }
+  }
 }

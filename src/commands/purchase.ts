@@ -10,7 +10,7 @@ import { problemOf } from '../failure-problem.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
-import { StorageFailure } from '../storage/storage-failure.ts';
+import { isUnwritten, StorageFailure } from '../storage/storage-failure.ts';
 import { handle, type Loaded, load } from './handle.ts';
 import {
   type Authorization,
@@ -22,11 +22,11 @@ import {
 } from './payment.ts';
 import { isKept, keptAnswer, promisedBy, storeAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
-import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
+import { type Claim, claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
-import { giveBack, type Reserving, reservation, reserve } from './payment-reservation.ts';
+import { giveBack, giveBackLater, type Reserving, reservation, reserve } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
 import type {
   KeyCallContext,
@@ -238,11 +238,22 @@ class PurchaseRun {
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
     const purchase: Purchase = { authorization: this.#authorization, answer: stored.recorded, submission };
-    const claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context, this.#identified);
-    if ('used' in claim || 'bought' in claim) {
-      // The claim is somebody else's, so no event will ever name these bytes.
-      await Promise.all(stored.blobs.map((name) => payloads.remove(name).catch(() => undefined)));
-      return 'used' in claim ? this.refuse(claim.used) : this.#lost(claim.bought);
+    // Of what no event will ever name.
+    const discard = () => Promise.all(stored.blobs.map((name) => payloads.remove(name).catch(() => undefined)));
+    let claim: Claim;
+    try {
+      claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context, this.#identified);
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+    // The claim is somebody else's, or nobody's.
+    if ('used' in claim || 'bought' in claim || 'unwritten' in claim) await discard();
+    if ('used' in claim) return this.refuse(claim.used);
+    if ('bought' in claim) return this.#lost(claim.bought);
+    if ('unwritten' in claim) {
+      logger.error({ err: claim.unwritten, ...this.#who() }, 'a claim was not recorded: its payment is not charged');
+      return this.refuse(problemOf(claim.unwritten));
     }
     if ('unknown' in claim) {
       // If it was recorded, recovery will settle it; only "pending" is true either way.
@@ -345,14 +356,17 @@ class PurchaseRun {
     }
   }
 
-  /** What it reserved, now that it will not be submitted. What cannot be given back now ends with its window. */
+  /** What it reserved, now that it will not be submitted. */
   async #giveBack(): Promise<void> {
     if (!this.#reserved) return;
     this.#reserved = false;
+    const { wallet } = this.#request.transaction;
+    const { amount } = this.#request;
     try {
-      await giveBack(this.#ports, this.#request.transaction.wallet, this.#request.amount);
+      await giveBack(this.#ports, wallet, amount);
     } catch (error) {
-      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a reservation was not given back');
+      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a reservation was not given back yet');
+      if (isUnwritten(error)) void giveBackLater(this.#ports, wallet, amount);
     }
   }
 

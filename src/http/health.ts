@@ -10,6 +10,10 @@ export interface PartHealth {
   readonly since: Instant;
   /** For operators: `/readyz` shows it, callers never see it. Null where all is well. */
   readonly reason: string | null;
+  /** What kind of trouble it is, e.g. `storage_full`, where it is one that is known. */
+  readonly code?: string;
+  /** What an operator can do about it. */
+  readonly hint?: string;
 }
 
 /** By the part's name, e.g. `event_log`. */
@@ -26,7 +30,7 @@ export function operationalStatus(health: Health): OperationalStatus {
 }
 
 /** What a look at a part found. */
-export type Finding = { readonly status: PartStatus; readonly reason: string | null };
+export type Finding = Omit<PartHealth, 'since'>;
 
 export const NOMINAL: Finding = { status: 'nominal', reason: null };
 
@@ -67,11 +71,12 @@ export function watchHealth({
   let looking: Promise<void> | null = null;
 
   const look = async (name: string, check: Check): Promise<void> => {
-    const { status, reason } = await withinTime(check, timeoutMs);
+    const finding = await withinTime(check, timeoutMs);
+    const { status, reason } = finding;
     const before = parts.get(name);
     if (before?.status === status && before.reason === reason) return;
     const since = before?.status === status ? before.since : toInstant(clock.now());
-    const health: PartHealth = { status, since, reason };
+    const health: PartHealth = { ...finding, since };
     parts.set(name, health);
     current = Object.fromEntries(parts);
     const isNews = before?.reason === STARTING ? status !== 'nominal' : before?.status !== status;

@@ -119,7 +119,7 @@ export interface EventLog {
    */
   countAfter(from: Position | null, limit: number): Promise<number>;
 
-  /** Throws if the log cannot be reached. */
+  /** Throws if the log cannot be reached or, where the engine can tell without adding to it, not be written. */
   check(): Promise<void>;
 
   close(): Promise<void>;

@@ -3,7 +3,7 @@
  * this one, so that a projection never mistakes a full disk for a poison event.
  */
 const HINTS = {
-  storage_full: 'Free space on the disk that holds DATA_DIR, then repeat: nothing of this write was kept.',
+  storage_full: 'Free space on the disk that holds DATA_DIR; the service goes on by itself.',
   storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
   storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
   storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',
@@ -17,17 +17,32 @@ const HINTS = {
 
 export type StorageFailureCode = keyof typeof HINTS;
 
+export interface StorageFailureOptions extends ErrorOptions {
+  /** Whether it is certain that nothing of a write was kept, nor ever will be. Left out: it is not. */
+  readonly nothingWritten?: boolean;
+}
+
 /** The engine could not do what it was asked. A write that failed so may be repeated unchanged. */
 export class StorageFailure extends Error {
   /** What an operator can do about it. */
   readonly hint: string;
+  /**
+   * Of a write: true only where its engine knows that nothing of it was kept and nothing will appear later, whatever
+   * crashes next. False says that it may be there: after a failed sync, a lost connection or a time-out.
+   */
+  readonly nothingWritten: boolean;
   constructor(
     readonly code: StorageFailureCode,
     message: string,
-    options?: ErrorOptions,
+    { nothingWritten = false, ...options }: StorageFailureOptions = {},
   ) {
     super(message, options);
     this.name = 'StorageFailure';
     this.hint = HINTS[code];
+    this.nothingWritten = nothingWritten;
   }
 }
+
+/** Whether a failed write is certain to have left nothing behind. */
+export const isUnwritten = (error: unknown): error is StorageFailure =>
+  error instanceof StorageFailure && error.nothingWritten;

@@ -7,6 +7,8 @@ export interface Storage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  /** Bytes that can still be written, or null where nobody can say; left out where the engines are elsewhere. */
+  freeBytes?(): Promise<number | null>;
   /** Ends what is under way, then closes all three. */
   close(): Promise<void>;
 }

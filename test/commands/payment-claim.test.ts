@@ -69,3 +69,69 @@ describe('a claim that was recorded, though the log says that somebody else wrot
     expect(await claimBy(MINE, silent, paymentStream('d'.repeat(64)))).toEqual({ unknown: broken });
   });
 });
+
+describe('a claim that the log does not take', () => {
+  const full = (nothingWritten: boolean) => new StorageFailure('storage_full', 'no room', { nothingWritten });
+  const claimOn = (log: EventLog, stream: string) =>
+    claimPayment(
+      { log, clock: systemClock, patience: { appendRepeatsMs: [0, 0] } },
+      stream,
+      { state: payment.initialState, head: NO_STREAM },
+      purchase,
+      context,
+    );
+  /** Each attempt fails so; the last failure is that of every attempt after it. */
+  const failing = (...failures: readonly Error[]): EventLog => {
+    let attempts = 0;
+    return altered(storage.log, {
+      append: () => Promise.reject(failures[Math.min(attempts++, failures.length - 1)]),
+    });
+  };
+
+  it('is nobody’s where the log is certain that nothing was written, and can be made again', async () => {
+    const stream = paymentStream('1'.repeat(64));
+    const failure = full(true);
+    expect(await claimOn(failing(failure), stream)).toEqual({ unwritten: failure });
+    expect(await storage.log.read(stream)).toEqual([]);
+    expect(await claimOn(storage.log, stream)).toHaveProperty('claimed');
+  });
+
+  it.each([
+    ['says no such thing', [full(false)]],
+    ['said no such thing of an earlier attempt', [full(false), full(true)]],
+    ['says no such thing of the last attempt', [full(true), full(true), full(false)]],
+    ['fails in a way of its own', [new Error('broken')]],
+  ])('may be recorded where the log %s', async (_title, failures) => {
+    expect(await claimOn(failing(...failures), paymentStream('2'.repeat(64)))).toHaveProperty('unknown');
+  });
+
+  it('is its own all the same where its stream shows it', async () => {
+    const stream = paymentStream('3'.repeat(64));
+    const mistaken = altered(storage.log, {
+      async append(append) {
+        await storage.log.append(append);
+        throw full(true);
+      },
+    });
+    expect(await claimOn(mistaken, stream)).toEqual({ claimed: await load(storage.log, payment, stream) });
+  });
+
+  it('is another’s where that one has it by now', async () => {
+    const stream = paymentStream('4'.repeat(64));
+    const overtaken = altered(storage.log, {
+      async append() {
+        const theirs = { ...purchase, authorization: { ...purchase.authorization, requestId: randomUUID() } };
+        const found = { state: payment.initialState, head: NO_STREAM };
+        await claimPayment({ log: storage.log, clock: systemClock }, stream, found, theirs, context);
+        throw full(true);
+      },
+    });
+    expect(await claimOn(overtaken, stream)).toMatchObject({ used: { problem: 'payment_already_used' } });
+  });
+
+  it('stays refused where the log cannot be read either', async () => {
+    const failure = full(true);
+    const gone = altered(failing(failure), { read: () => Promise.reject(full(false)) });
+    expect(await claimOn(gone, paymentStream('5'.repeat(64)))).toEqual({ unwritten: failure });
+  });
+});

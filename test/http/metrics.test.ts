@@ -34,6 +34,16 @@ describe('GET /metrics', () => {
     expect(samples.get('docket_callback_attempt_seconds_count')).toBe(3);
   });
 
+  it('reads how much room there is on the disk, where that can be told', async () => {
+    const metrics = createMetrics();
+    expect((await scrape(metrics)).has('docket_disk_free_bytes')).toBe(false);
+    let free: number | null = 5_000_000;
+    metrics.watchDisk(async () => free);
+    expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBe(5_000_000);
+    free = null;
+    expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBeNaN();
+  });
+
   it('reads how deliveries stand at the moment of asking', async () => {
     const metrics = createMetrics();
     let oldestOverdueSeconds = 0;

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
+import type { Append } from '../../src/storage/event-log.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { dead, until } from './steering.ts';
@@ -319,6 +321,97 @@ describe('a log that fails', () => {
     });
     expect([answer.status, spent]).toEqual([202, 990_000n]);
     expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'kept' } });
+  });
+});
+
+describe('a disk that is full at the claim', () => {
+  /** As SQLite fails then: nothing is written, and it is certain. */
+  const full = (onlyFor: (append: Append) => boolean = () => true) => {
+    let room = false;
+    const { log } = world.storage;
+    const ports: Partial<PurchasePorts> = {
+      log: altered(log, {
+        append: (append) =>
+          room || !onlyFor(append)
+            ? log.append(append)
+            : Promise.reject(new StorageFailure('storage_full', 'no room', { nothingWritten: true })),
+      }),
+    };
+    return {
+      ports,
+      clear: () => {
+        room = true;
+      },
+    };
+  };
+
+  it('is a 503, uncharged, of which nothing is recorded and nothing is kept; then the same payment buys', async () => {
+    const disk = full();
+    const kept = new Set<string>();
+    const { payloads } = world.storage;
+    const watched = altered(payloads, {
+      async put(...given) {
+        const name = await payloads.put(...given);
+        kept.add(name);
+        return name;
+      },
+      async remove(name) {
+        await payloads.remove(name);
+        kept.delete(name);
+      },
+    });
+    const node = await world.serve(createPurchasing({ ...world.ports, ...disk.ports, payloads: watched }));
+    // It can afford one: what the refused request had reserved is free again.
+    const poor = await world.wallet(990_000n);
+    const payment = world.pay(poor);
+    const { result: refused, spent } = await world.moved(poor, () => world.get('/v2/case?q=a', payment, node));
+    expect([refused.status, refused.json.error.code, spent]).toEqual([503, 'service_unavailable', 0n]);
+    expect(refused.json.error.details).toMatchObject({ charged: false, component: 'storage', retry_after: 2 });
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(refused.headers.get('content-location')).toBeNull();
+    expect(await typesOf(requestOf(refused))).toEqual([]);
+    expect((await result(requestOf(refused))).status).toBe(404);
+    expect([...kept]).toEqual([]);
+    disk.clear();
+    const { result: answer, spent: paid } = await world.moved(poor, () => world.get('/v2/case?q=a', payment, node));
+    expect([answer.status, paid]).toEqual([200, 990_000n]);
+    expect(kept.size).toBe(1);
+  });
+
+  it.each([
+    ['after a second, where it is certain that it was not yet', true, 200],
+    ['never, where it may have been', false, 402],
+  ])('what it had reserved, and could not be given back, is given back %s', async (_title, nothingWritten, status) => {
+    const disk = full();
+    let failures = 1;
+    const readStore = altered(world.storage.readStore, {
+      async increment(id, amount, ...rest) {
+        if (amount < 0 && id.endsWith('-reserved') && failures-- > 0) {
+          throw new StorageFailure('storage_full', 'no room', { nothingWritten });
+        }
+        return world.storage.readStore.increment(id, amount, ...rest);
+      },
+    });
+    const node = await world.serve(createPurchasing({ ...world.ports, ...disk.ports, readStore }));
+    const poor = await world.wallet(990_000n);
+    expect((await world.get('/v2/case?q=a', world.pay(poor), node)).status).toBe(503);
+    disk.clear();
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect((await world.get('/v2/case?q=a', world.pay(poor), node)).status).toBe(status);
+  });
+
+  it.each([
+    ['was not claimed either', undefined],
+    ['was claimed just before', ({ events }: Append) => events.some(({ type }) => type === 'PaymentSubmitted')],
+  ])('is the same under a payment identifier that %s', async (_title, onlyFor) => {
+    const disk = full(onlyFor);
+    const node = await world.serve(createPurchasing({ ...world.ports, ...disk.ports }));
+    const payment = world.pay(wallet, {}, `pay_${randomUUID()}`);
+    const { result: refused, spent } = await world.moved(wallet, () => world.get('/v2/case?q=a', payment, node));
+    expect([refused.status, refused.json.error.details.component, spent]).toEqual([503, 'storage', 0n]);
+    disk.clear();
+    const { result: answer, spent: paid } = await world.moved(wallet, () => world.get('/v2/case?q=a', payment, node));
+    expect([answer.status, paid]).toEqual([200, 990_000n]);
   });
 });
 

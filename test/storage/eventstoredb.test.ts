@@ -1,5 +1,5 @@
 /** What of the adapter needs no server. The rest is in the integration suites. */
-import { AccessDeniedError, UnavailableError } from '@eventstore/db-client';
+import { AccessDeniedError, StreamDeletedError, UnavailableError } from '@eventstore/db-client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,10 +7,17 @@ import {
   maskConnectionString,
   readConnectionString,
 } from '../../src/storage/eventstoredb/connection-string.ts';
-import { finalError, isDisconnection, NoAnswer, unreachable } from '../../src/storage/eventstoredb/failures.ts';
+import {
+  finalAppendError,
+  finalError,
+  isDisconnection,
+  NoAnswer,
+  unreachable,
+} from '../../src/storage/eventstoredb/failures.ts';
 import { serverFilter } from '../../src/storage/eventstoredb/filters.ts';
 import { positionText, readFrom, START_OF_LOG } from '../../src/storage/eventstoredb/positions.ts';
 import { backOff, within } from '../../src/storage/eventstoredb/waiting.ts';
+import { freshStream, notes } from './samples.ts';
 
 describe('connection strings of EventStoreDB', () => {
   it('name one node, several, or a cluster to be discovered', () => {
@@ -134,6 +141,16 @@ describe('failures of EventStoreDB', () => {
     }
     const failure = unreachable('reading', new Error('connect ECONNREFUSED'));
     expect(failure).toMatchObject({ code: 'storage_unavailable', hint: expect.stringContaining('unchanged') });
+  });
+
+  it('are certain to have left nothing behind only where a first attempt was refused', () => {
+    const append = notes(freshStream(), ['a']);
+    for (const refused of [new AccessDeniedError(), StreamDeletedError.fromStreamName('gone')]) {
+      expect(finalAppendError(refused, append, true)).toMatchObject({ nothingWritten: true });
+      expect(finalAppendError(refused, append, false)).toMatchObject({ nothingWritten: false });
+      expect(finalError(refused)).toMatchObject({ nothingWritten: false });
+    }
+    expect(unreachable('appending', new UnavailableError()).nothingWritten).toBe(false);
   });
 
   it('ask for a new connection where the old one is to blame', () => {

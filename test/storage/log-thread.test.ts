@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
 import { RevisionConflict } from '../../src/storage/event-log.ts';
+import { outcomeReceived, outcomeToSend } from '../../src/storage/sqlite/log-thread-messages.ts';
 import { openSqlite, openSqliteLog } from '../../src/storage/sqlite/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { eventLogConformance } from './event-log.conformance.ts';
@@ -106,6 +107,15 @@ describe('a log that is committed in a thread', () => {
     await closed(storage);
   });
 
+  it('passes on whether a write is certain to have left nothing behind', () => {
+    for (const nothingWritten of [true, false]) {
+      const failure = new StorageFailure('storage_full', 'no room', { nothingWritten });
+      const received = outcomeReceived(structuredClone(outcomeToSend({ error: failure })));
+      expect(received).toMatchObject({ error: { code: 'storage_full', message: 'no room', nothingWritten } });
+      expect('error' in received && received.error).toBeInstanceOf(StorageFailure);
+    }
+  });
+
   it('is closed with everything on disk that was on its way', async () => {
     const storage = await opened(directory);
     const streams = Array.from({ length: 20 }, () => freshStream());
@@ -134,7 +144,11 @@ describe('a log that is committed in a thread', () => {
     const append = notes(freshStream(), ['a']);
     const lost = await storage.log.append(append).catch((error: unknown) => error);
     expect(lost).toBeInstanceOf(StorageFailure);
-    expect(lost).toMatchObject({ code: 'storage_unavailable', hint: expect.stringMatching(/repeat the write/) });
+    expect(lost).toMatchObject({
+      code: 'storage_unavailable',
+      hint: expect.stringMatching(/repeat the write/),
+      nothingWritten: false,
+    });
     expect(await storage.log.append(append)).toMatchObject({ revision: 0 });
     expect(logged).toEqual([{ err: expect.objectContaining({ message: 'the disk is on fire' }) }]);
     await closed(storage);

@@ -2,8 +2,9 @@ import { mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/instant.ts';
+import { freeBytes } from '../../src/storage/disk-space.ts';
 import type { Find } from '../../src/storage/read-store.ts';
 import { countSql, createTableSql, findSql, type Query } from '../../src/storage/sqlite/find-query.ts';
 import { LogWatch } from '../../src/storage/sqlite/log-watch.ts';
@@ -205,7 +206,11 @@ describe('SQLite storage', () => {
     const large = notes(freshStream(), ['x'.repeat(100_000)]);
     const full = await log.append(large).catch((error: unknown) => error);
     expect(full).toBeInstanceOf(StorageFailure);
-    expect(full).toMatchObject({ code: 'storage_full', hint: expect.stringMatching(/free space/i) });
+    expect(full).toMatchObject({
+      code: 'storage_full',
+      hint: expect.stringMatching(/free space/i),
+      nothingWritten: true,
+    });
     expect(await log.read(before)).toHaveLength(1);
     expect(await log.read(large.stream)).toEqual([]);
     file.database.pragma('max_page_count = 1000000');
@@ -216,10 +221,134 @@ describe('SQLite storage', () => {
   it('tells a database that cannot be written apart', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     file.database.pragma('query_only = ON');
-    await expect(log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({ code: 'storage_read_only' });
+    const readOnly = { code: 'storage_read_only', nothingWritten: true };
+    await expect(log.append(notes(freshStream(), ['a']))).rejects.toMatchObject(readOnly);
     await expect(payloads.put('docket', Buffer.of(1))).rejects.toMatchObject({ code: 'storage_read_only' });
     expect(await log.head()).toBeNull();
     for (const port of [log, payloads, cells]) await port.close();
+  });
+
+  describe('a commit that fails', () => {
+    const committing = async (fault: (commit: () => void) => void) => {
+      const prepare = Database.prototype.prepare;
+      vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql: string) {
+        const statement = prepare.call(this, sql);
+        if (sql !== 'COMMIT') return statement;
+        return { run: () => fault(() => (statement as Database.Statement<[]>).run()) } as unknown as Database.Statement;
+      });
+      try {
+        return openSqliteLog(join(directory, 'log.sqlite'));
+      } finally {
+        vi.restoreAllMocks();
+      }
+    };
+
+    it.each([
+      ['SQLITE_FULL', true, 'storage_full'],
+      ['SQLITE_IOERR_FSYNC', false, 'storage_unavailable'],
+      ['SQLITE_IOERR_WRITE', false, 'storage_unavailable'],
+      ['SQLITE_IOERR_SHMSIZE', false, 'storage_full'],
+      ['SQLITE_READONLY', false, 'storage_read_only'],
+    ])('with %s is certain to have left nothing: %s', async (code, nothingWritten, told) => {
+      const { log, payloads, cells } = await committing(() => {
+        throw new Database.SqliteError('it failed', code);
+      });
+      const append = notes(freshStream(), ['a']);
+      const failure = await log.append(append).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(StorageFailure);
+      expect(failure).toMatchObject({ code: told, nothingWritten });
+      expect(await log.read(append.stream)).toEqual([]);
+      for (const port of [log, payloads, cells]) await port.close();
+    });
+
+    it('after it has reached the disk is repeated, and was there', async () => {
+      const { log, payloads, cells } = await committing((commit) => {
+        commit();
+        throw new Database.SqliteError('it failed', 'SQLITE_IOERR_FSYNC');
+      });
+      const append = notes(freshStream(), ['a']);
+      await expect(log.append(append)).rejects.toMatchObject({ nothingWritten: false });
+      expect(await log.read(append.stream)).toHaveLength(1);
+      for (const port of [log, payloads, cells]) await port.close();
+    });
+  });
+
+  it('is certain that nothing was written while another process held the database, or after it was closed', async () => {
+    const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+    const other = new Database(join(directory, 'log.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    const busy = { code: 'storage_busy', nothingWritten: true };
+    expect(() => file.transactionNow(() => undefined)).toThrow(expect.objectContaining(busy));
+    other.close();
+    for (const port of [log, payloads, cells]) await port.close();
+    const closed = { code: 'storage_closed', nothingWritten: true };
+    await expect(log.append(notes(freshStream(), ['a']))).rejects.toMatchObject(closed);
+    expect(() => file.transactionNow(() => undefined)).toThrow(expect.objectContaining(closed));
+  });
+
+  describe('a look at whether it can be written', () => {
+    const full = { code: 'storage_full' };
+    const versionOf = async () => {
+      const looking = new Database(join(directory, 'log.sqlite'), { readonly: true });
+      const version = () => looking.pragma('data_version', { simple: true });
+      return { version, close: () => looking.close() };
+    };
+
+    it('writes nothing while all is well', async () => {
+      const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+      await log.append(notes(freshStream(), ['a']));
+      const { version, close } = await versionOf();
+      const before = version();
+      for (let look = 0; look < 3; look++) await log.check();
+      expect(version()).toBe(before);
+      close();
+      for (const port of [log, payloads, cells]) await port.close();
+    });
+
+    it('fails from a failed write until one can be made, and adds nothing to the log', async () => {
+      const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+      await log.append(notes(freshStream(), ['a']));
+      const head = await log.head();
+      const pages = Number(file.database.pragma('page_count', { simple: true }));
+      file.database.pragma(`max_page_count = ${pages}`);
+      await expect(log.append(notes(freshStream(), ['x'.repeat(100_000)]))).rejects.toMatchObject(full);
+      file.database.pragma('query_only = ON');
+      await expect(log.check()).rejects.toMatchObject({ code: 'storage_read_only' });
+      await expect(log.check()).rejects.toMatchObject({ code: 'storage_read_only' });
+      file.database.pragma('query_only = OFF');
+      await log.check();
+      const { version, close } = await versionOf();
+      const before = version();
+      await log.check();
+      expect(version()).toBe(before);
+      close();
+      expect(await log.head()).toBe(head);
+      expect(file.database.pragma('page_count', { simple: true })).toBe(pages);
+      for (const port of [log, payloads, cells]) await port.close();
+    });
+
+    it('is content with any write that has gone well since', async () => {
+      const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+      file.database.pragma('query_only = ON');
+      await expect(payloads.put('docket', Buffer.of(1))).rejects.toMatchObject({ code: 'storage_read_only' });
+      await expect(log.check()).rejects.toMatchObject({ code: 'storage_read_only' });
+      file.database.pragma('query_only = OFF');
+      await cells.compareAndSet('cell', 0, { n: 1 });
+      file.database.pragma('query_only = ON');
+      await log.check();
+      for (const port of [log, payloads, cells]) await port.close();
+    });
+
+    it('fails where the file is gone, and knows how much room there is', async () => {
+      const storage = openSqlite({ directory });
+      const free = await storage.freeBytes();
+      expect(free).toBeGreaterThan(0);
+      await storage.log.check();
+      await rm(join(directory, 'log.sqlite'));
+      await expect(storage.log.check()).rejects.toThrow(/log\.sqlite/);
+      await storage.close();
+      expect(await freeBytes(join(directory, 'nowhere'))).toBeNull();
+    });
   });
 
   it('gives a new subscription what another process has just written before it goes live', async () => {

@@ -28,12 +28,20 @@ export interface RunningProcess {
   stop(): Promise<number | null>;
 }
 
-/** Runs `docket …` in its own process. The project must be built. */
-export function spawnDocket(args: readonly string[], environment: NodeJS.ProcessEnv): RunningProcess {
+/**
+ * Runs `docket …` in its own process. The project must be built.
+ * @param within a command that runs the one that follows it, e.g. on another disk
+ */
+export function spawnDocket(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  within: readonly string[] = [],
+): RunningProcess {
   if (!existsSync(fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)))) {
     throw new Error('this test runs the built service: npm run build first');
   }
-  const child = spawn(process.execPath, [DOCKET, ...args], {
+  const [command = process.execPath, ...rest] = [...within, process.execPath, DOCKET, ...args];
+  const child = spawn(command, rest, {
     env: { ...process.env, NODE_ENV: 'test', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -43,10 +43,12 @@ export class Ledger {
   /** Owns the faucet's SOL and mints its USDC. */
   readonly faucetKey: SolanaKey;
   readonly #onFailure: (error: unknown) => void;
+  readonly #onSlotsUnsaved: (error: unknown) => void;
   /** Messages executed within the life of a blockhash, with their slot: none is executed twice. */
   readonly #used = new Map<string, number>();
   #batch: Batch | null = null;
   #failed = false;
+  #slotsUnsaved = false;
 
   constructor(options: {
     readonly store: ChainStore;
@@ -54,11 +56,14 @@ export class Ledger {
     readonly machine: VirtualMachine;
     /** The disk refused a commit: memory is ahead of it, so nothing may be answered any more. */
     readonly onFailure: (error: unknown) => void;
+    /** The disk did not take how far the slots have come; told once, until it does again. */
+    readonly onSlotsUnsaved?: (error: unknown) => void;
   }) {
     this.store = options.store;
     this.clock = options.clock;
     this.machine = options.machine;
     this.#onFailure = options.onFailure;
+    this.#onSlotsUnsaved = options.onSlotsUnsaved ?? (() => undefined);
     this.balances = new BalanceReader(this.machine, tokenPrograms);
     this.faucetKey = SolanaKey.fromSeed(this.store.identity.faucetSeed);
     for (const [address, state] of this.store.accounts()) this.machine.place(address, state);
@@ -85,8 +90,11 @@ export class Ledger {
     }
     try {
       this.store.saveSlot(this.clock.slot, this.clock.unixTime);
+      this.#slotsUnsaved = false;
     } catch (error) {
-      this.#fail(error);
+      // No transaction is lost by that: each is written with its own slot. A later one saves them all.
+      if (!this.#slotsUnsaved) this.#onSlotsUnsaved(error);
+      this.#slotsUnsaved = true;
     }
   }
 

@@ -79,6 +79,9 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
         logger.error({ err: error }, 'the local chain cannot write to disk and stops answering');
         options.onFailure?.(error);
       },
+      onSlotsUnsaved(error) {
+        logger.error({ err: error }, 'the local chain cannot save its slots; it goes on and tries again');
+      },
     });
     if (store.created) ledger.endow(genesisAccounts(ledger.faucetKey, machine.rentExemption(MINT_BYTES)));
     const next = () => {

@@ -31,7 +31,7 @@ export interface Appending {
 /**
  * @throws RevisionConflict
  * @throws InvalidAppend
- * @throws StorageFailure if its outcome is not known after 20 seconds
+ * @throws StorageFailure if its outcome is not known after 20 seconds, or the event store refuses to take it
  */
 export async function appendUntilKnown(appending: Appending, append: Append): Promise<Appended> {
   checkAppend(append);
@@ -58,7 +58,7 @@ async function outcomeOf({ lane, closing }: Appending, append: Append): Promise<
         return within(ATTEMPT_MS, `an append to ${append.stream}`, send(client, append));
       });
     } catch (error) {
-      const final = finalAppendError(error, append);
+      const final = finalAppendError(error, append, attempt === 0);
       if (final) throw final;
       if (used) lane.failed(used, error);
       const wait = backOff(attempt, PAUSES);

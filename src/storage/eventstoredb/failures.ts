@@ -20,20 +20,27 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The error that no repetition would change; null where the outcome is unknown or the store was not reached. */
-export function finalError(error: unknown): Error | null {
+/**
+ * The error that no repetition would change; null where the outcome is unknown or the store was not reached.
+ * @param nothingWritten whether a write that is refused so has certainly left nothing behind
+ */
+export function finalError(error: unknown, nothingWritten = false): Error | null {
   if (error instanceof StorageFailure || error instanceof RangeError) return error;
+  const options = { cause: error, nothingWritten };
   if (error instanceof AccessDeniedError) {
-    return new StorageFailure('storage_denied', 'the event store refuses these credentials', { cause: error });
+    return new StorageFailure('storage_denied', 'the event store refuses these credentials', options);
   }
   if (error instanceof StreamDeletedError) {
-    return new StorageFailure('storage_corrupt', `somebody has deleted stream ${error.streamName}`, { cause: error });
+    return new StorageFailure('storage_corrupt', `somebody has deleted stream ${error.streamName}`, options);
   }
   return null;
 }
 
-/** As `finalError`, for an append. The client's conflict says nothing in its message. */
-export function finalAppendError(error: unknown, { stream, expected }: Append): Error | null {
+/**
+ * As `finalError`, for an append. The client's conflict says nothing in its message.
+ * @param isFirst whether no earlier attempt may have written it
+ */
+export function finalAppendError(error: unknown, { stream, expected }: Append, isFirst: boolean): Error | null {
   if (error instanceof WrongExpectedVersionError) {
     const { actualVersion } = error;
     return new RevisionConflict(stream, expected, typeof actualVersion === 'bigint' ? Number(actualVersion) : -1);
@@ -43,7 +50,7 @@ export function finalAppendError(error: unknown, { stream, expected }: Append): 
       `an append to ${stream} is over the limit of the event store, ${error.maxAppendSize} bytes`,
     );
   }
-  return finalError(error);
+  return finalError(error, isFirst);
 }
 
 /** A new connection may help: this one was refused, cut, or has gone silent. */

@@ -86,8 +86,10 @@ export class SqliteEventLog implements EventLog {
     return Math.min(limit, Math.max(0, (await this.#head()) - positionNumber(from)));
   }
 
+  /** Also whether it can be written: on a full or read-only disk it can be read all the same. */
   async check(): Promise<void> {
     await this.#head();
+    await this.#committer.checkWritable();
   }
 
   async close(): Promise<void> {
@@ -105,7 +107,7 @@ export class SqliteEventLog implements EventLog {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new StorageFailure('storage_closed', 'the event log is closed');
+    if (this.#closed) throw new StorageFailure('storage_closed', 'the event log is closed', { nothingWritten: true });
   }
 
   async *#upTo(head: number, from: number, read: EventReader): AsyncIterable<Omit<EventBatch, 'live'>> {

@@ -1,5 +1,6 @@
 /** The one way in which anything is written to the file of the log: in groups, each under one fsync. */
-import { commitTogether } from './commit-together.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import { commitTogether, type Outcome } from './commit-together.ts';
 import { GroupCommitter } from './group-committer.ts';
 import type { LogThread } from './log-thread.ts';
 import { type LogWrite, logWriter } from './log-writes.ts';
@@ -9,6 +10,9 @@ export class LogCommitter {
   readonly #file: SqliteFile;
   readonly #thread: LogThread | null;
   readonly #group: GroupCommitter<LogWrite>;
+  /** Why the last write failed, where that lies in the database; null once one has gone well. */
+  #trouble: StorageFailure | null = null;
+  #trying: Promise<void> | null = null;
   #holders = 0;
 
   /**
@@ -19,14 +23,19 @@ export class LogCommitter {
     this.#file = file;
     this.#thread = thread;
     const write = logWriter(file.database);
+    const commit = (group: readonly LogWrite[]) =>
+      thread?.takes(group)
+        ? thread.commit(group)
+        : commitTogether(
+            file,
+            group.map((each) => () => write(each)),
+          );
     this.#group = new GroupCommitter<LogWrite>({
-      commit: (group) =>
-        thread?.takes(group)
-          ? thread.commit(group)
-          : commitTogether(
-              file,
-              group.map((each) => () => write(each)),
-            ),
+      commit: async (group) => {
+        const outcomes = await commit(group);
+        this.#takeNote(outcomes);
+        return outcomes;
+      },
       committed,
     });
   }
@@ -37,6 +46,28 @@ export class LogCommitter {
    */
   submit<Result = void>(write: LogWrite): Promise<Result> {
     return this.#group.submit<Result>(write);
+  }
+
+  /**
+   * Finds out whether the file can be written, as far as possible without writing: only where the last write failed is
+   * one tried, which adds nothing to the log.
+   * @throws StorageFailure where it cannot
+   */
+  async checkWritable(): Promise<void> {
+    await this.#file.checkAccess();
+    if (!this.#trouble) return;
+    // One that waits for its turn is enough, however often somebody asks.
+    this.#trying ??= this.submit({ write: 'nothing new' }).finally(() => {
+      this.#trying = null;
+    });
+    await this.#trying;
+  }
+
+  #takeNote(outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) {
+      if ('value' in outcome) this.#trouble = null;
+      else if (outcome.error instanceof StorageFailure) this.#trouble = outcome.error;
+    }
   }
 
   /** Runs something while nothing is being written by this process; resolves when it has run. */

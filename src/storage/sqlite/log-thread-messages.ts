@@ -1,6 +1,6 @@
 /** What crosses between the threads when one of them writes the log for the other; classes are lost on the way. */
 import { RevisionConflict } from '../event-log.ts';
-import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
+import { StorageFailure } from '../storage-failure.ts';
 import type { Outcome } from './commit-together.ts';
 import type { LogWrite } from './log-writes.ts';
 
@@ -19,7 +19,7 @@ export type FromLogThread = 'ready' | readonly SentOutcome[];
 export type SentOutcome =
   | { readonly value: unknown }
   | { readonly conflict: { readonly stream: string; readonly expected: number; readonly actual: number } }
-  | { readonly failure: { readonly code: StorageFailureCode; readonly message: string } }
+  | { readonly failure: Pick<StorageFailure, 'code' | 'message' | 'nothingWritten'> }
   | { readonly error: { readonly name: string; readonly message: string; readonly stack: string | undefined } };
 
 export function outcomeToSend(outcome: Outcome): SentOutcome {
@@ -29,7 +29,10 @@ export function outcomeToSend(outcome: Outcome): SentOutcome {
     const { stream, expected, actual } = error;
     return { conflict: { stream, expected, actual } };
   }
-  if (error instanceof StorageFailure) return { failure: { code: error.code, message: error.message } };
+  if (error instanceof StorageFailure) {
+    const { code, message, nothingWritten } = error;
+    return { failure: { code, message, nothingWritten } };
+  }
   if (!(error instanceof Error)) return { error: { name: 'Error', message: String(error), stack: undefined } };
   const { name, message, stack } = error;
   return { error: { name, message, stack } };
@@ -41,7 +44,10 @@ export function outcomeReceived(sent: SentOutcome): Outcome {
     const { stream, expected, actual } = sent.conflict;
     return { error: new RevisionConflict(stream, expected, actual) };
   }
-  if ('failure' in sent) return { error: new StorageFailure(sent.failure.code, sent.failure.message) };
+  if ('failure' in sent) {
+    const { code, message, nothingWritten } = sent.failure;
+    return { error: new StorageFailure(code, message, { nothingWritten }) };
+  }
   const { name, message, stack } = sent.error;
   return { error: Object.assign(new Error(message), { name, ...(stack === undefined ? {} : { stack }) }) };
 }

@@ -20,7 +20,9 @@ export type LogWrite =
       readonly replacement: BlobName;
       readonly storedAt: Instant;
     }
-  | { readonly write: 'set cell'; readonly id: string; readonly version: number; readonly value: string };
+  | { readonly write: 'set cell'; readonly id: string; readonly version: number; readonly value: string }
+  /** Writes the file's first page as it is, to find out whether it can be written. */
+  | { readonly write: 'nothing new' };
 
 /**
  * Prepares the statements; what it gives makes one write, inside a transaction of the caller. An append gives an
@@ -60,6 +62,10 @@ export function logWriter(database: Database.Database): (write: LogWrite) => unk
         const { id, version, value } = write;
         return (version === 0 ? insertCell.run(id, value) : updateCell.run({ id, version, value })).changes === 1;
       }
+      case 'nothing new':
+        // SQLite writes the page that holds it, without a look whether it is another one.
+        database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`);
+        return undefined;
     }
   };
 }

@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseLogger } from 'pino';
 import { type Clock, systemClock } from '../../instant.ts';
+import { freeBytes } from '../disk-space.ts';
 import type { EventLog } from '../event-log.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
@@ -34,6 +35,8 @@ export interface SqliteStorage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  /** Bytes that can still be written to the folder; null where nobody can say. */
+  freeBytes(): Promise<number | null>;
   /** Commits what waits, then closes all three. */
   close(): Promise<void>;
 }
@@ -76,6 +79,7 @@ export function openSqlite({
     log,
     payloads,
     readStore,
+    freeBytes: () => freeBytes(directory),
     async close() {
       await Promise.all([log.close(), payloads.close(), readStore.close()]);
     },

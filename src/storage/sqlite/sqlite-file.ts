@@ -1,5 +1,6 @@
 /** One SQLite database file: how it is opened, brought to the newest schema, shared with other processes and closed. */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -69,17 +70,38 @@ export class SqliteFile {
     return this.whenFree(() => this.transactionNow(work));
   }
 
-  /** As `transaction`, at once. @throws SqliteError with a busy code while another process writes */
+  /**
+   * As `transaction`, at once.
+   * @throws StorageFailure, also with `storage_busy` while another process writes
+   */
   transactionNow<Result>(work: () => Result): Result {
-    this.#begin.run();
+    let committing = false;
     try {
-      const result = work();
-      this.#commit.run();
-      return result;
+      this.#begin.run();
+      try {
+        const result = work();
+        committing = true;
+        this.#commit.run();
+        return result;
+      } catch (error) {
+        // SQLite has rolled back by itself after some errors, a full disk among them.
+        if (this.database.inTransaction) this.#rollback.run();
+        throw error;
+      }
     } catch (error) {
-      // SQLite has rolled back by itself after some errors, a full disk among them.
-      if (this.database.inTransaction) this.#rollback.run();
-      throw error;
+      throw asStorageFailure(error, !committing || leavesNoCommit(error)) ?? error;
+    }
+  }
+
+  /**
+   * Asks the system whether this process may write the file.
+   * @throws StorageFailure where it may not, e.g. since the file system has become read-only
+   */
+  async checkAccess(): Promise<void> {
+    try {
+      await access(this.#options.path, constants.W_OK);
+    } catch (error) {
+      throw asStorageFailure(error) ?? error;
     }
   }
 
@@ -140,6 +162,15 @@ function migrate(database: Database.Database, path: string, migrations: readonly
   toNewest.immediate();
 }
 
+/**
+ * Whether a COMMIT that failed so has certainly not put its mark into the write-ahead log, which is written last: before
+ * it nothing counts, after it the next recovery takes all of it for committed. A disk that is full refuses the write
+ * itself. A failed sync comes after the mark, and so does the want of room for the index beside the log (both
+ * SQLITE_IOERR); of other errors of a write nobody knows how much was written.
+ */
+const leavesNoCommit = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
+
 const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[] = [
   ['SQLITE_BUSY', 'storage_busy'],
   ['SQLITE_LOCKED', 'storage_busy'],
@@ -148,6 +179,8 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
   ['SQLITE_PERM', 'storage_read_only'],
   ['SQLITE_CORRUPT', 'storage_corrupt'],
   ['SQLITE_NOTADB', 'storage_corrupt'],
+  // The file beside the log that its readers share could not be made larger.
+  ['SQLITE_IOERR_SHMSIZE', 'storage_full'],
   ['SQLITE_IOERR', 'storage_unavailable'],
   ['SQLITE_CANTOPEN', 'storage_unavailable'],
   ['SQLITE_PROTOCOL', 'storage_busy'],
@@ -158,16 +191,20 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
   ['EPERM', 'storage_read_only'],
 ];
 
-/** Whether an error lies in one statement or in the database as a whole. */
-export function asStorageFailure(error: unknown): StorageFailure | null {
+/**
+ * Whether an error lies in one statement or in the database as a whole.
+ * @param nothingWritten what is known of the write that failed, where it was one
+ */
+export function asStorageFailure(error: unknown, nothingWritten = false): StorageFailure | null {
   if (error instanceof StorageFailure) return error;
   if (!(error instanceof Error)) return null;
+  const options = { cause: error, nothingWritten };
   if (error instanceof TypeError && error.message === 'The database connection is not open') {
-    return new StorageFailure('storage_closed', 'the storage is closed', { cause: error });
+    return new StorageFailure('storage_closed', 'the storage is closed', options);
   }
   const code = 'code' in error ? String(error.code) : '';
   const failure = FAILURES.find(([prefix]) => code.startsWith(prefix));
-  return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, { cause: error }) : null;
+  return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, options) : null;
 }
 
 function translated<Result>({ path, isDerived }: SqliteFileOptions, work: () => Result): Result {
@@ -178,6 +215,7 @@ function translated<Result>({ path, isDerived }: SqliteFileOptions, work: () => 
     if (failure?.code !== 'storage_corrupt') throw failure ?? error;
     // One file of two is damaged, and only one of the two needs a backup.
     const code = isDerived ? 'read_models_corrupt' : 'storage_corrupt';
-    throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, { cause: error });
+    const { nothingWritten } = failure;
+    throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, { cause: error, nothingWritten });
   }
 }

@@ -35,3 +35,23 @@ it('a commit that the disk refuses is acknowledged to nobody, and ends the chain
   chain = await openChain({ directory, slotMs: 1_000 });
   expect(await chain.usdc(seller.publicKey)).toBe(1n);
 });
+
+it('a slot that cannot be saved ends nothing: the chain goes on, and a restart finds every transaction', async () => {
+  await chain.close();
+  const told: unknown[] = [];
+  const logger = { info: () => {}, warn: () => {}, error: (_details: unknown, text?: string) => told.push(text) };
+  chain = await openChain({ directory, slotMs: 20, logger, onFailure: (error) => failures.push(error) });
+  const before = failures.length;
+  const { seller, payment } = await openMarket(chain);
+  const saving = vi.spyOn(ChainStore.prototype, 'saveSlot').mockImplementation(() => {
+    throw new Error('disk full');
+  });
+  await vi.waitFor(() => expect(saving.mock.calls.length).toBeGreaterThan(5), { timeout: 10_000 });
+  await chain.connection.sendRawTransaction(await payment(1n));
+  expect(await chain.usdc(seller.publicKey)).toBe(1n);
+  expect([told.length, failures.length]).toEqual([1, before]);
+  vi.restoreAllMocks();
+  await chain.close();
+  chain = await openChain({ directory, slotMs: 1_000 });
+  expect(await chain.usdc(seller.publicKey)).toBe(1n);
+});
