@@ -35,9 +35,9 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
+import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
-import { withDamageAlarm } from './storage/damage-alarm.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -157,7 +157,6 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   await runner.start();
   undo.add(() => runner.stop());
 
-  const metrics = createMetrics();
   const masterKeys = await openMasterKeys({ log, clock, logger }, config, startContext());
   const keyCalls = createKeyCalls({ log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
   const draining = new AbortController();

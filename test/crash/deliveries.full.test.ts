@@ -1,10 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type MovedClock, movedClock } from '../support/moved-clock.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { docket, isUndecided, loggedPayments } from './agreement.ts';
 import { expectDeliveryAgreement, isFinal, loggedDeliveries, owedDeliveries } from './delivery-agreement.ts';
@@ -26,30 +25,21 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
   let stage: Stage;
   let receiver: FailingReceiver;
   let service: RunningProcess;
-  let shift = 0;
+  /** The service's, set forward: most attempts are due only minutes after the one before. */
+  let clock: MovedClock;
   let said = '';
-
-  /** Moves the service's clock: most attempts are due only minutes after the one before. */
-  const travel = (milliseconds: number) => {
-    shift += milliseconds;
-    // At once: a file that is read half written would send the clock back to where it began.
-    writeFileSync(join(directory, 'clock.next'), String(shift));
-    renameSync(join(directory, 'clock.next'), join(directory, 'clock'));
-  };
-  const serviceNow = () => Date.now() + shift;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'docket-deliveries-'));
     receiver = await openFailingReceiver();
     const setting = await setStage(directory, WALLETS);
-    const clock = fileURLToPath(new URL('../support/clock.cjs', import.meta.url));
+    clock = movedClock(directory);
     stage = {
       ...setting,
       environment: {
         ...setting.environment,
         CALLBACK_ALLOW_PRIVATE: `127.0.0.1:${receiver.port}`,
-        CLOCK_SHIFT_FILE: join(directory, 'clock'),
-        NODE_OPTIONS: `--require=${clock}`,
+        ...clock.environment,
       },
     };
     await docket(['import', FIXTURE, '--json'], stage.environment);
@@ -75,11 +65,11 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
       const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped));
       for (let kill = 0; kill < KILLS; kill++) {
         await new Promise((done) => setTimeout(done, 100 + randomInt(1_500)));
-        travel(randomInt(6 * 60_000));
+        clock.move(randomInt(6 * 60_000));
         await new Promise((done) => setTimeout(done, randomInt(400)));
         said += service.output();
         await service.kill();
-        kills.push(serviceNow());
+        kills.push(clock.now());
         service = await startService(stage);
       }
       await new Promise((done) => setTimeout(done, 1_000));
@@ -96,7 +86,7 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
       await until(
         'every delivery owed has come to its end',
         async () => {
-          travel(HOUR_MS);
+          clock.move(HOUR_MS);
           const deliveries = [...(await loggedDeliveries(stage)).values()];
           return deliveries.length === owed.size && deliveries.every(isFinal);
         },

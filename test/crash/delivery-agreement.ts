@@ -10,6 +10,11 @@ interface Started {
   readonly attempt: number;
   readonly startedAt: string;
 }
+/** What a delivery waits for: one that was due at once when it was recorded is due whatever the clock is set to. */
+interface Wait {
+  readonly since: string;
+  readonly until: string;
+}
 interface Finished extends Started {
   readonly finishedAt: string;
   readonly outcome: 'acknowledged' | 'failed' | 'interrupted';
@@ -21,8 +26,13 @@ export interface LoggedDelivery {
   readonly deliveryId: string;
   readonly requestId: string;
   readonly createdAt: string;
-  readonly started: Started[];
+  /** Each with what it waited for. */
+  readonly started: (Started & { readonly waited: Wait })[];
   readonly finished: Finished[];
+  /** How often a wait was timed anew after the clock was set back. */
+  rescheduled: number;
+  /** What is waited for now; null where nothing is. */
+  wait: Wait | null;
 }
 
 interface EventLine {
@@ -42,12 +52,41 @@ export async function loggedDeliveries(stage: Stage): Promise<ReadonlyMap<string
         ...(data as { deliveryId: string; requestId: string; createdAt: string }),
         started: [],
         finished: [],
+        rescheduled: 0,
+        wait: atOnce((data as { createdAt: string }).createdAt),
       });
     }
-    if (type === 'DeliveryAttemptStarted') deliveries.get(id)?.started.push(data);
-    if (type === 'DeliveryAttemptFinished') deliveries.get(id)?.finished.push(data);
+    const delivery = deliveries.get(id);
+    if (delivery) follow(delivery, type, data);
   }
   return deliveries;
+}
+
+const atOnce = (at: string): Wait => ({ since: at, until: at });
+
+function follow(delivery: LoggedDelivery, type: string, data: never): void {
+  switch (type) {
+    case 'DeliveryAttemptStarted': {
+      const { startedAt, leaseUntil } = data as { startedAt: string; leaseUntil: string };
+      if (!delivery.wait) throw new Error(`${delivery.deliveryId} was over when an attempt began`);
+      delivery.started.push({ ...(data as Started), waited: delivery.wait });
+      delivery.wait = { since: startedAt, until: leaseUntil };
+      break;
+    }
+    case 'DeliveryAttemptFinished': {
+      const { finishedAt, nextAttemptAt } = data as Finished;
+      delivery.finished.push(data);
+      delivery.wait = nextAttemptAt === null ? null : { since: finishedAt, until: nextAttemptAt };
+      break;
+    }
+    case 'DeliveryRescheduled': {
+      const { rescheduledAt, dueAt, formerlyDueAt } = data as Record<string, string>;
+      expect(formerlyDueAt).toBe(delivery.wait?.until);
+      delivery.rescheduled += 1;
+      delivery.wait = { since: `${rescheduledAt}`, until: `${dueAt}` };
+      break;
+    }
+  }
 }
 
 /** Ids of the deliveries that settled payments owe, by request. */
@@ -78,14 +117,15 @@ export const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
 /**
  * Fails unless nothing scheduled is lost, no attempt is missing from the log, none was early, and a receiver saw
  * duplicates only of attempts that a kill had interrupted, under one key and with the same bytes.
- * @param kills when the service was killed and started again, by its own clock, milliseconds
+ * @param kills when the service was killed and started again, by its own clock, milliseconds; null where that clock was
+ * set back meanwhile, so that times do not tell
  * @returns how many attempts were interrupted
  */
 export function expectDeliveryAgreement(
   deliveries: ReadonlyMap<string, LoggedDelivery>,
   owed: ReadonlyMap<string, string>,
   hits: readonly Hit[],
-  kills: readonly number[],
+  kills: readonly number[] | null,
 ): number {
   expect([...deliveries.keys()].sort()).toEqual([...owed.keys()].sort());
   const byKey = groupByKey(hits);
@@ -104,16 +144,15 @@ export function expectDeliveryAgreement(
     expect(counted.length).toBeLessThanOrEqual(MOST_ATTEMPTS);
     expect(counted.slice(0, -1).every(({ outcome }) => outcome === 'failed')).toBe(true);
     // None before it was due.
-    let due = delivery.createdAt;
-    for (const [index, { startedAt }] of started.entries()) {
-      expect(startedAt >= due, `${id}: ${startedAt} is not before ${due}`).toBe(true);
-      due = finished[index]?.nextAttemptAt ?? due;
+    for (const { startedAt, waited } of started) {
+      const isDue = startedAt >= waited.until || (kills === null && waited.since === waited.until);
+      expect(isDue, `${id}: ${startedAt} is not before ${waited.until}`).toBe(true);
     }
     // Only what a kill fell into is interrupted.
-    for (const { startedAt, finishedAt } of interrupted) {
+    for (const { startedAt, finishedAt } of kills === null ? [] : interrupted) {
       const [from, to] = [Date.parse(startedAt), Date.parse(finishedAt)];
       expect(
-        kills.some((kill) => from <= kill && kill <= to),
+        kills?.some((kill) => from <= kill && kill <= to),
         `${id}: a kill between ${startedAt} and ${finishedAt}`,
       ).toBe(true);
     }

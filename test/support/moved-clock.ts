@@ -1,0 +1,30 @@
+/** A wall clock of services that a test moves while they run (`clock.cjs`); their steady clock stays as it is. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PRELOADED = fileURLToPath(new URL('clock.cjs', import.meta.url));
+
+export interface MovedClock {
+  /** For the processes that have this clock. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Sets it forward, or back, by milliseconds. */
+  move(milliseconds: number): void;
+  /** What it shows, milliseconds since 1970. */
+  now(): number;
+}
+
+export function movedClock(directory: string): MovedClock {
+  const file = join(directory, 'clock');
+  let shift = 0;
+  return {
+    environment: { CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--require=${PRELOADED}` },
+    move(milliseconds) {
+      shift += milliseconds;
+      // At once: a file that is read half written would send the clock back to where it began.
+      writeFileSync(`${file}.next`, String(shift));
+      renameSync(`${file}.next`, file);
+    },
+    now: () => Date.now() + shift,
+  };
+}
