@@ -20,6 +20,7 @@ import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
 import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
 import { type Clock, systemClock } from './instant.ts';
+import { logDestination } from './log-destination.ts';
 import { countPurchases, createMetrics, type Metrics } from './metrics.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
 import { cases } from './projections/cases.ts';
@@ -35,9 +36,9 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
-import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
+import { withDamageAlarm } from './storage/damage-alarm.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -87,7 +88,7 @@ export function makeRunner(storage: Storage, logger: Logger, clock: Clock = syst
 
 /** Logs go to stderr: JSON, or lines for people on a terminal. */
 export function makeLogger(level: string): Logger {
-  if (!process.stderr.isTTY) return pino({ level }, pino.destination({ dest: 2, sync: false }));
+  if (!process.stderr.isTTY) return pino({ level }, logDestination(2));
   return pino({ level, transport: { target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } } });
 }
 
@@ -180,8 +181,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     await recovering;
   });
 
+  if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
-    checks: healthChecks({ log, payloads, readStore, chain, blockhashes, receiver, runner, masterKeys, clock }),
+    checks: healthChecks({ ...storage, chain, blockhashes, receiver, runner, masterKeys, clock }),
     clock,
     onChange: alarmsTo(logger),
   });
