@@ -15,12 +15,14 @@ const MAIN_JOB = [
   'test/payments/settlement.test.ts',
   'test/payments/key-calls.test.ts',
   'test/projections/signing-keys.test.ts',
+  'test/projections/reach.test.ts',
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
   'test/processes/after-settlement.test.ts',
   'test/processes/callback-deliveries.test.ts',
   'test/http/app.test.ts',
+  'test/http/not-yet-shown.test.ts',
 ];
 
 /**

@@ -23,23 +23,18 @@ let folder: string;
 
 async function run(data: string, ...argv: string[]) {
   const stdout = new Collected();
-  const context: CliContext = {
-    environment: {},
-    stdin: process.stdin,
-    stdout,
-    stderr: new Collected(),
-    interactive: false,
-  };
+  const stderr = new Collected();
+  const context: CliContext = { environment: {}, stdin: process.stdin, stdout, stderr, interactive: false };
   const program = new Command().exitOverride();
   const open = async () => openSqlite({ directory: join(folder, data) });
   createCasesCommand(open)(program, context);
   createImportCommand(open)(program, context);
   try {
     await program.parseAsync(argv, { from: 'user' });
-    return { code: EXIT.ok as number, out: stdout.text, error: null };
+    return { code: EXIT.ok as number, out: stdout.text, err: stderr.text, error: null };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return { code: error.exitCode, out: stdout.text, error };
+    return { code: error.exitCode, out: stdout.text, err: stderr.text, error };
   }
 }
 const cases = (...argv: string[]) => run('data', 'cases', ...argv);
@@ -159,6 +154,33 @@ describe('docket cases export', () => {
     // Nothing of it is news where it came from.
     const back = JSON.parse((await importDocket('data', 'back.ndjson', out, '--json')).out);
     expect(JSON.stringify(back)).toMatch(/"newFilings":0|"new_filings":0/);
+  });
+});
+
+describe('docket cases, where the read models are lost', () => {
+  it('says what it cannot tell, not that there is none, until they are made again', async () => {
+    const first = rawEntry(1, '2024-02-01', 'COMPLAINT');
+    await importDocket('lost', 'lost.json', rawDocket([first]));
+    for (const end of ['', '-wal', '-shm']) await rm(join(folder, 'lost', `read.sqlite${end}`), { force: true });
+
+    for (const options of [[], ['--json']]) {
+      const listed = await run('lost', 'cases', 'list', ...options);
+      expect([listed.code, listed.out]).toEqual([EXIT.ok, options.length > 0 ? '' : '0 cases\n']);
+      expect(listed.err).toMatch(/^This list is not complete: .*behind the log\. Start the service/);
+    }
+    for (const words of ['show', 'export']) {
+      for (const number of ['3:24-cv-01234', '24-cv-01234', '3:24-cv-09999']) {
+        const { code, error } = await run('lost', 'cases', words, 'cand', number);
+        expect(code).toBe(EXIT.unavailable);
+        expect(error?.message).toContain('cannot be said');
+      }
+    }
+    expect((await run('lost', 'cases', 'show', 'cand', 'no number!')).code).toBe(EXIT.found);
+
+    await importDocket('lost', 'other.json', rawDocket([first], { docket_number: '3:24-cv-01299' }));
+    expect(await run('lost', 'cases', 'list')).toMatchObject({ err: '', out: expect.stringMatching(/^2 cases$/m) });
+    expect((await run('lost', 'cases', 'show', 'cand', '24-cv-01234')).code).toBe(EXIT.ok);
+    expect((await run('lost', 'cases', 'show', 'cand', '3:24-cv-09999')).code).toBe(EXIT.found);
   });
 });
 

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createDeliveriesCommand } from '../../src/cli/deliveries.ts';
+import { DELIVERIES, deliveries } from '../../src/projections/deliveries.ts';
 import { type DeliveryWorld, openDeliveryWorld, status } from '../processes/delivery-world.ts';
 
 class Collected extends Writable {
@@ -25,10 +26,10 @@ async function run(...argv: string[]) {
   createDeliveriesCommand(async () => ({ ...world.storage, close: async () => undefined }))(program, context);
   try {
     await program.parseAsync(['deliveries', ...argv], { from: 'user' });
-    return { code: EXIT.ok as number, out: stdout.text };
+    return { code: EXIT.ok as number, out: stdout.text, err: stderr.text };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return { code: error.exitCode, out: stdout.text, error };
+    return { code: error.exitCode, out: stdout.text, err: stderr.text, error };
   }
 }
 const lines = (out: string) => out.trim().split('\n').filter(Boolean);
@@ -81,4 +82,18 @@ it('says what it does not know', async () => {
   expect([asked.code, jsonLines(asked.out)]).toEqual([EXIT.found, [{ deliveryId: id, found: false, askedAt: null }]]);
   expect(lines((await run('list')).out)).toEqual(['0 deliveries']);
   expect((await run('list', '--limit', 'x')).code).toBe(EXIT.usage);
+});
+
+it('says that its list lacks some while they are not shown yet', async () => {
+  world = await openDeliveryWorld();
+  const id = await world.schedule();
+  await vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe('pending'));
+  expect(await run('list')).toMatchObject({ err: '', out: expect.stringMatching(/^1 delivery$/m) });
+  const { readStore } = world.storage;
+  await readStore.prepare(DELIVERIES, 2, deliveries.collections);
+  await readStore.activateGeneration(DELIVERIES, 2);
+  expect(await run('list')).toMatchObject({
+    err: expect.stringMatching(/^This list is not complete/),
+    out: '0 deliveries\n',
+  });
 });
