@@ -160,6 +160,6 @@ describe('a model that is made anew from nothing', () => {
           await one.close();
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 8 },
     ));
 });
