@@ -7,8 +7,13 @@ import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { DOCKET } from '../support/processes.ts';
 import { type Attempt, FUNDS, type Stage } from './paid-load.ts';
 
-export async function docket(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [DOCKET, ...args], {
+export async function docket(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  within: readonly string[] = [],
+): Promise<string> {
+  const [command = process.execPath, ...rest] = [...within, process.execPath, DOCKET, ...args];
+  const { stdout } = await promisify(execFile)(command, rest, {
     env: { ...process.env, NODE_ENV: 'test', ...environment },
     maxBuffer: 512 * 1024 * 1024,
   });
@@ -37,7 +42,7 @@ interface EventLine {
 
 /** Every payment of the log, by its stream, as an auditor reads it. */
 export async function loggedPayments(stage: Stage): Promise<ReadonlyMap<string, LoggedPayment>> {
-  const lines = await docket(['audit', 'replay', 'payments', '--json'], stage.environment);
+  const lines = await docket(['audit', 'replay', 'payments', '--json'], stage.environment, stage.within);
   const payments = new Map<string, LoggedPayment>();
   for (const line of lines.split('\n').filter(Boolean)) {
     const { stream, type, data, recordedAt } = JSON.parse(line) as EventLine;

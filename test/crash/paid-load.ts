@@ -28,6 +28,8 @@ export interface Stage {
   readonly adminUrl: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly wallets: readonly Keypair[];
+  /** What to put before a command so that it runs where the service does; left out: nothing. */
+  readonly within?: readonly string[];
 }
 
 /** Starts the chain alone, and says how the service is started beside it. */
@@ -62,7 +64,7 @@ export async function setStage(directory: string, walletCount: number): Promise<
 }
 
 export async function startService(stage: Stage): Promise<RunningProcess> {
-  const service = spawnDocket(['serve'], stage.environment);
+  const service = spawnDocket(['serve'], stage.environment, stage.within);
   const ready = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
   await until('the service is ready', ready, { process: service });
   return service;
@@ -82,6 +84,34 @@ async function termsOf(url: string, method: string): Promise<{ required: Record<
   };
 }
 
+/** A payment for one call, as the headers that carry it. */
+export async function paymentFor(
+  stage: Stage,
+  wallet: Keypair,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+): Promise<Record<string, string>> {
+  const { required, parties } = await termsOf(stage.url + path, method);
+  const wire = build({
+    instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo()],
+    payer: parties.feePayer,
+    signers: [wallet],
+    blockhash: await stage.rpc.latestBlockhash(),
+  });
+  // The memo is ours, so the terms are sent back without the one that they named.
+  const [accept] = required.accepts as [{ extra: Record<string, unknown> }];
+  const { memo: _, ...extra } = accept.extra;
+  const header = Buffer.from(
+    JSON.stringify({
+      x402Version: 2,
+      resource: required.resource,
+      accepted: { ...accept, extra },
+      payload: { transaction: wire.toString('base64') },
+    }),
+  ).toString('base64');
+  return { 'payment-signature': header };
+}
+
 /** One caller: asks, pays, and remembers what it was told, until `stopped`. */
 export async function pay(
   stage: Stage,
@@ -93,24 +123,7 @@ export async function pay(
 ): Promise<void> {
   while (!stopped()) {
     try {
-      const { required, parties } = await termsOf(stage.url + path, method);
-      const wire = build({
-        instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo()],
-        payer: parties.feePayer,
-        signers: [wallet],
-        blockhash: await stage.rpc.latestBlockhash(),
-      });
-      // The memo is ours, so the terms are sent back without the one that they named.
-      const [accept] = required.accepts as [{ extra: Record<string, unknown> }];
-      const { memo: _, ...extra } = accept.extra;
-      const header = Buffer.from(
-        JSON.stringify({
-          x402Version: 2,
-          resource: required.resource,
-          accepted: { ...accept, extra },
-          payload: { transaction: wire.toString('base64') },
-        }),
-      ).toString('base64');
+      const headers = await paymentFor(stage, wallet, path, method);
       const attempt: Attempt = {
         wallet: wallet.publicKey.toBase58(),
         requestPath: path,
@@ -118,7 +131,7 @@ export async function pay(
         requestId: null,
       };
       attempts.push(attempt);
-      const answer = await fetch(stage.url + path, { method, headers: { 'payment-signature': header } });
+      const answer = await fetch(stage.url + path, { method, headers });
       const body = (await answer.json()) as { meta?: { request_id?: string } };
       attempt.requestId = body.meta?.request_id ?? null;
       attempt.status = answer.status;

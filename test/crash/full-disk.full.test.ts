@@ -1,0 +1,170 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { openSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { docket, expectAgreement, isUndecided, type LoggedPayment, loggedPayments } from './agreement.ts';
+import { type Attempt, paymentFor, SLOT_MS, type Stage, setStage, startService } from './paid-load.ts';
+
+const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+const MEBIBYTE = 1024 * 1024;
+const DISK_BYTES = 96 * MEBIBYTE;
+/** What one payment writes is less than this. */
+const MOST_LEFT_BYTES = 72 * 1024;
+const STEP_BYTES = 4 * 1024;
+const SWEEPS = 3;
+const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 30_000;
+const CLAIM_REFUSED = 'a claim was not recorded';
+
+const probeDirectory = await mkdtemp(join(tmpdir(), 'docket-disk-'));
+const probe = await openSmallDisk(probeDirectory, MEBIBYTE);
+await probe?.close();
+await rm(probeDirectory, { recursive: true });
+if (!probe) console.warn('skipped: this system lets this user mount nothing, not even in a namespace');
+
+describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsewhere', () => {
+  let directory: string;
+  let disk: SmallDisk;
+  let stage: Stage;
+  let service: RunningProcess;
+  let path: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-full-'));
+    const set = await setStage(directory, SWEEPS + 1);
+    await mkdir(set.dataDirectory);
+    const opened = await openSmallDisk(set.dataDirectory, DISK_BYTES);
+    if (!opened) throw new Error('no disk');
+    disk = opened;
+    stage = { ...set, within: disk.within };
+    await docket(['import', FIXTURE, '--json'], stage.environment, stage.within);
+    service = await startService(stage);
+    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+    path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}`;
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await stage?.chain.kill();
+    await disk?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** One for each sweep, as a wallet may ask only so often in a minute, and another for the rest. */
+  const walletOf = (sweep: number) => {
+    const wallet = stage.wallets[sweep];
+    if (!wallet) throw new Error('no wallet');
+    return wallet;
+  };
+  const newPayment = (sweep = SWEEPS) => paymentFor(stage, walletOf(sweep), path);
+
+  async function present(headers: Record<string, string>, attempts: Attempt[] = []) {
+    const answer = await fetch(stage.url + path, { headers });
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+    const json = (await answer.json()) as any;
+    const { status } = answer;
+    attempts.push({ wallet: '', requestPath: path, status, requestId: json.meta?.request_id ?? null });
+    return { status, json };
+  }
+
+  async function readiness() {
+    const answer = await fetch(`${stage.adminUrl}/readyz`);
+    const { parts } = (await answer.json()) as {
+      parts: Record<string, { status: string; code?: string; hint?: string }>;
+    };
+    return { status: answer.status, parts };
+  }
+  const becomes = (what: string, condition: (now: Awaited<ReturnType<typeof readiness>>) => boolean) =>
+    until(what, async () => condition(await readiness()), { process: service, within: 20_000 });
+
+  it('charges nobody whom it refuses and keeps what it promised, wherever in a payment the room ends', async () => {
+    const attempts: Attempt[] = [];
+    onTestFailed(() => console.error(attempts, service.output()));
+    const [refused, pending] = [new Set<string>(), new Set<string>()];
+    let refusedClaims = 0;
+    for (let sweep = 0; sweep < SWEEPS && (refusedClaims === 0 || pending.size === 0); sweep++) {
+      for (let left = 0; left <= MOST_LEFT_BYTES; left += STEP_BYTES) {
+        const payment = await newPayment(sweep);
+        const before = service.output().split(CLAIM_REFUSED).length;
+        await disk.fill(left);
+        const { status, json } = await present(payment, attempts);
+        const atClaim = service.output().split(CLAIM_REFUSED).length > before;
+        expect([200, 202, 503]).toContain(status);
+        if (status === 202) pending.add(json.meta.request_id);
+        if (status !== 503) {
+          await disk.clear();
+          continue;
+        }
+        expect(json.error).toMatchObject({
+          code: 'service_unavailable',
+          details: { charged: false, component: 'storage', retry_after: 2 },
+        });
+        refused.add(json.meta.request_id);
+        if (atClaim) {
+          refusedClaims++;
+          // What the write-ahead log holds of it, if anything, must not come to life when it is read again.
+          await service.kill();
+        }
+        await disk.clear();
+        if (atClaim) service = await startService(stage);
+        const again = await present(payment, attempts);
+        if (again.status === 200) continue;
+        // On a slow machine its blockhash has ended meanwhile.
+        expect([again.status, again.json.error.details.reason]).toEqual([402, 'blockhash_expired']);
+        expect((await present(await newPayment(sweep), attempts)).status).toBe(200);
+      }
+    }
+    expect([refusedClaims > 0, pending.size > 0]).toEqual([true, true]);
+
+    let payments: ReadonlyMap<string, LoggedPayment> = new Map();
+    await until(
+      'every submitted payment has its outcome',
+      async () => {
+        payments = await loggedPayments(stage);
+        return ![...payments.values()].some(isUndecided);
+      },
+      { process: service, within: DECIDED_WITHIN_MS, every: 500 },
+    );
+    const settled = await expectAgreement(stage, payments.values(), attempts);
+    const settledIds = new Set(settled.map(({ requestId }) => requestId));
+    for (const id of pending) expect(settledIds.has(id), `${id} was promised`).toBe(true);
+    const recorded = await docket(['audit', 'replay', 'payments', '--json'], stage.environment, stage.within);
+    for (const id of refused) {
+      expect(recorded).not.toContain(id);
+      expect((await fetch(`${stage.url}/v2/results/${id}`)).status).toBe(404);
+    }
+    console.log(
+      `${attempts.length} payments on a disk that was nearly full: ${settled.length} settled, ${refused.size} refused ` +
+        `(${refusedClaims} at their claim), ${pending.size} pending at first`,
+    );
+  });
+
+  it('says when its disk runs full, is out of service while it is, and well again by itself', async () => {
+    onTestFailed(() => console.error(service.output()));
+    await becomes('nominal', ({ status, parts }) => status === 200 && parts.disk?.status === 'nominal');
+    await disk.fill(32 * MEBIBYTE);
+    await becomes(
+      'low',
+      ({ status, parts }) => status === 200 && parts.disk?.status === 'degraded' && parts.disk.code === 'low_disk',
+    );
+    await disk.fill(4 * MEBIBYTE);
+    await becomes('short', ({ status, parts }) => status === 503 && parts.disk?.code === 'storage_full');
+    // Whoever still asks is answered as long as there is room at all.
+    expect((await present(await newPayment())).status).toBe(200);
+    await disk.fill(0);
+    await becomes(
+      'full',
+      ({ status, parts }) => status === 503 && parts.event_log?.status === 'down' && !!parts.event_log.hint,
+    );
+    expect((await present(await newPayment())).status).toBe(503);
+    const metrics = await (await fetch(`${stage.adminUrl}/metrics`)).text();
+    expect(Number(/^docket_disk_free_bytes (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(MEBIBYTE);
+    await disk.clear();
+    await becomes('nominal again', ({ status, parts }) => {
+      const all = Object.values(parts).every((part) => part.status === 'nominal');
+      return status === 200 && all;
+    });
+    expect((await present(await newPayment())).status).toBe(200);
+  });
+});
