@@ -114,7 +114,6 @@ export class RpcConnections {
           ended();
           resolve(Buffer.concat(parts).toString('utf8'));
         });
-        response.on('aborted', () => fail(new EndpointFailure('the answer was cut off', true)));
         response.on('error', () => fail(new EndpointFailure('the answer was cut off', true)));
       });
       const late = () => fail(new EndpointFailure(`no answer within ${Math.ceil(timeoutMs)} ms`, true));

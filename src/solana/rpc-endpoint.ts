@@ -69,9 +69,6 @@ export class RpcEndpoint {
 
   /** What was asked and has not gone out yet never will. */
   close(): void {
-    const never = new EndpointFailure('the connection to the chain is closed', false);
-    for (const { reject } of [...this.#gathering.values()].flat()) reject(never);
-    this.#gathering.clear();
     this.#connections.close();
   }
 

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type EndpointFailure, HttpRefusal, RpcConnections } from '../../src/solana/rpc-connections.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(() => {
+  vi.useRealTimers();
   for (const each of open.splice(0)) each.close();
 });
 
@@ -88,6 +89,20 @@ describe('a post', () => {
       mayHaveHappened: true,
     });
     expect(requests).toBe(3);
+  });
+
+  it('has no more time for being tried again', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let requests = 0;
+    const { connections } = await facing((request, response) => {
+      requests++;
+      if (requests === 1) return response.end('answer');
+      if (requests > 2) return;
+      vi.advanceTimersByTime(700);
+      request.socket.destroy();
+    });
+    await connections.post('{}', 800);
+    expect((await failureOf(connections.post('{}', 800)))?.message).toMatch(/^no answer within 10[01] ms$/);
   });
 });
 

@@ -159,6 +159,17 @@ describe('a batch that fails', () => {
   });
 });
 
+describe('calls that are refused for being in a batch', () => {
+  it('are answered when asked again, for then they go alone', async () => {
+    const particular: FaultyRpc['fault'] = (call, { isBatch }) =>
+      isBatch ? { type: 'error', code: -32600 } : echo(call);
+    const { servers, endpoints, askAll } = await facing([particular]);
+    expect(await askAll([1, 2])).toEqual([1, 2]);
+    expect(await Promise.all([3, 4].map((value) => endpoints.askAll(asking(value))))).toEqual([[3], [4]]);
+    expect(shapes(servers[0])).toEqual([2, ...alone(2), 2, ...alone(2)]);
+  });
+});
+
 describe('what is sent everywhere at once', () => {
   it('shares its requests with nobody', async () => {
     const { servers, endpoints } = await facing([poisoned({ type: 'drop' }), echo]);
