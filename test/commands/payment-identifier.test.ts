@@ -96,4 +96,8 @@ describe('what a claim is worth', () => {
     expect(standing([], { age: CLAIM_LIFE })).toBe('abandoned');
     expect(standing([...bought], { age: CLAIM_LIFE })).toBe('submitted');
   });
+  it('claimed by a clock that was set back by more than a minute since, it is abandoned too', () => {
+    expect(standing([], { age: 1 - CLAIM_LIFE })).toBe('under_way');
+    expect(standing([], { age: -CLAIM_LIFE })).toBe('abandoned');
+  });
 });

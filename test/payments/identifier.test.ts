@@ -138,6 +138,23 @@ describe('the same identifier and the same request', () => {
     expect([gone.status, gone.json.error.code, gone.json.error.details.charged]).toEqual([410, 'result_gone', false]);
   });
 
+  it('are told that the answer is damaged, and given it once it is restored; nothing is charged for either', async () => {
+    const bought = await buy();
+    const { data } = (await world.events()).findLast(({ type }) => type === 'QueryAnswered')!;
+    const ask = [() => buy(), () => world.get(locationOf(bought)!)];
+    await world.storage.damage(data.answer as string);
+    for (const again of ask) {
+      const damaged = await uncharged(again);
+      expect([damaged.status, damaged.json.error.code]).toEqual([500, 'result_damaged']);
+      const { charged, transaction, hint } = damaged.json.error.details;
+      expect([charged, hint]).toEqual([false, expect.stringContaining('charges nothing')]);
+      const settled = (await world.events()).filter(({ type }) => type === 'PaymentSubmitted');
+      expect(settled.map((event) => event.data.transaction)).toContain(transaction);
+    }
+    await world.storage.damage(data.answer as string);
+    for (const again of ask) expect((await uncharged(again)).text).toBe(bought.text);
+  });
+
   it('while it is pending are a 202 with the winner’s result_url, and the answer after that', async () => {
     const { blockHeight, signatureStatus } = world.chain;
     world.disturb({ signatureStatus: async () => null, blockHeight: async () => 0 });

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
-import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { steadyClock } from '../../src/steady-clock.ts';
 import { dyingAt, until } from './steering.ts';
-import { openWorld, USDC, type World } from './world.ts';
+import { altered, openWorld, USDC, type World } from './world.ts';
 
 let world: World;
 let wallet: Keypair;
@@ -137,6 +138,88 @@ describe('finality', () => {
     world.disturb();
     expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
     expect((await result(requestOf(answer))).status).toBe(200);
+  }, 15_000);
+});
+
+describe('a wall clock that is set while recovery runs', () => {
+  const HOUR = 3_600 * MICROS_PER_SECOND;
+  const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+  const denied = async (question: string) => {
+    world.disturb({
+      send: async (wire) => {
+        const outcome = await world.chain.send(wire);
+        world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
+        return outcome;
+      },
+    });
+    const answer = await world.get(`/v2/case?q=${question}`, world.pay(wallet));
+    expect(answer.status).toBe(402);
+    world.disturb();
+    await visible();
+    return answer;
+  };
+
+  it.each([-6, 6])(
+    'by %i hours hides no payment that was given up: it is looked at in half a minute',
+    async (hours) => {
+      let shift = 0;
+      let passed = 0;
+      const recovery = world.recoverBy(
+        { now: () => systemClock.now() + shift + passed },
+        { now: () => steadyClock.now() + passed },
+      );
+      await recovery.round();
+      const answer = await denied(`denied-${hours}`);
+      shift = hours * HOUR;
+      expect(await recovery.round()).toMatchObject({ settledLate: 0 });
+      passed = 30 * MICROS_PER_SECOND;
+      expect(await recovery.round()).toMatchObject({ settledLate: 1 });
+      expect(await result(requestOf(answer))).toMatchObject({ status: 200 });
+    },
+  );
+
+  it('back by hours puts off no look at finality', async () => {
+    const answer = await world.get('/v2/case?q=final-by-another-clock', world.pay(wallet));
+    await visible();
+    const recovery = world.recoverLater(-6 * HOUR);
+    const types = await until(
+      async () => {
+        await recovery.round();
+        return typesOf(requestOf(answer));
+      },
+      (seen) => seen.includes('PaymentFinalized'),
+    );
+    expect(types).toContain('PaymentFinalized');
+  });
+
+  it('back by hours leaves its lease to be renewed, so that it is not taken for dead', async () => {
+    let shift = 0;
+    let passed = 0;
+    const asked: number[] = [];
+    const clock = { now: () => systemClock.now() + shift + passed };
+    const readStore = altered(world.storage.readStore, {
+      acquireLease: (name, owner, now, duration) => {
+        asked.push(now);
+        return world.storage.readStore.acquireLease(name, owner, now, duration);
+      },
+    });
+    const recovery = world.recoverBy(clock, { now: () => steadyClock.now() + passed }, readStore);
+    const stop = new AbortController();
+    const running = recovery.run(stop.signal);
+    await until(
+      async () => asked.length,
+      (count) => count === 1,
+    );
+    shift = -6 * HOUR;
+    passed = 6 * MICROS_PER_SECOND;
+    await until(
+      async () => asked.length,
+      (count) => count > 1,
+      8_000,
+    );
+    stop.abort();
+    await running;
+    expect(asked.at(-1)!).toBeLessThan(systemClock.now() - 5 * HOUR);
   }, 15_000);
 });
 

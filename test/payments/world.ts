@@ -19,7 +19,7 @@ import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from '../../src/http/v2/wallet-keys.ts';
-import { systemClock } from '../../src/instant.ts';
+import { type Clock, systemClock } from '../../src/instant.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
@@ -146,18 +146,22 @@ export async function openWorld({
   let fault: Partial<Chain> = {};
   const faultyChain = altered<Chain>(chain, new Proxy({}, { get: (_target, name) => (fault as never)[name] }));
   const purchasing = createPurchasing({ ...ports, chain: faultyChain });
-  /** Recovery as a process has it that was started just now, or that looks at the clock later. */
-  const recoverLater = (laterMicros = 0): PaymentRecovery =>
+  /** Recovery as a process has it that was started just now, by clocks of its own. */
+  const recoverBy = (clock: Clock, steady?: Clock, readStore = storage.readStore): PaymentRecovery =>
     createPaymentRecovery({
       owner: randomUUID(),
       ...ports,
       ...storage,
-      clock: { now: () => systemClock.now() + laterMicros },
+      readStore,
+      clock,
+      ...(steady && { steady }),
       chain: faultyChain,
       logger,
       underway: purchasing.underway,
       secondLookMs: 2 * slotMs,
     });
+  /** The same, where the clock is later. */
+  const recoverLater = (laterMicros = 0): PaymentRecovery => recoverBy({ now: () => systemClock.now() + laterMicros });
 
   const merchant = { network, payTo: payTo.address, feePayer: feePayer.address };
   const asked: string[] = [];
@@ -302,6 +306,7 @@ export async function openWorld({
     runner,
     ports,
     purchasing,
+    recoverBy,
     recoverLater,
     alarms,
     faultyChain,

@@ -166,6 +166,50 @@ describe('a callback', () => {
     });
   });
 
+  it.each(['envelope', 'target'] as const)(
+    'whose %s is damaged fails by the schedule, says so, and is sent once that is restored',
+    async (damaged) => {
+      world = await openDeliveryWorld();
+      const id = await world.schedule();
+      const { facts } = await world.stateOf(id);
+      await world.storage.damage(facts[damaged]!);
+      world.node();
+      await attempts(id, 1);
+      expect(await world.stateOf(id)).toMatchObject({ status: 'retrying' });
+      await until(async () => {
+        expect((await world.recordOf(id))?.attemptLog.at(-1)).toMatchObject({
+          failureClass: 'content_damaged',
+          responseCode: null,
+        });
+      });
+      // Not before its time: nothing is looked at again and again.
+      world.forward(3 * MINUTE - 1);
+      await sleep(100);
+      expect((await world.stateOf(id)).attempts).toBe(1);
+      await world.storage.damage(facts[damaged]!);
+      world.forward(1);
+      await attempts(id, 2);
+      expect(await world.stateOf(id)).toMatchObject({ status: 'succeeded' });
+      expect(world.received.map(({ path }) => path)).toEqual(['/ok']);
+    },
+  );
+
+  it('whose envelope stays damaged has failed after seven attempts', async () => {
+    world = await openDeliveryWorld();
+    const id = await world.schedule();
+    await world.storage.damage((await world.stateOf(id)).facts.envelope!);
+    world.node();
+    await attempts(id, 1);
+    for (const [index, minutes] of [3, 9, 27, 81, 243, 729].entries()) {
+      world.forward(minutes * MINUTE);
+      await attempts(id, index + 2);
+    }
+    world.forward(24 * 60 * MINUTE);
+    await sleep(100);
+    expect(await world.stateOf(id)).toMatchObject({ status: 'failed', attempts: 7, nextAttemptAt: null });
+    expect(world.received).toHaveLength(0);
+  });
+
   it('to what is no URL fails with a reason, on schedule', async () => {
     world = await openDeliveryWorld();
     world.node();

@@ -49,6 +49,21 @@ describe('the queue of due deliveries', () => {
     expect(taken.filter(Boolean).length).toBeLessThan(30);
     expect(queue.add(due('x', { origin: 'another' }))).toBe(true);
   });
+  it('gives another time to what has become long overdue in it, and leaves the rest', () => {
+    const queue = new CallbackQueue();
+    const now = 3_600_000_000;
+    for (let i = 0; i < 3; i++) queue.add(due(`overdue ${i}`, { dueAt: i }));
+    queue.add(due('just due', { dueAt: now - 1_000_000 }));
+    queue.add(due('later', { dueAt: now + 1 }));
+    queue.add(due('earlier now', { dueAt: 5 }));
+    queue.add(due('earlier now', { dueAt: 4 }));
+    let next = now;
+    queue.respread(now, () => next++);
+    expect(queue.size).toBe(6);
+    expect(takeAll(queue, now)).toEqual(['just due', 'overdue 0']);
+    expect(takeAll(queue, now + 1).sort()).toEqual(['later', 'overdue 1']);
+    expect(takeAll(queue, now + 100).sort()).toEqual(['earlier now', 'overdue 2']);
+  });
   it('forgets what others tend now', () => {
     const queue = new CallbackQueue();
     for (let partition = 0; partition < 4; partition++) queue.add(due(`p${partition}`, { partition }));

@@ -340,6 +340,29 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await other.acquireLease(name, 'B', DURATION + 1, DURATION)).toEqual(current);
       });
 
+      it('of a clock that has since been set back end when nobody renews them, not before', async () => {
+        const name = randomUUID();
+        const hours = 6 * 3_600 * MICROS_PER_SECOND;
+        const lost = await store.acquireLease(name, 'A', hours, DURATION);
+        for (const now of [0, DURATION / 2, DURATION - 1])
+          expect(await other.acquireLease(name, 'B', now, DURATION)).toBeNull();
+        const taken = await other.acquireLease(name, 'B', DURATION, DURATION);
+        expect(taken?.token).toBeGreaterThan(lost?.token ?? 0);
+        await store.releaseLease(lost!);
+        expect(await store.acquireLease(name, 'C', DURATION + 1, DURATION)).toBeNull();
+        expect(await store.acquireLease(name, 'C', 2 * DURATION, DURATION)).not.toBeNull();
+      });
+
+      it('are not taken from a holder whose clock is ahead for as long as it renews them', async () => {
+        const name = randomUUID();
+        const ahead = 6 * 3_600 * MICROS_PER_SECOND;
+        const held = await store.acquireLease(name, 'A', ahead, DURATION);
+        for (let now = 0; now < 5 * DURATION; now += DURATION / 3) {
+          expect(await other.acquireLease(name, 'B', now, DURATION)).toBeNull();
+          expect(await store.acquireLease(name, 'A', ahead + now + 1, DURATION)).toEqual(held);
+        }
+      });
+
       it('go to one of many that ask at the same time', async () => {
         const name = randomUUID();
         const asked = Array.from({ length: 20 }, (_, index) =>

@@ -4,7 +4,8 @@ import Database from 'better-sqlite3';
 import { Binary, MongoClient } from 'mongodb';
 
 const spoil = (bytes: Buffer): Buffer => {
-  bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
+  const last = bytes.length - 1;
+  bytes.writeUInt8(bytes.readUInt8(last) ^ 1, last);
   return bytes;
 };
 

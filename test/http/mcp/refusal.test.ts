@@ -9,6 +9,12 @@ const told = (refused: ReturnType<typeof problem>, argument?: string) =>
   toolError(service, { tool: 'service_case_query', requestId: 'r', ...(argument ? { argument } : {}) }, refused)
     .next_step;
 
+it('of a damaged answer says what costs nothing, and what costs anew', () => {
+  const step = told(problem('result_damaged', { transaction: 'abc' }));
+  expect(step).toMatch(/^Nothing was charged\. Sending the same call again charges nothing/);
+  expect(step).toMatch(/For an answer now: .*new payment/);
+});
+
 describe('a payment that is used', () => {
   it('is never to be paid anew while its own call may yet be charged', () => {
     const underWay = usedProblem(payment.initialState);
