@@ -7,6 +7,7 @@ import { type Fault, type FaultyRpc, openFaultyRpc, type RpcCall } from './fault
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
@@ -161,6 +162,8 @@ describe('a batch that fails', () => {
 
 describe('calls that are refused for being in a batch', () => {
   it('are answered when asked again, for then they go alone', async () => {
+    // They come back at the same moment.
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const particular: FaultyRpc['fault'] = (call, { isBatch }) =>
       isBatch ? { type: 'error', code: -32600 } : echo(call);
     const { servers, endpoints, askAll } = await facing([particular]);
