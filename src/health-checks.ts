@@ -63,7 +63,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
     read_store: whileItAnswers(parts.readStore),
-    ...(freeBytes && { disk: () => disk(freeBytes) }),
+    ...(freeBytes && { disk: async () => diskFinding(await freeBytes()) }),
     chain: () => chainAnswers(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
@@ -87,9 +87,11 @@ export const alarmsTo =
       );
   };
 
-/** Looked at before it is full: then nothing is sold any more, and what was sold cannot be finished. */
-async function disk(freeBytes: () => Promise<number | null>): Promise<Finding> {
-  const free = await freeBytes();
+/**
+ * What so many bytes left where DATA_DIR lies mean (null: nobody knows). Looked at before the disk is full: then nothing is
+ * sold any more, and what was sold cannot be finished.
+ */
+export function diskFinding(free: number | null): Finding {
   if (free === null || free >= LOW_DISK_BYTES) return NOMINAL;
   const reason = `the disk that holds DATA_DIR has ${Math.floor(free / MEBIBYTE)} MiB left`;
   const hint = 'Free space on it, or move DATA_DIR to a larger one while the service is stopped.';

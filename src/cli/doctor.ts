@@ -6,9 +6,11 @@ import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../callbacks/open-master-keys.ts';
 import { loadMasterKeyVersions } from '../commands/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
+import { diskFinding } from '../health-checks.ts';
 import { systemClock } from '../instant.ts';
 import { openStorage } from '../main.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
+import { freeBytes } from '../storage/disk-space.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
 
@@ -33,15 +35,17 @@ function node(): Diagnosis {
   return bad('node', process.versions.node, `Install Node ${LEAST_NODE.join('.')} or later.`);
 }
 
-function dataFolder(config: Config): Diagnosis {
+async function dataFolder(config: Config): Promise<Diagnosis> {
+  const part = 'data folder';
   const { dataDirectory } = config;
   try {
     mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
     accessSync(dataDirectory, constants.R_OK | constants.W_OK);
-    return good('data folder', dataDirectory);
   } catch (error) {
-    return bad('data folder', textOf(error), 'Give DATA_DIR a folder that this user may write to.');
+    return bad(part, textOf(error), 'Give DATA_DIR a folder that this user may write to.');
   }
+  const { reason, hint = '' } = diskFinding(await freeBytes(dataDirectory));
+  return reason === null ? good(part, dataDirectory) : bad(part, reason, hint);
 }
 
 async function storage(config: Config): Promise<readonly Diagnosis[]> {
@@ -57,7 +61,7 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
       await storage.close();
     }
   } catch (error) {
-    const mend = 'Check the disk and the rights of DATA_DIR; restore it from a backup if it is damaged.';
+    const mend = error instanceof StorageFailure ? error.hint : 'Check the disk and the rights of DATA_DIR.';
     return [bad('event log', textOf(error), mend)];
   }
 }
@@ -236,7 +240,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
       bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
     ];
   }
-  diagnoses.push(dataFolder(config), ...(await storage(config)), await masterKey(config));
+  diagnoses.push(await dataFolder(config), ...(await storage(config)), await masterKey(config));
   const readiness = await askService(config);
   if (readiness) diagnoses.push(...serviceParts(readiness));
   else diagnoses.push(good('service', 'not running'), ...(await freePorts(config)));

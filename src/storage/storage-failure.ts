@@ -3,7 +3,7 @@
  * this one, so that a projection never mistakes a full disk for a poison event.
  */
 const HINTS = {
-  storage_full: 'Free space on the disk that holds DATA_DIR; the service goes on by itself.',
+  storage_full: 'Free space on the disk that holds DATA_DIR; a running service goes on by itself.',
   storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
   storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
   storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',

@@ -160,6 +160,10 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     expect((await present(await newPayment())).status).toBe(503);
     const metrics = await (await fetch(`${stage.adminUrl}/metrics`)).text();
     expect(Number(/^docket_disk_free_bytes (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(MEBIBYTE);
+    const found = await docket(['doctor', '--json'], stage.environment, stage.within).catch(({ stdout }) => stdout);
+    expect(JSON.parse(found).checks).toContainEqual(
+      expect.objectContaining({ part: 'data folder', ok: false, found: expect.stringContaining('0 MiB left') }),
+    );
     await disk.clear();
     await becomes('nominal again', ({ status, parts }) => {
       const all = Object.values(parts).every((part) => part.status === 'nominal');
