@@ -36,9 +36,10 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
+import { steadyClock } from './steady-clock.ts';
+import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
-import { withDamageAlarm } from './storage/damage-alarm.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -221,7 +222,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     storage,
     runner,
     addressLimit:
-      config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, clock),
+      config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, steadyClock),
     sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },

@@ -123,8 +123,8 @@ async function untilSettled(
 ): Promise<{ readonly response: Response; readonly transaction: string; readonly resultUrl: string }> {
   const { payment } = PendingAnswer.parse(await first.json());
   note(context, `The payment ${payment.transaction} is not settled yet; waiting for ${payment.result_url}`);
-  const deadline = Date.now() + PENDING_PATIENCE_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + PENDING_PATIENCE_MS;
+  while (performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, payment.retry_after * 1_000));
     const response = await fetch(payment.result_url).catch(() => null);
     if (response && response.status !== 202) {

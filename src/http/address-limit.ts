@@ -20,7 +20,10 @@ interface Window {
   readonly endsAt: Micros;
 }
 
-/** @param perMinute at least 1 */
+/**
+ * @param perMinute at least 1
+ * @param clock one that is never set: else an address could be kept out for as long as it was set back
+ */
 export function createAddressLimit(perMinute: number, clock: Clock): AddressLimit {
   /** In the order in which they end, since all are of one length. */
   const windows = new Map<string, Window>();

@@ -53,13 +53,13 @@ export class SqliteFile {
    * @throws StorageFailure for everything that is wrong with the database itself
    */
   async whenFree<Result>(work: () => Result): Promise<Result> {
-    const giveUpAt = Date.now() + BUSY_AT_ALL_MS;
+    const giveUpAt = performance.now() + BUSY_AT_ALL_MS;
     for (;;) {
       try {
         return translated(this.#options, work);
       } catch (error) {
         const busy = error instanceof StorageFailure && error.code === 'storage_busy';
-        if (!busy || Date.now() >= giveUpAt) throw error;
+        if (!busy || performance.now() >= giveUpAt) throw error;
       }
       await sleep(1 + Math.random() * 10);
     }
