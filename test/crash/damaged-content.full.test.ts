@@ -1,0 +1,141 @@
+/**
+ * A disk spoils what was stored of a paid answer and of its callback, and the service is killed in between: callers are
+ * told what is wrong and never charged for asking, the callback fails by its schedule, the operator is told once by each
+ * process, and all is well again once the bytes are restored.
+ */
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
+import { damageInSqlite } from '../support/damage.ts';
+import { type MovedClock, movedClock } from '../support/moved-clock.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { docket } from './agreement.ts';
+import { loggedDeliveries } from './delivery-agreement.ts';
+import { type Attempt, FUNDS, pay, type Stage, setStage, startService } from './paid-load.ts';
+
+const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+const MINUTE_MS = 60_000;
+
+interface Logged {
+  readonly type: string;
+  readonly data: {
+    readonly answer?: string;
+    readonly envelope?: string;
+    readonly failureClass?: string | null;
+    readonly attempt?: number;
+    readonly outcome?: string;
+  };
+}
+
+describe('a service whose disk spoils an answer and its callback', () => {
+  let directory: string;
+  let stage: Stage;
+  let receiver: Server;
+  let service: RunningProcess;
+  let clock: MovedClock;
+  let status = 503;
+  const received: string[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'docket-damage-'));
+    receiver = createServer(async (request, response) => {
+      let body = '';
+      for await (const part of request) body += part;
+      received.push(body);
+      response.writeHead(status).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    clock = movedClock(directory);
+    const setting = await setStage(directory, 1);
+    const allowed = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    stage = {
+      ...setting,
+      environment: { ...setting.environment, ...clock.environment, CALLBACK_ALLOW_PRIVATE: allowed },
+    };
+    await docket(['import', FIXTURE, '--json'], stage.environment);
+    service = await startService(stage);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await stage?.chain.kill();
+    receiver?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const events = async (family: string): Promise<readonly Logged[]> =>
+    (await docket(['audit', 'replay', family, '--json'], stage.environment))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Logged);
+  const failures = async () =>
+    (await events('deliveries'))
+      .filter(({ type, data }) => type === 'DeliveryAttemptFinished' && data.outcome !== 'interrupted')
+      .map(({ data }) => data.failureClass);
+  const attempted = (classes: readonly (string | null)[]) =>
+    until('the attempt has its outcome', async () => (await failures()).length === classes.length, {
+      process: service,
+      every: 500,
+    }).then(async () => expect(await failures()).toEqual(classes));
+  const alarms = (output: string) => output.split('\n').filter((line) => line.includes('"alarm":"payload_damaged"'));
+  const damagedBlobs = async () =>
+    /^docket_damaged_payloads_total (\d+)$/m.exec(await (await fetch(`${stage.adminUrl}/metrics`)).text())?.[1];
+
+  it('tells callers, receivers’ owners and operators, and loses nothing', async () => {
+    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+    const { port } = receiver.address() as AddressInfo;
+    const target = encodeURIComponent(`http://127.0.0.1:${port}/hook`);
+    const path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}&callback_url=${target}`;
+    const attempts: Attempt[] = [];
+    const [wallet] = stage.wallets;
+    await pay(stage, wallet!, path, attempts, () => attempts.some(({ status: told }) => told === 200));
+    const result = () => fetch(`${stage.url}/v2/results/${attempts.at(-1)?.requestId}`);
+    const bought = await (await result()).text();
+    await attempted(['http_5xx']);
+
+    const answer = (await events('payments')).find(({ data }) => data.answer)?.data.answer;
+    const envelope = (await events('deliveries')).find(({ data }) => data.envelope)?.data.envelope;
+    const spoil = () => Promise.all([answer, envelope].map((name) => damageInSqlite(stage.dataDirectory, `${name}`)));
+    await spoil();
+
+    const asked = await result();
+    const { error } = (await asked.json()) as { error: { code: string; details: { charged: boolean } } };
+    expect([asked.status, error.code, error.details.charged]).toEqual([500, 'result_damaged', false]);
+    clock.move(4 * MINUTE_MS);
+    await attempted(['http_5xx', 'content_damaged']);
+    await result();
+    expect(await damagedBlobs()).toBe('2');
+    expect(alarms(service.output())).toHaveLength(2);
+
+    await service.kill();
+    service = await startService(stage);
+    clock.move(10 * MINUTE_MS);
+    await attempted(['http_5xx', 'content_damaged', 'content_damaged']);
+    // Between its attempts it is left alone.
+    await new Promise((done) => setTimeout(done, 2_000));
+    expect(await failures()).toHaveLength(3);
+    expect((await result()).status).toBe(500);
+    expect(alarms(service.output())).toHaveLength(2);
+    expect(received).toHaveLength(1);
+
+    await service.kill();
+    await spoil();
+    status = 204;
+    service = await startService(stage);
+    expect(await (await result()).text()).toBe(bought);
+    clock.move(30 * MINUTE_MS);
+    await attempted(['http_5xx', 'content_damaged', 'content_damaged', null]);
+    expect(received).toHaveLength(2);
+    expect(received[1]).toBe(received[0]);
+    const [delivery] = [...(await loggedDeliveries(stage)).values()];
+    expect(delivery?.wait).toBeNull();
+    const settled = (await events('payments')).filter(({ type }) => type === 'PaymentSettled').length;
+    const left = FUNDS - (await stage.rpc.tokens(tokenAccountOf(wallet!.publicKey).toBase58()));
+    expect([settled, left]).toEqual([1, PRICE]);
+  }, 180_000);
+});
