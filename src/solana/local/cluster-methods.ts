@@ -1,6 +1,5 @@
 /** RPC methods about slots, blockhashes and the cluster as a whole. */
 
-import bs58 from 'bs58';
 import { GENESIS_HASHES } from '../addresses.ts';
 import type { Commitment } from '../chain.ts';
 import { feeOf } from './fees.ts';
@@ -73,14 +72,14 @@ export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
   isBlockhashValid(ledger, parameters) {
     const blockhash = parameters.address(0);
     const slot = contextSlot(ledger, parameters.settings(1));
-    const of = ledger.clock.slotOf(bs58.encode(blockhash));
+    const of = ledger.clock.slotOf(blockhash);
     return inContext(slot, of !== null && of <= slot);
   },
 
   getFeeForMessage(ledger, parameters) {
     const message = parameters.message(0);
     const slot = contextSlot(ledger, parameters.settings(1));
-    const valid = ledger.clock.slotOf(bs58.encode(message.blockhash)) !== null;
+    const valid = ledger.clock.slotOf(message.blockhash) !== null;
     return inContext(slot, valid ? feeOf(message) : null);
   },
 

@@ -26,6 +26,13 @@ interface Batch {
   readonly done: Promise<void>;
 }
 
+/** What became of a transaction. */
+export interface Status {
+  readonly slot: number;
+  /** JSON; null for success. */
+  readonly error: string | null;
+}
+
 export interface SimulationOptions {
   readonly checkSignatures: boolean;
   readonly replaceBlockhash: boolean;
@@ -46,6 +53,10 @@ export class Ledger {
   readonly #onSlotsUnsaved: (error: unknown) => void;
   /** Messages executed within the life of a blockhash, with their slot: none is executed twice. */
   readonly #used = new Map<string, number>();
+  /** Bytes whose signatures held in a simulation, with its slot: whoever simulates sends the same bytes next. */
+  readonly #verified = new Map<string, number>();
+  /** What landed within the life of a blockhash, by its signature: what everybody asks about. */
+  readonly #recent = new Map<string, Status>();
   #batch: Batch | null = null;
   #failed = false;
   #slotsUnsaved = false;
@@ -84,10 +95,9 @@ export class Ledger {
     if (!this.clock.advance()) return;
     this.#beginSlot();
     const oldest = this.clock.slot - BLOCKHASH_LIFETIME;
-    for (const [key, slot] of this.#used) {
-      if (slot >= oldest) break;
-      this.#used.delete(key);
-    }
+    forgetBefore(oldest, this.#used, (slot) => slot);
+    forgetBefore(oldest, this.#verified, (slot) => slot);
+    forgetBefore(oldest, this.#recent, ({ slot }) => slot);
     try {
       this.store.saveSlot(this.clock.slot, this.clock.unixTime);
       this.#slotsUnsaved = false;
@@ -140,13 +150,13 @@ export class Ledger {
     }
     const accounts = usedAccounts(message, this.machine);
     const before = this.balances.read(accounts);
-    const execution = this.machine.execute(bytes);
+    const execution = this.machine.execute(bytes, !this.#verified.delete(digest(bytes)));
     if (execution.error !== null && !options.skipPreflight) {
       // Preflight found what execution would have: nothing happened, the fee included.
       this.#putBack(accounts[0]?.key, before);
       throw preflightFailure(execution);
     }
-    const after = this.balances.read(accounts);
+    const after = this.balances.read(accounts, before);
     const landed = execution.error === null || (after.lamports[0] ?? 0) < (before.lamports[0] ?? 0);
     if (!landed) return signature;
     const record: TransactionRecord = {
@@ -158,6 +168,7 @@ export class Ledger {
       outcome: outcomeJson(accounts, before, after, execution),
     };
     this.#used.set(messageKey(transaction), record.slot);
+    this.#recent.set(signature, record);
     await this.#persist(record, before, after);
     return signature;
   }
@@ -224,15 +235,26 @@ export class Ledger {
     this.#assertSound();
     const execution = this.machine.simulate(transaction.bytes, options.checkSignatures);
     if (execution.error === 'SignatureFailure') throw signatureFailure();
+    if (options.checkSignatures && execution.error === null) {
+      this.#verified.set(digest(transaction.bytes), this.clock.slot);
+    }
     const refusal = this.#refusal(transaction);
     if (!refusal || (refusal === 'BlockhashNotFound' && options.replaceBlockhash)) return execution;
-    return { ...NOTHING, error: refusal, accounts: new Map() };
+    return { ...NOTHING, error: refusal, accounts: () => new Map() };
   }
 
   /** Why no block can take the transaction, whatever it does. */
   #refusal(transaction: Transaction): 'BlockhashNotFound' | 'AlreadyProcessed' | null {
-    if (this.clock.slotOf(bs58.encode(transaction.message.blockhash)) === null) return 'BlockhashNotFound';
+    if (this.clock.slotOf(transaction.message.blockhash) === null) return 'BlockhashNotFound';
     return this.#used.has(messageKey(transaction)) ? 'AlreadyProcessed' : null;
+  }
+
+  /**
+   * What became of a transaction that landed lately; null where only the store can tell. Like every other answer it may
+   * be told once what is `durable` is.
+   */
+  recentStatus(signature: string): Status | null {
+    return this.#recent.get(signature) ?? null;
   }
 
   transaction(signature: Buffer): StoredTransaction | null {
@@ -240,7 +262,16 @@ export class Ledger {
   }
 }
 
-const messageKey = ({ message }: Transaction): string => createHash('sha256').update(message.bytes).digest('base64');
+const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64');
+const messageKey = ({ message }: Transaction): string => digest(message.bytes);
+
+/** Forgets what is older than a slot. Entries were made in the order of their slots. */
+function forgetBefore<Value>(oldest: number, entries: Map<string, Value>, slotOf: (value: Value) => number): void {
+  for (const [key, value] of entries) {
+    if (slotOf(value) >= oldest) return;
+    entries.delete(key);
+  }
+}
 
 const sameState = (a: AccountState | null, b: AccountState | null): boolean =>
   a === b ||

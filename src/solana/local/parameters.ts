@@ -38,18 +38,14 @@ export class Parameters {
   }
 
   addresses(index: number, most: number): readonly Buffer[] {
-    return this.#texts(index, most).map(addressOf);
+    return this.texts(index, most).map(addressOf);
   }
 
   signature(index: number): Buffer {
     return signatureOf(this.text(index, 'signature'));
   }
 
-  signatures(index: number, most: number): readonly Buffer[] {
-    return this.#texts(index, most).map(signatureOf);
-  }
-
-  #texts(index: number, most: number): readonly string[] {
+  texts(index: number, most: number): readonly string[] {
     const value = this.#values[index];
     if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
       throw invalidParameters('Invalid params: an array of strings is expected.');

@@ -30,6 +30,7 @@ export class SlotClock {
   readonly #monotonicMs: () => number;
   readonly #startedMs: number;
   readonly #startedSeconds: number;
+  /** Slots of the blockhashes that are valid, by their bytes in latin1. */
   readonly #valid = new Map<string, number>();
   #slot: number;
   #slotBeganMs: number;
@@ -43,7 +44,7 @@ export class SlotClock {
     this.#startedSeconds = Math.max(unixTime, Math.floor(wallSeconds()));
     this.#slot = slot;
     for (let known = Math.max(0, slot - BLOCKHASH_LIFETIME); known <= slot; known++) {
-      this.#valid.set(this.blockhash(known), known);
+      this.#valid.set(keyOf(this.blockhashBytes(known)), known);
     }
   }
 
@@ -70,9 +71,9 @@ export class SlotClock {
     const target = this.#slot + Math.min(passed, MAX_CATCH_UP_SLOTS);
     while (this.#slot < target) {
       this.#slot++;
-      this.#valid.set(this.blockhash(this.#slot), this.#slot);
+      this.#valid.set(keyOf(this.blockhashBytes(this.#slot)), this.#slot);
       const expired = this.#slot - BLOCKHASH_LIFETIME - 1;
-      if (expired >= 0) this.#valid.delete(this.blockhash(expired));
+      if (expired >= 0) this.#valid.delete(keyOf(this.blockhashBytes(expired)));
     }
     return true;
   }
@@ -93,7 +94,9 @@ export class SlotClock {
   }
 
   /** The slot of a blockhash that is still valid, else null. */
-  slotOf(blockhash: string): number | null {
-    return this.#valid.get(blockhash) ?? null;
+  slotOf(blockhash: Buffer): number | null {
+    return this.#valid.get(keyOf(blockhash)) ?? null;
   }
 }
+
+const keyOf = (blockhash: Buffer): string => blockhash.toString('latin1');

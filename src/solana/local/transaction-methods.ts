@@ -1,10 +1,9 @@
 /** RPC methods that send, try and look up transactions, and the faucet. */
 import bs58 from 'bs58';
 import { base64ToBase58, encodeAccount } from './account-encoding.ts';
-import type { StoredTransaction } from './chain-store.ts';
 import { contextSlot, inContext, type RpcMethod, slotAt } from './cluster-methods.ts';
 import { giveSol, giveUsdc } from './faucet.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Status } from './ledger.ts';
 import { commitmentOf, type Parameters, type Settings, signatureOf } from './parameters.ts';
 import { invalidParameters } from './rpc-error.ts';
 import { BLOCKHASH_LIFETIME } from './slot-clock.ts';
@@ -19,9 +18,9 @@ const MOST_SIMULATED_ACCOUNTS = 64;
 /** A cluster remembers statuses of so many slots without being asked to search its history. */
 const RECENT_SLOTS = 300;
 
-const parsedError = ({ error }: StoredTransaction): unknown => (error === null ? null : JSON.parse(error));
+const parsedError = ({ error }: Status): unknown => (error === null ? null : JSON.parse(error));
 
-const confirmationStatus = (ledger: Ledger, { slot }: StoredTransaction): string =>
+const confirmationStatus = (ledger: Ledger, { slot }: Status): string =>
   slot <= ledger.clock.finalizedSlot ? 'finalized' : 'confirmed';
 
 export const transactionMethods: Readonly<Record<string, RpcMethod>> = {
@@ -63,13 +62,13 @@ export const transactionMethods: Readonly<Record<string, RpcMethod>> = {
   },
 
   getSignatureStatuses(ledger, parameters) {
-    const signatures = parameters.signatures(0, MOST_STATUSES);
+    const signatures = parameters.texts(0, MOST_STATUSES);
     const history = parameters.settings(1).searchTransactionHistory === true;
     const { slot } = ledger.clock;
     return inContext(
       slot,
       signatures.map((signature) => {
-        const stored = ledger.transaction(signature);
+        const stored = ledger.recentStatus(signature) ?? ledger.transaction(signatureOf(signature));
         if (!stored || (!history && stored.slot < slot - RECENT_SLOTS)) return null;
         const err = parsedError(stored);
         const status = confirmationStatus(ledger, stored);
@@ -149,11 +148,12 @@ function simulatedAccounts(ledger: Ledger, wanted: unknown, execution: Simulated
     throw invalidParameters('base58 encoding not supported');
   }
   if (execution.error !== null) return addresses.map(() => null);
+  const written = execution.accounts();
   return addresses.map((address: unknown) => {
     const key = typeof address === 'string' ? bs58.decodeUnsafe(address) : undefined;
     if (key?.length !== 32) throw invalidParameters('Invalid param: Invalid');
-    const written = execution.accounts.get(Buffer.from(key).toString('hex'));
-    return encodeAccount(written ?? ledger.machine.account(key), { encoding: encoding ?? 'base64' }, ledger.balances);
+    const after = written.get(Buffer.from(key).toString('hex'));
+    return encodeAccount(after ?? ledger.machine.account(key), { encoding: encoding ?? 'base64' }, ledger.balances);
   });
 }
 

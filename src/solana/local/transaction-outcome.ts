@@ -86,11 +86,12 @@ export class BalanceReader {
     this.#tokenPrograms = tokenPrograms;
   }
 
-  read(accounts: readonly UsedAccount[]): Balances {
+  /** @param before how the same accounts stood before the transaction: those that it may not write still stand so */
+  read(accounts: readonly UsedAccount[], before?: Balances): Balances {
     const writable = new Map<string, AccountState | null>();
     const tokens: TokenAmount[] = [];
     const lamports = accounts.map((used, index) => {
-      if (!used.writable) return this.#machine.lamports(used.key);
+      if (!used.writable) return before?.lamports[index] ?? this.#machine.lamports(used.key);
       const state = this.#machine.account(used.key);
       writable.set(used.key.toString('hex'), state);
       if (!state) return 0;

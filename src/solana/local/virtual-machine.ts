@@ -32,8 +32,8 @@ export interface Execution {
 }
 
 export interface SimulatedExecution extends Execution {
-  /** Accounts that the transaction would have written, by their key in hexadecimal. */
-  readonly accounts: ReadonlyMap<string, AccountState>;
+  /** Reads the accounts that the transaction would have written, by their key in hexadecimal: few callers ask for them. */
+  accounts(): ReadonlyMap<string, AccountState>;
 }
 
 export interface SlotTime {
@@ -98,26 +98,32 @@ export class VirtualMachine {
   }
 
   /** Executes and keeps the effects; of a failed transaction that is the fee. `bytes` must have been read as one. */
-  execute(bytes: Uint8Array): Execution {
-    const outcome = this.#svm.sendVersionedTransaction(bytes);
+  execute(bytes: Uint8Array, checkSignatures: boolean): Execution {
+    const outcome = this.#checking(checkSignatures, () => this.#svm.sendVersionedTransaction(bytes));
     if (outcome instanceof FailedTransactionMetadata) return executionOf(outcome.meta(), errorJson(outcome));
     return executionOf(outcome, null);
   }
 
   /** Executes without effect. `bytes` must have been read as a transaction. */
   simulate(bytes: Uint8Array, checkSignatures: boolean): SimulatedExecution {
-    this.#svm.setSigverify(checkSignatures);
-    try {
-      const outcome = this.#svm.simulateVersionedTransaction(bytes);
-      if (outcome instanceof FailedTransactionMetadata) {
-        return { ...executionOf(outcome.meta(), errorJson(outcome)), accounts: new Map() };
-      }
-      const accounts = new Map(
+    const outcome = this.#checking(checkSignatures, () => this.#svm.simulateVersionedTransaction(bytes));
+    if (outcome instanceof FailedTransactionMetadata) {
+      return { ...executionOf(outcome.meta(), errorJson(outcome)), accounts: () => new Map() };
+    }
+    const accounts = () =>
+      new Map(
         outcome
           .postAccounts()
           .map((post) => [Buffer.from(post.address).toString('hex'), stateOf(post.account())] as const),
       );
-      return { ...executionOf(outcome.meta(), null), accounts };
+    return { ...executionOf(outcome.meta(), null), accounts };
+  }
+
+  #checking<Outcome>(signatures: boolean, run: () => Outcome): Outcome {
+    if (signatures) return run();
+    this.#svm.setSigverify(false);
+    try {
+      return run();
     } finally {
       this.#svm.setSigverify(true);
     }

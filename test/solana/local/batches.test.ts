@@ -80,8 +80,8 @@ describe('a batch', () => {
         { err: null },
         nameOf(wire),
         { amount: '5' },
-        // Confirmed is what has been acknowledged, and this has not been yet.
-        [null],
+        // The answer waits for the disk, so that by then this is as sure as what was acknowledged before.
+        [{ err: null, confirmationStatus: 'confirmed' }],
         { err: 'AlreadyProcessed' },
         { code: -32002, data: { err: 'AlreadyProcessed' } },
       ],

@@ -51,14 +51,14 @@ describe('slots', () => {
 
   it('keep a blockhash valid for 150 blocks after its own, on both sides of a restart', () => {
     const { clock, pass } = clockAt();
-    const first = clock.blockhash(1_000);
+    const first = clock.blockhashBytes(1_000);
     while (clock.slot < 1_000 + BLOCKHASH_LIFETIME) pass(400);
     expect(clock.slotOf(first)).toBe(1_000);
     expect(clockAt(clock.slot).clock.slotOf(first)).toBe(1_000);
     pass(400);
     expect(clock.slotOf(first)).toBeNull();
     expect(clockAt(clock.slot).clock.slotOf(first)).toBeNull();
-    expect(clock.slotOf(clock.blockhash(clock.slot + 1))).toBeNull();
+    expect(clock.slotOf(clock.blockhashBytes(clock.slot + 1))).toBeNull();
   });
 });
 
