@@ -171,10 +171,13 @@ export async function settle(
 ): Promise<Loaded<Payment>> {
   const { submission } = submitted.state;
   const wire = Buffer.from(submission.wire, 'base64');
-  await broadcast(ports.chain, wire);
+  const look = () => lookAt(ports.chain, submission.transaction);
+  // The first look goes with the broadcast, in the same request where others are under way: an endpoint that has seen
+  // the transaction land by the time it answers says so at once.
+  let [sighting] = await Promise.all([look(), broadcast(ports.chain, wire)]);
   let sentAt = performance.now();
-  for (let look = 0; ; look++) {
-    let sighting = await lookAt(ports.chain, submission.transaction);
+  for (let looks = 0; ; looks++) {
+    if (looks > 0) sighting = await look();
     if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
       sighting = await lookForExpiry(ports.chain, submission);
       if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire, { everywhere: true });
@@ -182,7 +185,7 @@ export async function settle(
     }
     const command = commandFor(sighting);
     if (command) return recordOutcome(ports, stream, submitted, command, context);
-    const pause = Math.min(LOOK_AFTER_MS[look] ?? LAST_LOOK_MS, until - performance.now());
+    const pause = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
     if (pause <= 0 || signal.aborted) return submitted;
     // An aborted pause is no error: there is one last look, and then the answer is 202.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
