@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { parse, v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/events/canonical-json.ts';
 import type { Json } from '../../src/events/event.ts';
@@ -33,6 +34,18 @@ describe('preparing an append', () => {
     });
     expect(events[0]?.id).toBe('a2482b66-c06a-5f50-a258-6ad92a4d989e');
     expect(events[0]?.metadata.hash).toBe('c59ae18baf23e3e34a49fc8379629d0a099704086ef15010e933626c500d5037');
+  });
+
+  it('names events by UUIDs of version 5, whatever the command and the stream are called', () => {
+    const namespace = parse('5a3a1c62-6ef7-4f8e-9c37-0d2d2f2b7c11');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ minLength: 1 }), (commandId, stream) => {
+        const { events } = notes(stream, ['a', 'b'], { commandId });
+        expect(events.map(({ id }) => id)).toEqual(
+          [0, 1].map((i) => v5(`${commandId}\n${stream}\n-1\n${i}`, namespace)),
+        );
+      }),
+    );
   });
 
   it('links every event to the one before it', () => {
