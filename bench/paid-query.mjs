@@ -29,8 +29,12 @@ const RIVAL_DIALECT = 'x402 v2';
 const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const AT_ONCE = 32;
-const FULL = { wallets: 400, warmUp: 800, payments: 1200, rounds: 5, finality: true };
-const QUICK = { wallets: 200, warmUp: 100, payments: 300, rounds: 2, finality: false };
+/** A side's first turns only warm it up; the last of them tells how many payments its other turns take. */
+const FULL = { wallets: 400, warmUps: 3, warmUp: 1_000, turnSeconds: 10, rounds: 5, finality: true };
+const QUICK = { wallets: 200, warmUps: 2, warmUp: 200, turnSeconds: 3, rounds: 2, finality: false };
+
+/** No side is as fast as this, payments a second: what the wallets are funded for. */
+const FASTEST = 1_500;
 
 /** What each wallet has for network fees: 5,000 lamports a payment, and what an account must keep. */
 const LAMPORTS = 50_000_000;
@@ -55,24 +59,38 @@ export async function run({ quick = false, progress = () => {} } = {}) {
     const chain = await startChain(start, folder);
     const ours = await startOurs(start, folder, chain);
     progress(`funding ${size.wallets} wallets`);
-    const wallets = await fundedWallets(chain, size.wallets, BigInt(size.warmUp + size.payments * size.rounds));
+    const most = size.warmUps * size.warmUp + size.rounds * size.turnSeconds * FASTEST;
+    const wallets = await fundedWallets(chain, size.wallets, BigInt(most));
     const body = await oneAnswer(ours, chain, wallets[0]);
     const rival = await startRival(start, folder, chain, body);
 
     const sides = [rival, ...(await inEachDialect(ours))];
     const runs = new Map(sides.map((side) => [side, []]));
-    for (let round = 0; round <= size.rounds; round += 1) {
-      // Whoever goes first meets a chain with less behind it: take turns. Round 0 warms all up and is not kept.
+    const turn = async (side, payments, name) => {
+      const measured = await measure(side, chain, wallets, payments);
+      progress(
+        `${name}, ${side.name}, ${side.dialect}: ${payments} payments, ${rounded(measured.rate)} a second, ` +
+          `p99 ${rounded(measured.p99)} ms, ${measured.refused} refused`,
+      );
+      return measured;
+    };
+    // Every side's turns last as long: a short turn is for the most part the waking up from a pause.
+    const payments = new Map();
+    for (let warmUp = 0; warmUp < size.warmUps; warmUp += 1) {
+      for (const side of sides) {
+        const { rate } = await turn(side, size.warmUp, 'warm-up');
+        payments.set(side, Math.round(rate * size.turnSeconds));
+      }
+    }
+    if (size.finality) await untilAtRest(ours);
+    for (let round = 1; round <= size.rounds; round += 1) {
+      // Whoever goes first meets a chain with less behind it: take turns.
       const first = round % sides.length;
       for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
-        const measured = await measure(side, chain, wallets, round ? size.payments : size.warmUp);
+        const measured = await turn(side, payments.get(side), `round ${round} of ${size.rounds}`);
         // What our side does later must not take the machine from the rival's turn; it is counted by itself.
         if (side !== rival && size.finality) measured.later = (await untilAtRest(side)) / measured.payments;
-        if (round) runs.get(side).push(measured);
-        progress(
-          `${round ? `round ${round} of ${size.rounds}` : 'warm-up'}, ${side.name}, ${side.dialect}: ` +
-            `${rounded(measured.rate)} a second, p99 ${rounded(measured.p99)} ms, ${measured.refused} refused`,
-        );
+        runs.get(side).push(measured);
       }
     }
     return report(size, body.length, rival, runs);
@@ -340,7 +358,7 @@ function report(size, bytes, rival, runs) {
     rows: sold.flatMap(([{ dialect }, ours]) => rowsOf(size, dialect, ours, runs.get(rival))),
     setting: {
       wallets: size.wallets,
-      paymentsARun: size.payments,
+      secondsATurn: size.turnSeconds,
       runs: size.rounds,
       rivalDialect: RIVAL_DIALECT,
       answerBytes: bytes,
