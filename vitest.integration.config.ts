@@ -9,6 +9,7 @@ const configured = Boolean(process.env.EVENTSTORE_URL && process.env.MONGODB_URL
 
 /** Tests of the whole service: they run on the embedded engine in `npm test`, and here on the engines. */
 const MAIN_JOB = [
+  'test/storage/payloads-along.test.ts',
   'test/payments/buying.test.ts',
   'test/payments/identifier.test.ts',
   'test/payments/recovery.test.ts',

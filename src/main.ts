@@ -42,6 +42,7 @@ import type { CommandContext } from './storage/event-log.ts';
 import { maskConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import { maskMongoUrl } from './storage/mongodb/connection-string.ts';
+import { withPayloadsFirst } from './storage/payloads-first.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -69,7 +70,7 @@ export async function openStorage(
   try {
     const { payloads, readStore, close } = await openMongo(config.engines.mongo);
     return {
-      log,
+      log: withPayloadsFirst(log, payloads),
       payloads,
       readStore,
       async close() {

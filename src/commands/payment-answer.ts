@@ -1,7 +1,7 @@
 /** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../instant.ts';
-import { type BlobName, CorruptPayload, type PayloadStore } from '../storage/payload-store.ts';
+import { CorruptPayload, type PayloadStore, type SealedPayload } from '../storage/payload-store.ts';
 import type { Purchase, RecordedAnswer } from './payment.ts';
 import type { QueryAnswer } from './payment-query.ts';
 
@@ -18,35 +18,37 @@ interface AnswerPorts {
   newKeyId(): string;
 }
 
-export interface StoredAnswer {
+export interface SealedAnswer {
   readonly recorded: RecordedAnswer;
-  /** What was stored for it. */
-  readonly blobs: readonly BlobName[];
+  /** What it names, to be stored along with it. */
+  readonly payloads: readonly SealedPayload[];
 }
 
-/** Stores what the event of an answer names, and gives the event's content. */
-export async function storeAnswer(
+/** Makes an answer ready to be recorded: the content of its event, and what that names. */
+export async function sealAnswer(
   { payloads, clock, newDeliveryId, newKeyId }: AnswerPorts,
   requestId: string,
   answer: QueryAnswer,
-): Promise<StoredAnswer> {
+): Promise<SealedAnswer> {
   const common = { requestId, answeredCases: answer.answeredCases };
   if ('keyCall' in answer) {
     const keyCall = { does: answer.keyCall, keyId: newKeyId() };
-    return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, blobs: [] };
+    return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, payloads: [] };
   }
   const asked = answer.callbacks ?? [];
-  const [name, ...targets] = await Promise.all([
-    payloads.put('answer', answer.body),
-    ...asked.map(({ url }) => payloads.put('target', Buffer.from(url))),
+  const [body, ...targets] = await Promise.all([
+    payloads.seal('answer', answer.body),
+    ...asked.map(({ url }) => payloads.seal('target', Buffer.from(url))),
   ]);
   const callbacks = asked.flatMap(({ url, result }, i) => {
     const target = targets[i];
-    return target === undefined ? [] : [{ deliveryId: newDeliveryId(), target, origin: originOf(url), result }];
+    return target === undefined
+      ? []
+      : [{ deliveryId: newDeliveryId(), target: target.name, origin: originOf(url), result }];
   });
   return {
-    recorded: { ...common, answer: name, keepUntil: keepUntil(clock), keyCall: null, callbacks },
-    blobs: [name, ...targets],
+    recorded: { ...common, answer: body.name, keepUntil: keepUntil(clock), keyCall: null, callbacks },
+    payloads: [body, ...targets],
   };
 }
 

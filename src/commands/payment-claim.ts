@@ -2,6 +2,7 @@
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, toInstant } from '../instant.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
+import type { SealedPayload } from '../storage/payload-store.ts';
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
 import { isUnwritten, type StorageFailure } from '../storage/storage-failure.ts';
 import { appendUntilKnown } from './append-until-known.ts';
@@ -38,6 +39,7 @@ export interface ClaimPorts {
 /**
  * Records a purchase, if the payment is still free.
  * @param found the payment as it was last read
+ * @param payloads what the purchase names, stored along with it
  * @param identified a request under a payment identifier, which is claimed before
  * @throws what reading the log throws; then nothing was claimed
  */
@@ -46,6 +48,7 @@ export async function claimPayment(
   stream: string,
   found: Loaded<Payment>,
   purchase: Purchase,
+  payloads: readonly SealedPayload[],
   context: CommandContext,
   identified: IdentifiedRequest | null = null,
 ): Promise<Claim> {
@@ -60,7 +63,7 @@ export async function claimPayment(
     const events = payment.decide(at.state, { type: 'Submit', ...purchase });
     if (isRejection(events)) return { used: usedProblem(at.state) };
     const recordedAt = toInstant(ports.clock.now());
-    const append = prepareAppend({ stream, head: at.head, events, context, recordedAt });
+    const append = { ...prepareAppend({ stream, head: at.head, events, context, recordedAt }), payloads };
     const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
     let unwritten: StorageFailure | null = null;
     try {

@@ -20,7 +20,7 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
-import { isKept, keptAnswer, promisedBy, storeAnswer } from './payment-answer.ts';
+import { isKept, keptAnswer, promisedBy, sealAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
 import { type Claim, claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
@@ -234,15 +234,23 @@ class PurchaseRun {
   ): Promise<PurchaseOutcome> {
     const { payloads, keyCalls, draining, logger } = this.#ports;
     const newKeyId = () => keyCalls.newKeyId();
-    const stored = await storeAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
+    const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
-    const purchase: Purchase = { authorization: this.#authorization, answer: stored.recorded, submission };
+    const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     // Of what no event will ever name.
-    const discard = () => Promise.all(stored.blobs.map((name) => payloads.remove(name).catch(() => undefined)));
+    const discard = () => Promise.all(sealed.payloads.map(({ name }) => payloads.remove(name).catch(() => undefined)));
     let claim: Claim;
     try {
-      claim = await claimPayment(this.#ports, this.#stream, found, purchase, this.#context, this.#identified);
+      claim = await claimPayment(
+        this.#ports,
+        this.#stream,
+        found,
+        purchase,
+        sealed.payloads,
+        this.#context,
+        this.#identified,
+      );
     } catch (error) {
       await discard();
       throw error;

@@ -21,6 +21,8 @@ export function withDamageAlarm(payloads: PayloadStore, tell: (blob: BlobName) =
   };
   return {
     put: (kind, content) => payloads.put(kind, content),
+    seal: (kind, content) => payloads.seal(kind, content),
+    store: (payload) => payloads.store(payload),
     get: (name) => watched(payloads.get(name)),
     getMany: (names) => watched(payloads.getMany(names)),
     resolve: (names) => watched(payloads.resolve(names)),

@@ -4,6 +4,7 @@
  */
 import type { DomainEvent, JsonObject } from '../events/event.ts';
 import type { Instant } from '../instant.ts';
+import type { SealedPayload } from './payload-store.ts';
 
 /** A place in the whole log. Sorts as text within its log; gapless only in SQLite. */
 export type Position = string;
@@ -51,6 +52,8 @@ export interface Append {
   readonly expected: number;
   /** At least one. */
   readonly events: readonly PreparedEvent[];
+  /** What its events name and nobody has stored yet: on disk no later than they are. */
+  readonly payloads?: readonly SealedPayload[];
 }
 
 export interface Appended {
@@ -87,7 +90,7 @@ export interface EventBatch {
 export interface EventLog {
   /**
    * Appends durably (on disk when the promise resolves), all or nothing.
-   * The same append repeated gives the original outcome.
+   * The same append repeated gives the original outcome. Where it is refused its payloads may be stored all the same.
    * @throws RevisionConflict if the stream is not at the expected revision
    * @throws InvalidAppend for an append of no events or over the size limit
    * @throws StorageFailure if the engine cannot take it now; repeat it unchanged until its outcome is known

@@ -12,12 +12,7 @@ import {
   brotliDecompressSync,
   constants as zlibConstants,
 } from 'node:zlib';
-import { type BlobName, CorruptPayload } from './payload-store.ts';
-
-export interface SealedPayload {
-  readonly name: BlobName;
-  readonly bytes: Buffer;
-}
+import { type BlobName, CorruptPayload, type SealedPayload } from './payload-store.ts';
 
 const SALT_BYTES = 16;
 const HEADER_BYTES = SALT_BYTES + 1;
@@ -36,7 +31,7 @@ const compressAside = promisify<Uint8Array, object, Buffer>(brotliCompress);
 const decompressAside = promisify<Uint8Array, Buffer>(brotliDecompress);
 
 /** Makes a blob of content. The same content twice makes two blobs with two names. */
-export async function sealPayload(content: Uint8Array): Promise<SealedPayload> {
+export async function sealPayload(content: Uint8Array): Promise<Pick<SealedPayload, 'name' | 'bytes'>> {
   const compressed = content.length < SMALLEST_TO_COMPRESS ? content : await compress(content);
   const isSmaller = compressed.length < content.length;
   const bytes = Buffer.concat([

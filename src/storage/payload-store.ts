@@ -16,6 +16,11 @@ export interface StoredPayload {
   readonly storedAt: Instant;
 }
 
+/** Content that is named and ready to be stored. Nothing of it is stored yet. */
+export interface SealedPayload extends StoredPayload {
+  readonly bytes: Uint8Array;
+}
+
 /** What stands under a name. */
 export interface ResolvedPayload {
   readonly content: Buffer;
@@ -26,6 +31,12 @@ export interface ResolvedPayload {
 export interface PayloadStore {
   /** Stores content, as durably as an append; gives its name. The same content twice gives two names. */
   put(kind: PayloadKind, content: Uint8Array): Promise<BlobName>;
+
+  /** Makes content ready to be stored, by `store` or along with an append. The same content twice gives two names. */
+  seal(kind: PayloadKind, content: Uint8Array): Promise<SealedPayload>;
+
+  /** Stores what was sealed, as durably as an append. Repeating it is harmless. */
+  store(payload: SealedPayload): Promise<void>;
 
   /** The content, or null if no such blob is there. @throws CorruptPayload if the bytes no longer match their name */
   get(name: BlobName): Promise<Buffer | null>;

@@ -51,6 +51,7 @@ describe('a claim that was recorded, though the log says that somebody else wrot
       stream,
       { state: payment.initialState, head: NO_STREAM },
       { ...purchase, authorization: { ...purchase.authorization, requestId } },
+      [],
       { ...context, commandId: requestId },
     );
   const reading: EventLog['read'] = (...asked) => storage.log.read(...asked);
@@ -78,6 +79,7 @@ describe('a claim that the log does not take', () => {
       stream,
       { state: payment.initialState, head: NO_STREAM },
       purchase,
+      [],
       context,
     );
   /** Each attempt fails so; the last failure is that of every attempt after it. */
@@ -122,7 +124,7 @@ describe('a claim that the log does not take', () => {
       async append() {
         const theirs = { ...purchase, authorization: { ...purchase.authorization, requestId: randomUUID() } };
         const found = { state: payment.initialState, head: NO_STREAM };
-        await claimPayment({ log: storage.log, clock: systemClock }, stream, found, theirs, context);
+        await claimPayment({ log: storage.log, clock: systemClock }, stream, found, theirs, [], context);
         throw full(true);
       },
     });

@@ -6,6 +6,7 @@ import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import type { Append } from '../../src/storage/event-log.ts';
+import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { dead, until } from './steering.ts';
@@ -116,11 +117,9 @@ describe('a payment that another node spends while this one asks the chain about
 describe('a chain that falls silent after the broadcast', () => {
   it('is a 202, and the answer appears at its URL once the chain speaks again', async () => {
     world.disturb({
-      send: async (wire) => {
-        const outcome = await world.chain.send(wire);
-        world.disturb({ signatureStatus: unavailable, blockHeight: unavailable });
-        return outcome;
-      },
+      // The first look goes with the broadcast.
+      signatureStatus: unavailable,
+      blockHeight: unavailable,
     });
     const { result: answer, spent } = await world.moved(wallet, () =>
       world.get('/v2/case?q=silent', world.pay(wallet)),
@@ -142,11 +141,8 @@ describe('a chain that falls silent after the broadcast', () => {
 
   it('is told to a caller of version 1 without a meta', async () => {
     world.disturb({
-      send: async (wire) => {
-        const outcome = await world.chain.send(wire);
-        world.disturb({ signatureStatus: unavailable, blockHeight: unavailable });
-        return outcome;
-      },
+      signatureStatus: unavailable,
+      blockHeight: unavailable,
     });
     const { result: answer } = await world.moved(wallet, () => world.get('/v1/case?q=silent', world.pay(wallet)));
     expect([answer.status, Object.keys(answer.json)]).toEqual([202, ['queried_at', 'payment']]);
@@ -264,13 +260,13 @@ describe('what goes wrong before the claim', () => {
   });
   it('an answer that cannot be stored is a 503, and its payment is free', async () => {
     let full = true;
-    const payloads = altered(world.storage.payloads, {
-      put: async (...given) => {
-        if (full) throw new StorageFailure('storage_full', 'no space left');
-        return world.storage.payloads.put(...given);
+    const log = withPayloadsFirst(world.storage.log, {
+      store: async (payload) => {
+        if (full) throw new StorageFailure('storage_unavailable', 'no answer');
+        return world.storage.payloads.store(payload);
       },
     });
-    const node = await world.serve(createPurchasing({ ...world.ports, payloads }));
+    const node = await world.serve(createPurchasing({ ...world.ports, log }));
     const payment = world.pay(wallet);
     const refused = await world.moved(wallet, () => world.get('/v2/case?q=a', payment, node));
     expect([refused.result.status, refused.result.json.error.details.component, refused.spent]).toEqual([
@@ -347,20 +343,14 @@ describe('a disk that is full at the claim', () => {
 
   it('is a 503, uncharged, of which nothing is recorded and nothing is kept; then the same payment buys', async () => {
     const disk = full();
-    const kept = new Set<string>();
-    const { payloads } = world.storage;
-    const watched = altered(payloads, {
-      async put(...given) {
-        const name = await payloads.put(...given);
-        kept.add(name);
-        return name;
-      },
-      async remove(name) {
-        await payloads.remove(name);
-        kept.delete(name);
-      },
-    });
-    const node = await world.serve(createPurchasing({ ...world.ports, ...disk.ports, payloads: watched }));
+    const kept = async () => {
+      const names: string[] = [];
+      for await (const { name } of world.storage.payloads.list('answer', '9999-01-01T00:00:00.000000Z'))
+        names.push(name);
+      return names.length;
+    };
+    const before = await kept();
+    const node = await world.serve(createPurchasing({ ...world.ports, ...disk.ports }));
     // It can afford one: what the refused request had reserved is free again.
     const poor = await world.wallet(990_000n);
     const payment = world.pay(poor);
@@ -371,11 +361,11 @@ describe('a disk that is full at the claim', () => {
     expect(refused.headers.get('content-location')).toBeNull();
     expect(await typesOf(requestOf(refused))).toEqual([]);
     expect((await result(requestOf(refused))).status).toBe(404);
-    expect([...kept]).toEqual([]);
+    expect(await kept()).toBe(before);
     disk.clear();
     const { result: answer, spent: paid } = await world.moved(poor, () => world.get('/v2/case?q=a', payment, node));
     expect([answer.status, paid]).toEqual([200, 990_000n]);
-    expect(kept.size).toBe(1);
+    expect(await kept()).toBe(before + 1);
   });
 
   it.each([

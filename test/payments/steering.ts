@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
 import type { Chain } from '../../src/solana/chain.ts';
+import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { altered, type World } from './world.ts';
 
 /** Looks again and again until what is seen is good, or time is up. */
@@ -33,10 +34,10 @@ export function dyingAt(world: World, point: string): Partial<PurchasePorts> {
     };
   };
   switch (point) {
-    case 'before the answer is stored':
-      return { payloads: altered(payloads, { put: dead }) };
-    case 'after the answer is stored':
-      return { payloads: altered(payloads, { put: async (...given) => (await payloads.put(...given)) && dead() }) };
+    case 'before the answer is sealed':
+      return { payloads: altered(payloads, { seal: dead }) };
+    case 'between the answer and the claim, where they are stored apart':
+      return { log: withPayloadsFirst(altered(log, { append: dead }), payloads) };
     case 'before the claim':
       return appending(1, false);
     case 'after the claim':

@@ -44,6 +44,16 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect(await put('same')).not.toBe(await put('same'));
     });
 
+    it('stores what was sealed, once however often, and nothing before that', async () => {
+      const sealed = await payloads.seal('target', Buffer.from('sealed'));
+      expect(sealed).toMatchObject({ kind: 'target', storedAt: toInstant(now) });
+      expect(await text(sealed.name)).toBeNull();
+      await Promise.all([payloads.store(sealed), payloads.store(sealed)]);
+      await payloads.store(sealed);
+      expect(await text(sealed.name)).toBe('sealed');
+      expect((await payloads.seal('target', Buffer.from('sealed'))).name).not.toBe(sealed.name);
+    });
+
     it('knows nothing of other names', async () => {
       expect(await payloads.get(UNKNOWN)).toBeNull();
     });

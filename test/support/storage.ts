@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import { type Clock, systemClock } from '../../src/instant.ts';
 import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
 import { openMongo } from '../../src/storage/mongodb/open.ts';
+import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { damageInMongo, damageInSqlite } from './damage.ts';
@@ -49,7 +50,7 @@ export async function openTestStorage(directory: string, clock: Clock = systemCl
   const database = ownDatabase();
   const { payloads, readStore, close } = await openMongo(database.url, clock);
   return {
-    log,
+    log: withPayloadsFirst(log, payloads),
     payloads,
     readStore,
     damage: (name) => damageInMongo(database.url, name),

@@ -1,6 +1,15 @@
 /** The event log on EventStoreDB. What it is built on is shown in the tests of this adapter. */
 import type { BaseLogger } from 'pino';
-import type { Append, Appended, EventBatch, EventFilter, EventLog, Position, RecordedEvent } from '../event-log.ts';
+import {
+  type Append,
+  type Appended,
+  type EventBatch,
+  type EventFilter,
+  type EventLog,
+  InvalidAppend,
+  type Position,
+  type RecordedEvent,
+} from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { appendUntilKnown } from './appending.ts';
 import { Lane } from './client.ts';
@@ -36,8 +45,11 @@ export class EventStoreEventLog implements EventLog {
     };
   }
 
+  /** Payloads lie in another engine: see `withPayloadsFirst`. */
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
+    if (append.payloads?.length)
+      throw new InvalidAppend(`an append to ${append.stream} with payloads, stored by nobody`);
     const appending = appendUntilKnown(
       {
         lane: this.#commands,

@@ -5,10 +5,17 @@
 import { Binary, type Collection, type Db } from 'mongodb';
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
 import { openPayload, sealPayload } from '../payload-blob.ts';
-import type { BlobName, PayloadKind, PayloadStore, ResolvedPayload, StoredPayload } from '../payload-store.ts';
+import type {
+  BlobName,
+  PayloadKind,
+  PayloadStore,
+  ResolvedPayload,
+  SealedPayload,
+  StoredPayload,
+} from '../payload-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { MongoConnection } from './connection.ts';
-import { despiteRaces, guarded } from './failures.ts';
+import { despiteRaces, guarded, isDuplicate } from './failures.ts';
 
 interface PayloadDocument {
   readonly _id: BlobName;
@@ -46,14 +53,29 @@ export class MongoPayloadStore implements PayloadStore {
   }
 
   async put(kind: PayloadKind, content: Uint8Array): Promise<BlobName> {
+    const sealed = await this.seal(kind, content);
+    await this.store(sealed);
+    return sealed.name;
+  }
+
+  async seal(kind: PayloadKind, content: Uint8Array): Promise<SealedPayload> {
     this.#assertOpen();
     const { name, bytes } = await sealPayload(content);
     if (bytes.length > MOST_BYTES) {
       throw new RangeError(`content of ${bytes.length} bytes, compressed; at most ${MOST_BYTES} are taken`);
     }
-    const payload = { _id: name, kind, storedAt: toInstant(this.#clock.now()), bytes: new Binary(bytes) };
-    await guarded(() => this.#payloads.insertOne(payload));
-    return name;
+    return { name, kind, storedAt: toInstant(this.#clock.now()), bytes };
+  }
+
+  async store({ name, kind, storedAt, bytes }: SealedPayload): Promise<void> {
+    this.#assertOpen();
+    const payload = { _id: name, kind, storedAt, bytes: new Binary(bytes) };
+    try {
+      await guarded(() => this.#payloads.insertOne(payload));
+    } catch (error) {
+      // Names are hashes of the bytes: what is there is this.
+      if (!isDuplicate(error)) throw error;
+    }
   }
 
   async get(name: BlobName): Promise<Buffer | null> {

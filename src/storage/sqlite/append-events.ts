@@ -2,6 +2,7 @@
 import type Database from 'better-sqlite3';
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, RevisionConflict } from '../event-log.ts';
+import type { SealedPayload } from '../payload-store.ts';
 import { Refusal } from './commit-together.ts';
 import { positionText } from './event-rows.ts';
 
@@ -10,6 +11,7 @@ export interface SerialisedAppend {
   readonly stream: string;
   readonly expected: number;
   readonly rows: readonly SerialisedEvent[];
+  readonly payloads: readonly SealedPayload[];
 }
 
 interface SerialisedEvent {
@@ -23,7 +25,7 @@ interface SerialisedEvent {
 /** @throws InvalidAppend for an append that no engine would take */
 export function serialiseAppend(append: Append): SerialisedAppend {
   const { data } = checkAppend(append);
-  const { stream, expected, events } = append;
+  const { stream, expected, events, payloads = [] } = append;
   const rows = events.map(({ id, type, revision, metadata }, index) => ({
     id,
     type,
@@ -31,13 +33,13 @@ export function serialiseAppend(append: Append): SerialisedAppend {
     metadata: JSON.stringify(metadata),
     data: data[index] ?? '',
   }));
-  return { stream, expected, rows };
+  return { stream, expected, rows, payloads };
 }
 
 /** Writes one append, to be called inside a transaction. Throws a `Refusal` before its first write. */
 export type AppendWriter = (append: SerialisedAppend) => Appended;
 
-export function appendWriter(database: Database.Database): AppendWriter {
+export function appendWriter(database: Database.Database, putPayload: (payload: SealedPayload) => void): AppendWriter {
   const newestRevision = database
     .prepare<[string], number>('SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1')
     .pluck();
@@ -51,7 +53,7 @@ export function appendWriter(database: Database.Database): AppendWriter {
     'INSERT INTO events (type, stream, revision, id, metadata, data) VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  return ({ stream, expected, rows }) => {
+  return ({ stream, expected, rows, payloads }) => {
     const actual = newestRevision.get(stream) ?? -1;
     if (actual !== expected) {
       const recorded = actual > expected ? recordedIds.all(stream, expected, rows.length) : [];
@@ -60,6 +62,7 @@ export function appendWriter(database: Database.Database): AppendWriter {
       if (!isRepeat || !last) throw new Refusal(new RevisionConflict(stream, expected, actual));
       return { revision: expected + rows.length, position: positionText(last[1]) };
     }
+    for (const payload of payloads) putPayload(payload);
     let position = 0;
     for (const { id, type, revision, metadata, data } of rows) {
       position = Number(insert.run(type, stream, revision, id, metadata, data).lastInsertRowid);

@@ -1,18 +1,12 @@
 /** Everything that is ever written to the file of the log, as plain data, so that another thread can write it. */
 import type Database from 'better-sqlite3';
 import type { Instant } from '../../instant.ts';
-import type { BlobName, PayloadKind } from '../payload-store.ts';
+import type { BlobName, SealedPayload } from '../payload-store.ts';
 import { appendWriter, type SerialisedAppend } from './append-events.ts';
 
 export type LogWrite =
   | { readonly write: 'append'; readonly append: SerialisedAppend }
-  | {
-      readonly write: 'put payload';
-      readonly name: BlobName;
-      readonly kind: PayloadKind;
-      readonly storedAt: Instant;
-      readonly bytes: Uint8Array;
-    }
+  | { readonly write: 'put payload'; readonly payload: SealedPayload }
   | { readonly write: 'delete payload'; readonly name: BlobName }
   | {
       readonly write: 'replace payload';
@@ -29,8 +23,13 @@ export type LogWrite =
  * `Appended`, a cell whether it was still at that version, everything else nothing.
  */
 export function logWriter(database: Database.Database): (write: LogWrite) => unknown {
-  const append = appendWriter(database);
-  const putPayload = database.prepare('INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?)');
+  const insertPayload = database.prepare(
+    'INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const putPayload = ({ name, kind, storedAt, bytes }: SealedPayload): void => {
+    insertPayload.run(name, kind, storedAt, bytes);
+  };
+  const append = appendWriter(database, putPayload);
   const deletePayload = database.prepare('DELETE FROM payloads WHERE name = ?');
   const replacePayload = database.prepare(
     `INSERT INTO payloads (name, kind, stored_at, replacement) VALUES (@name, 'docket', @storedAt, @replacement)
@@ -45,11 +44,9 @@ export function logWriter(database: Database.Database): (write: LogWrite) => unk
     switch (write.write) {
       case 'append':
         return append(write.append);
-      case 'put payload': {
-        const { name, kind, storedAt, bytes } = write;
-        putPayload.run(name, kind, storedAt, bytes);
+      case 'put payload':
+        putPayload(write.payload);
         return undefined;
-      }
       case 'delete payload':
         deletePayload.run(write.name);
         return undefined;

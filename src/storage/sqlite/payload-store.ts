@@ -2,7 +2,14 @@
 import type Database from 'better-sqlite3';
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
 import { openPayload, sealPayload } from '../payload-blob.ts';
-import type { BlobName, PayloadKind, PayloadStore, ResolvedPayload, StoredPayload } from '../payload-store.ts';
+import type {
+  BlobName,
+  PayloadKind,
+  PayloadStore,
+  ResolvedPayload,
+  SealedPayload,
+  StoredPayload,
+} from '../payload-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { LogCommitter } from './log-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -42,12 +49,19 @@ export class SqlitePayloadStore implements PayloadStore {
   }
 
   async put(kind: PayloadKind, content: Uint8Array): Promise<BlobName> {
+    const sealed = await this.seal(kind, content);
+    await this.store(sealed);
+    return sealed.name;
+  }
+
+  async seal(kind: PayloadKind, content: Uint8Array): Promise<SealedPayload> {
     this.#assertOpen();
-    const { name, bytes } = await sealPayload(content);
+    return { ...(await sealPayload(content)), kind, storedAt: toInstant(this.#clock.now()) };
+  }
+
+  async store(payload: SealedPayload): Promise<void> {
     this.#assertOpen();
-    const storedAt = toInstant(this.#clock.now());
-    await this.#committer.submit({ write: 'put payload', name, kind, storedAt, bytes });
-    return name;
+    await this.#committer.submit({ write: 'put payload', payload });
   }
 
   async get(name: BlobName): Promise<Buffer | null> {
