@@ -29,7 +29,7 @@ const RIVAL_DIALECT = 'x402 v2';
 const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const AT_ONCE = 32;
-/** A side's first turns only warm it up; the last of them tells how many payments its other turns take. */
+/** A side's first turns only warm it up. How many payments a later one takes is told by the one before. */
 const FULL = { wallets: 400, warmUps: 3, warmUp: 1_000, turnSeconds: 10, rounds: 5, finality: true };
 const QUICK = { wallets: 200, warmUps: 2, warmUp: 200, turnSeconds: 3, rounds: 2, finality: false };
 
@@ -66,28 +66,26 @@ export async function run({ quick = false, progress = () => {} } = {}) {
 
     const sides = [rival, ...(await inEachDialect(ours))];
     const runs = new Map(sides.map((side) => [side, []]));
+    const paymentsOf = new Map();
     const turn = async (side, payments, name) => {
       const measured = await measure(side, chain, wallets, payments);
+      paymentsOf.set(side, Math.round(measured.rate * size.turnSeconds));
       progress(
         `${name}, ${side.name}, ${side.dialect}: ${payments} payments, ${rounded(measured.rate)} a second, ` +
           `p99 ${rounded(measured.p99)} ms, ${measured.refused} refused`,
       );
       return measured;
     };
-    // Every side's turns last as long: a short turn is for the most part the waking up from a pause.
-    const payments = new Map();
+    // Every side's turns last about as long: a short turn is for the most part the waking up from a pause.
     for (let warmUp = 0; warmUp < size.warmUps; warmUp += 1) {
-      for (const side of sides) {
-        const { rate } = await turn(side, size.warmUp, 'warm-up');
-        payments.set(side, Math.round(rate * size.turnSeconds));
-      }
+      for (const side of sides) await turn(side, size.warmUp, 'warm-up');
     }
     if (size.finality) await untilAtRest(ours);
     for (let round = 1; round <= size.rounds; round += 1) {
       // Whoever goes first meets a chain with less behind it: take turns.
       const first = round % sides.length;
       for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
-        const measured = await turn(side, payments.get(side), `round ${round} of ${size.rounds}`);
+        const measured = await turn(side, paymentsOf.get(side), `round ${round} of ${size.rounds}`);
         // What our side does later must not take the machine from the rival's turn; it is counted by itself.
         if (side !== rival && size.finality) measured.later = (await untilAtRest(side)) / measured.payments;
         runs.get(side).push(measured);
