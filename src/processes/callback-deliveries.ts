@@ -180,10 +180,7 @@ class Deliveries implements CallbackDeliveries {
         this.#lookAgain = false;
         const now = clock.now();
         const held = this.#partitions.held();
-        // At once, and before any is taken in for its own time: they are attended to be timed by the present clock.
-        const ahead = await this.#scan.lookForAhead(held, now, (shown, position) =>
-          this.#offer({ ...shown, dueAt: now }, position),
-        );
+        const ahead = await this.#scan.lookForAhead(held, now, (shown, position) => this.#hasten(shown, position));
         const due = await this.#scan.look(held, now, (shown, position) => this.#offer(shown, position));
         if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
       } while (this.#lookAgain && !this.#stopping.signal.aborted);
@@ -192,16 +189,27 @@ class Deliveries implements CallbackDeliveries {
     }
   }
 
+  /**
+   * What waits by a clock that has since been set back is attended at once, to be timed by the present one: also what
+   * was taken in for its former time meanwhile. @returns whether there was room
+   */
+  #hasten(shown: DueDelivery, position: Position): boolean {
+    if (this.#shownBefore(shown, position)) return this.#offer(shown, position);
+    return this.#queue.add({ ...shown, dueAt: this.#options.clock.now() });
+  }
+
+  /** What became of it where the read model shows a delivery as it was before we attended to it; else null. */
+  #shownBefore({ deliveryId }: DueDelivery, position: Position): Remembered | null {
+    const attended = this.#attended.get(deliveryId);
+    return attended && position < attended.position ? attended : null;
+  }
+
   /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
   #offer(shown: DueDelivery, position: Position): boolean {
     if (this.#queue.has(shown.deliveryId)) return true;
-    let due = shown;
-    const attended = this.#attended.get(shown.deliveryId);
-    if (attended && position < attended.position) {
-      // It shows what was before we attended to it.
-      if (attended.next === null) return true;
-      due = { ...shown, dueAt: attended.next };
-    }
+    const attended = this.#shownBefore(shown, position);
+    if (attended && attended.next === null) return true;
+    const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
     const now = this.#options.clock.now();
     if (!isOverdue(due, now)) return this.#queue.add(due);
     if (!this.#queue.add({ ...due, dueAt: now + this.#spread.wait })) return false;
@@ -210,8 +218,8 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /**
-   * What waits in memory was timed by a clock that has been set back since, pauses of our own too: it is forgotten, and
-   * what is due by the log is found again.
+   * What is known in memory of times was told by a clock that has been set back since, pauses of our own too: it is
+   * forgotten, and what is due by the log is found again.
    */
   #heedSetBack(): void {
     const back = this.#setBack.look();
@@ -221,6 +229,7 @@ class Deliveries implements CallbackDeliveries {
       'the wall clock was set back: what callbacks wait for is timed anew',
     );
     this.#queue.retain(() => false);
+    this.#attended.clear();
     this.#spread.reset();
     for (const partition of this.#partitions.held()) this.#scan.forget(partition);
     this.#lookAnew();
