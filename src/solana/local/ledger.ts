@@ -10,6 +10,7 @@ import { SolanaKey, verifySignature } from '../keys.ts';
 import type { ChainStore, StoredTransaction, TransactionRecord } from './chain-store.ts';
 import { RPC_CODES, RpcError } from './rpc-error.ts';
 import { BLOCKHASH_LIFETIME, type SlotClock } from './slot-clock.ts';
+import { SlotMemory } from './slot-memory.ts';
 import { errorInWords, type TransactionErrorJson } from './transaction-error.ts';
 import { BalanceReader, type Balances, outcomeJson, usedAccounts } from './transaction-outcome.ts';
 import type { AccountState, Execution, SimulatedExecution, VirtualMachine } from './virtual-machine.ts';
@@ -51,12 +52,12 @@ export class Ledger {
   readonly faucetKey: SolanaKey;
   readonly #onFailure: (error: unknown) => void;
   readonly #onSlotsUnsaved: (error: unknown) => void;
-  /** Messages executed within the life of a blockhash, with their slot: none is executed twice. */
-  readonly #used = new Map<string, number>();
-  /** Bytes whose signatures held in a simulation, with its slot: whoever simulates sends the same bytes next. */
-  readonly #verified = new Map<string, number>();
-  /** What landed within the life of a blockhash, by its signature: what everybody asks about. */
-  readonly #recent = new Map<string, Status>();
+  /** Messages that were executed: none is executed twice. */
+  readonly #used = new SlotMemory<true>();
+  /** Bytes whose signatures held in a simulation that a block could take: whoever simulates sends the same bytes next. */
+  readonly #verified = new SlotMemory<true>();
+  /** What landed lately, by its signature: what everybody asks about. */
+  readonly #recent = new SlotMemory<Status>();
   #batch: Batch | null = null;
   #failed = false;
   #slotsUnsaved = false;
@@ -79,7 +80,7 @@ export class Ledger {
     this.faucetKey = SolanaKey.fromSeed(this.store.identity.faucetSeed);
     for (const [address, state] of this.store.accounts()) this.machine.place(address, state);
     for (const { wire, slot } of this.store.since(this.clock.slot - BLOCKHASH_LIFETIME)) {
-      this.#used.set(messageKey(readTransaction(wire)), slot);
+      this.#used.note(messageKey(readTransaction(wire)), slot, true);
     }
     this.#beginSlot();
   }
@@ -95,9 +96,7 @@ export class Ledger {
     if (!this.clock.advance()) return;
     this.#beginSlot();
     const oldest = this.clock.slot - BLOCKHASH_LIFETIME;
-    forgetBefore(oldest, this.#used, (slot) => slot);
-    forgetBefore(oldest, this.#verified, (slot) => slot);
-    forgetBefore(oldest, this.#recent, ({ slot }) => slot);
+    for (const memory of [this.#used, this.#verified, this.#recent]) memory.forgetBefore(oldest);
     try {
       this.store.saveSlot(this.clock.slot, this.clock.unixTime);
       this.#slotsUnsaved = false;
@@ -150,7 +149,7 @@ export class Ledger {
     }
     const accounts = usedAccounts(message, this.machine);
     const before = this.balances.read(accounts);
-    const execution = this.machine.execute(bytes, !this.#verified.delete(digest(bytes)));
+    const execution = this.machine.execute(bytes, !this.#verified.forget(digest(bytes)));
     if (execution.error !== null && !options.skipPreflight) {
       // Preflight found what execution would have: nothing happened, the fee included.
       this.#putBack(accounts[0]?.key, before);
@@ -167,8 +166,8 @@ export class Ledger {
       error: execution.error === null ? null : JSON.stringify(execution.error),
       outcome: outcomeJson(accounts, before, after, execution),
     };
-    this.#used.set(messageKey(transaction), record.slot);
-    this.#recent.set(signature, record);
+    this.#used.note(messageKey(transaction), record.slot, true);
+    this.#recent.note(signature, record.slot, { slot: record.slot, error: record.error });
     await this.#persist(record, before, after);
     return signature;
   }
@@ -235,10 +234,10 @@ export class Ledger {
     this.#assertSound();
     const execution = this.machine.simulate(transaction.bytes, options.checkSignatures);
     if (execution.error === 'SignatureFailure') throw signatureFailure();
-    if (options.checkSignatures && execution.error === null) {
-      this.#verified.set(digest(transaction.bytes), this.clock.slot);
-    }
     const refusal = this.#refusal(transaction);
+    if (options.checkSignatures && execution.error === null && !refusal) {
+      this.#verified.note(digest(transaction.bytes), this.clock.slot, true);
+    }
     if (!refusal || (refusal === 'BlockhashNotFound' && options.replaceBlockhash)) return execution;
     return { ...NOTHING, error: refusal, accounts: () => new Map() };
   }
@@ -264,14 +263,6 @@ export class Ledger {
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64');
 const messageKey = ({ message }: Transaction): string => digest(message.bytes);
-
-/** Forgets what is older than a slot. Entries were made in the order of their slots. */
-function forgetBefore<Value>(oldest: number, entries: Map<string, Value>, slotOf: (value: Value) => number): void {
-  for (const [key, value] of entries) {
-    if (slotOf(value) >= oldest) return;
-    entries.delete(key);
-  }
-}
 
 const sameState = (a: AccountState | null, b: AccountState | null): boolean =>
   a === b ||
