@@ -76,9 +76,13 @@ export async function lookForExpiry(
 }
 
 /** Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell. */
-export async function broadcast(chain: Chain, wire: Uint8Array, { everywhere = false } = {}): Promise<void> {
+export async function broadcast(
+  chain: Chain,
+  { wire, transaction }: Purchase['submission'],
+  { everywhere = false } = {},
+): Promise<void> {
   try {
-    await chain.send(wire, { everywhere });
+    await chain.send(Buffer.from(wire, 'base64'), { everywhere, signature: transaction });
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
   }
@@ -170,17 +174,16 @@ export async function settle(
   { until, signal, rebroadcastMs }: Watch,
 ): Promise<Loaded<Payment>> {
   const { submission } = submitted.state;
-  const wire = Buffer.from(submission.wire, 'base64');
   const look = () => lookAt(ports.chain, submission.transaction);
   // The first look goes with the broadcast, in the same request where others are under way: an endpoint that has seen
   // the transaction land by the time it answers says so at once.
-  let [sighting] = await Promise.all([look(), broadcast(ports.chain, wire)]);
+  let [sighting] = await Promise.all([look(), broadcast(ports.chain, submission)]);
   let sentAt = performance.now();
   for (let looks = 0; ; looks++) {
     if (looks > 0) sighting = await look();
     if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
       sighting = await lookForExpiry(ports.chain, submission);
-      if (sighting.seen === 'not_yet') await broadcast(ports.chain, wire, { everywhere: true });
+      if (sighting.seen === 'not_yet') await broadcast(ports.chain, submission, { everywhere: true });
       sentAt = performance.now();
     }
     const command = commandFor(sighting);

@@ -144,6 +144,9 @@ class PurchaseRun {
     const found = await load(ports.log, payment, this.#stream);
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
 
+    // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
+    const signing = this.#sign();
+    signing.catch(() => undefined);
     const { wallet, sponsored } = transaction;
     const along = sponsored ? [reservation(wallet, amount, ports.clock.now())] : [];
     const admission = await admit(ports, wallet, along);
@@ -155,9 +158,7 @@ class PurchaseRun {
       if (lacking) return this.#refuseUnlessUsed(lacking);
     }
 
-    const signed = transaction.sponsored
-      ? withFeePayerSignature(transaction, await ports.feePayer.sign(transaction.message))
-      : transaction.wire;
+    const signed = await signing;
     const signature = transactionId(signed);
     const { destination } = ports.payee;
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination });
@@ -191,6 +192,13 @@ class PurchaseRun {
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
     });
+  }
+
+  /** The transaction with every signature: ours completes a sponsored one. */
+  async #sign(): Promise<Buffer> {
+    const { transaction } = this.#request;
+    if (!transaction.sponsored) return transaction.wire;
+    return withFeePayerSignature(transaction, await this.#ports.feePayer.sign(transaction.message));
   }
 
   async #reserve(begun: Reserving): Promise<Problem | null> {

@@ -181,7 +181,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
     if (!command) {
       waiting.push(hash);
-      await broadcast(chain, Buffer.from(state.submission.wire, 'base64'), { everywhere: true });
+      await broadcast(chain, state.submission, { everywhere: true });
       return;
     }
     const outcome = await record(found, command);
@@ -218,8 +218,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
     if (!command) {
       // A block that held it may have been dropped: while its blockhash lives, it can land in another.
-      if (sighting.seen === 'not_yet')
-        await broadcast(chain, Buffer.from(state.submission.wire, 'base64'), { everywhere: true });
+      if (sighting.seen === 'not_yet') await broadcast(chain, state.submission, { everywhere: true });
       return;
     }
     const outcome = await record(found, command);

@@ -47,8 +47,14 @@ export interface Chain {
   isBlockhashValid(blockhash: string): Promise<boolean>;
   /** Runs the transaction on the chain's present state, without effect. Signatures are checked. */
   simulate(wire: Uint8Array): Promise<Simulation>;
-  /** @param everywhere to every endpoint at once: for what one endpoint has taken and the cluster never saw */
-  send(wire: Uint8Array, options?: { readonly everywhere?: boolean }): Promise<SendOutcome>;
+  /**
+   * @param everywhere to every endpoint at once: for what one endpoint has taken and the cluster never saw
+   * @param signature the transaction's first, base58, where the caller knows it: else it is read from the bytes
+   */
+  send(
+    wire: Uint8Array,
+    options?: { readonly everywhere?: boolean; readonly signature?: string },
+  ): Promise<SendOutcome>;
   /**
    * What the chain knows of a signature, history included; null if no endpoint that answered knows it.
    * @param unanimous ask every configured endpoint; throws unless all of them answer

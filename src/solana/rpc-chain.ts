@@ -139,8 +139,7 @@ export function createRpcChain({
       });
     },
 
-    async send(wire: Uint8Array, { everywhere = false } = {}): Promise<SendOutcome> {
-      const signature = firstSignature(wire);
+    async send(wire: Uint8Array, { everywhere = false, signature = firstSignature(wire) } = {}): Promise<SendOutcome> {
       const question: Question<SendOutcome> = {
         method: 'sendTransaction',
         // We send again ourselves, so the endpoint need not; its preflight spares us the fee of what would fail.
