@@ -190,12 +190,24 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /**
-   * What waits by a clock that has since been set back is attended at once, to be timed by the present one: also what
-   * was taken in for its former time meanwhile. @returns whether there was room
+   * What waits by a clock that has since been set back is attended soon, to be timed by the present one: also what was
+   * taken in for its former time. One after the other, or they would all be due at once when they have waited.
    */
   #hasten(shown: DueDelivery, position: Position): boolean {
     if (this.#shownBefore(shown, position)) return this.#offer(shown, position);
-    return this.#queue.add({ ...shown, dueAt: this.#options.clock.now() });
+    const waitsUntil = this.#queue.waitsUntil(shown.deliveryId);
+    if (waitsUntil !== null && waitsUntil <= this.#nextPlace()) return true;
+    return this.#addSpread(shown);
+  }
+
+  #addSpread(due: DueDelivery): boolean {
+    if (!this.#queue.add({ ...due, dueAt: this.#nextPlace() })) return false;
+    this.#spread.take();
+    return true;
+  }
+
+  #nextPlace(): Micros {
+    return this.#options.clock.now() + this.#spread.wait;
   }
 
   /** What became of it where the read model shows a delivery as it was before we attended to it; else null. */
@@ -210,11 +222,7 @@ class Deliveries implements CallbackDeliveries {
     const attended = this.#shownBefore(shown, position);
     if (attended && attended.next === null) return true;
     const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
-    const now = this.#options.clock.now();
-    if (!isOverdue(due, now)) return this.#queue.add(due);
-    if (!this.#queue.add({ ...due, dueAt: now + this.#spread.wait })) return false;
-    this.#spread.take();
-    return true;
+    return isOverdue(due, this.#options.clock.now()) ? this.#addSpread(due) : this.#queue.add(due);
   }
 
   /**
@@ -241,7 +249,7 @@ class Deliveries implements CallbackDeliveries {
     this.#heedSetBack();
     const { clock } = this.#options;
     this.#queue.respread(clock.now(), () => {
-      const at = clock.now() + this.#spread.wait;
+      const at = this.#nextPlace();
       this.#spread.take();
       return at;
     });

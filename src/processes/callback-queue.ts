@@ -67,6 +67,11 @@ export class CallbackQueue {
     return this.#waiting.has(deliveryId) || this.#running.has(deliveryId);
   }
 
+  /** Until when a delivery waits in here; null where it does not. */
+  waitsUntil(deliveryId: string): Micros | null {
+    return this.#waiting.get(deliveryId)?.dueAt ?? null;
+  }
+
   isRunning(deliveryId: string): boolean {
     return this.#running.has(deliveryId);
   }

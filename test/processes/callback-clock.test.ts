@@ -63,6 +63,25 @@ describe('a wall clock that is set back by hours', () => {
     });
   });
 
+  it('has what waits wait anew one after the other, so that it is not all due at once', async () => {
+    world = await openDeliveryWorld();
+    world.answer(status(503));
+    world.node();
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
+    for (const id of ids) await attempts(id, 1);
+    world.setBack(6 * HOUR);
+    const before = world.clock.now();
+    let due: number[] = [];
+    await until(async () => {
+      world.forward(10_000);
+      due = (await Promise.all(ids.map(world.stateOf))).map(({ nextAttemptAt }) => toMicros(nextAttemptAt!));
+      expect(Math.max(...due)).toBeLessThan(START - HOUR);
+    });
+    due.sort((a, b) => a - b);
+    expect(due[0]).toBeGreaterThanOrEqual(before + 3 * MINUTE);
+    expect(due.at(-1)! - due[0]!).toBeGreaterThanOrEqual(11 * 10_000);
+  });
+
   it('is the same to a process that starts after it', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
@@ -128,9 +147,13 @@ describe('a wall clock that is set back by hours', () => {
     await handle(ports, delivery, deliveryStream(old), { type: 'RequestRedelivery', now: START + SECOND }, context());
     world.setBack(6 * HOUR);
     const fresh = await world.schedule({ wallet: 'after' });
-    await attempts(promised, 1);
     await attempts(fresh, 1);
-    await until(async () => expect((await world.stateOf(old)).redelivery).toBeNull());
+    await until(async () => {
+      // One after the other.
+      world.forward(10_000);
+      expect((await world.stateOf(promised)).attempts).toBe(1);
+      expect((await world.stateOf(old)).redelivery).toBeNull();
+    });
   });
 
   it('does not hold up what a process left when it starts anew', async () => {
