@@ -70,16 +70,18 @@ describe('a wall clock that is set back by hours', () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
     for (const id of ids) await attempts(id, 1);
     world.setBack(6 * HOUR);
-    const before = world.clock.now();
-    let due: number[] = [];
+    const timedAnew = async () =>
+      (await Promise.all(ids.map(world.stateOf))).filter(
+        ({ nextAttemptAt }) => toMicros(nextAttemptAt!) < START - 5 * HOUR,
+      ).length;
+    // The steady clock stands still, so of those that are spread none but the first has its turn.
+    await until(async () => expect(await timedAnew()).toBe(1));
+    await sleep(150);
+    expect(await timedAnew()).toBe(1);
     await until(async () => {
       world.forward(10_000);
-      due = (await Promise.all(ids.map(world.stateOf))).map(({ nextAttemptAt }) => toMicros(nextAttemptAt!));
-      expect(Math.max(...due)).toBeLessThan(START - HOUR);
+      expect(await timedAnew()).toBe(12);
     });
-    due.sort((a, b) => a - b);
-    expect(due[0]).toBeGreaterThanOrEqual(before + 3 * MINUTE);
-    expect(due.at(-1)! - due[0]!).toBeGreaterThanOrEqual(11 * 10_000);
   });
 
   it('is the same to a process that starts after it', async () => {
