@@ -147,9 +147,14 @@ class Deliveries implements CallbackDeliveries {
     const { log, logger } = this.#options;
     const { signal } = this.#stopping;
     const types = [DeliveryScheduled.type, DeliveryRedeliveryRequested.type];
+    // What was there before is the scan's to find; what comes while the log cannot be followed is not.
+    let reached: Position | null | undefined;
     const follow = async function* () {
-      // What was there before is the scan's to find.
-      yield* log.subscribe(await log.head(), { by: 'types', types }, signal);
+      if (reached === undefined) reached = await log.head();
+      for await (const batch of log.subscribe(reached, { by: 'types', types }, signal)) {
+        reached = batch.position;
+        yield batch;
+      }
     };
     return from([null]).pipe(
       mergeMap(() => from(follow())),
@@ -180,8 +185,8 @@ class Deliveries implements CallbackDeliveries {
         this.#lookAgain = false;
         const now = clock.now();
         const held = this.#partitions.held();
-        const ahead = await this.#scan.lookForAhead(held, now, (shown, position) => this.#hasten(shown, position));
-        const due = await this.#scan.look(held, now, (shown, position) => this.#offer(shown, position));
+        const ahead = await this.#scan.lookForAhead(held, now, (shown) => this.#hasten(shown));
+        const due = await this.#scan.look(held, now, (shown) => this.#offer(shown));
         if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
       } while (this.#lookAgain && !this.#stopping.signal.aborted);
     } catch (error) {
@@ -193,8 +198,8 @@ class Deliveries implements CallbackDeliveries {
    * What waits by a clock that has since been set back is attended soon, to be timed by the present one: also what was
    * taken in for its former time. One after the other, or they would all be due at once when they have waited.
    */
-  #hasten(shown: DueDelivery, position: Position): boolean {
-    if (this.#shownBefore(shown, position)) return this.#offer(shown, position);
+  #hasten(shown: DueDelivery): boolean {
+    if (this.#shownBefore(shown)) return this.#offer(shown);
     const waitsUntil = this.#queue.waitsUntil(shown.deliveryId);
     if (waitsUntil !== null && waitsUntil <= this.#nextPlace()) return true;
     return this.#addSpread(shown);
@@ -211,15 +216,16 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /** What became of it where the read model shows a delivery as it was before we attended to it; else null. */
-  #shownBefore({ deliveryId }: DueDelivery, position: Position): Remembered | null {
+  #shownBefore({ deliveryId, position }: DueDelivery): Remembered | null {
     const attended = this.#attended.get(deliveryId);
     return attended && position < attended.position ? attended : null;
   }
 
   /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
-  #offer(shown: DueDelivery, position: Position): boolean {
-    if (this.#queue.has(shown.deliveryId)) return true;
-    const attended = this.#shownBefore(shown, position);
+  #offer(shown: DueDelivery): boolean {
+    const known = this.#queue.get(shown.deliveryId);
+    if (known && shown.position <= known.position) return true;
+    const attended = this.#shownBefore(shown);
     if (attended && attended.next === null) return true;
     const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
     return isOverdue(due, this.#options.clock.now()) ? this.#addSpread(due) : this.#queue.add(due);
@@ -282,7 +288,8 @@ class Deliveries implements CallbackDeliveries {
     this.#meanwhile.delete(due.deliveryId);
     if (asked !== undefined) next = Math.min(asked, next ?? asked);
     if (position !== null) this.#remember(due.deliveryId, { next, position });
-    if (next !== null && next <= clock.now() + HORIZON) this.#queue.add({ ...due, dueAt: next });
+    if (next === null || next > clock.now() + HORIZON) return;
+    this.#queue.add({ ...due, dueAt: next, position: position ?? due.position });
   }
 
   #remember(deliveryId: string, attended: Remembered): void {
@@ -297,12 +304,12 @@ class Deliveries implements CallbackDeliveries {
 }
 
 /** What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours. */
-function dueOf({ stream, data }: RecordedEvent, now: Micros): DueDelivery | null {
+function dueOf({ stream, position, data }: RecordedEvent, now: Micros): DueDelivery | null {
   const deliveryId = deliveryOf(stream);
   const { wallet, origin, createdAt, requestedAt } = data;
   const at = createdAt ?? requestedAt;
   if (deliveryId === null || typeof wallet !== 'string' || typeof origin !== 'string' || typeof at !== 'string') {
     return null;
   }
-  return { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt: Math.min(toMicros(at), now) };
+  return { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt: Math.min(toMicros(at), now), position };
 }

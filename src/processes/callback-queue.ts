@@ -3,6 +3,7 @@
  * both in what runs and in what waits, so that no slow receiver and no busy wallet holds up or crowds out the others.
  */
 import { MICROS_PER_MS, type Micros } from '../instant.ts';
+import type { Position } from '../storage/event-log.ts';
 
 export interface DueDelivery {
   readonly deliveryId: string;
@@ -10,6 +11,8 @@ export interface DueDelivery {
   readonly origin: string;
   readonly partition: number;
   readonly dueAt: Micros;
+  /** Of the event that its time was told by. */
+  readonly position: Position;
 }
 
 export interface QueueLimits {
@@ -63,8 +66,9 @@ export class CallbackQueue {
     return this.#running.size;
   }
 
-  has(deliveryId: string): boolean {
-    return this.#waiting.has(deliveryId) || this.#running.has(deliveryId);
+  /** What waits or runs for a delivery: what was told no later than that is no news. */
+  get(deliveryId: string): DueDelivery | undefined {
+    return this.#waiting.get(deliveryId) ?? this.#running.get(deliveryId);
   }
 
   /** Until when a delivery waits in here; null where it does not. */

@@ -5,7 +5,6 @@
 import { CLOCK_TOLERANCE } from '../commands/delivery-wait.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
 import { DELIVERY_TIMERS, type DeliveryTimer } from '../projections/deliveries.ts';
-import type { Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { DueDelivery } from './callback-queue.ts';
 
@@ -22,7 +21,7 @@ export interface Look {
 }
 
 /** What a row of the read model offers. @returns whether there was room for it */
-export type Offer = (due: DueDelivery, position: Position) => boolean;
+export type Offer = (due: DueDelivery) => boolean;
 
 interface Place {
   readonly value: string;
@@ -66,8 +65,8 @@ export class CallbackScan {
     const share = Math.max(PAGE, Math.floor(ROWS_IN_A_LOOK / Math.max(1, partitions.length)));
     for (const partition of partitions) {
       const most = Math.min(share, Math.max(PAGE, rows));
-      const seen = await this.#lookAt(partition, along, most, (due, position) => {
-        const taken = offer(due, position);
+      const seen = await this.#lookAt(partition, along, most, (due) => {
+        const taken = offer(due);
         unfinished ||= !taken;
         return taken;
       });
@@ -92,7 +91,7 @@ export class CallbackScan {
       });
       for (const { id, document, position } of page) {
         const { wallet, origin, dueAt } = document;
-        offer({ deliveryId: id, wallet, origin, partition, dueAt: toMicros(dueAt) }, position);
+        offer({ deliveryId: id, wallet, origin, partition, dueAt: toMicros(dueAt), position });
       }
       seen += page.length;
       const last = page.at(-1);

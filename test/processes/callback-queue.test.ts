@@ -8,6 +8,7 @@ const due = (deliveryId: string, over: Partial<DueDelivery> = {}): DueDelivery =
   origin: 'o',
   partition: 0,
   dueAt: 0,
+  position: '1',
   ...over,
 });
 const LIMITS = { total: 6, perOrigin: 3, perWallet: 4, waiting: 100 };

@@ -1,0 +1,148 @@
+/**
+ * A node loses its leases for a moment and gets them back: its process stood still, or a clock was set. What was asked for
+ * in between was not for it, and must not wait until whatever it has in memory for the same delivery is due.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { delivery } from '../../src/commands/delivery.ts';
+import { handle } from '../../src/commands/handle.ts';
+import { deliveryStream } from '../../src/events/delivery.ts';
+import type { CallbackDeliveryOptions } from '../../src/processes/callback-deliveries.ts';
+import { DELIVERY_TIMERS } from '../../src/projections/deliveries.ts';
+import type { Lease, ReadStore } from '../../src/storage/read-store.ts';
+import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';
+
+let world: DeliveryWorld;
+/** Lets leases be taken that the test held back. */
+let letGo = (): void => undefined;
+afterEach(async () => {
+  letGo();
+  await world.close();
+});
+
+const until = (condition: () => Promise<void> | void) => vi.waitFor(condition, { timeout: 10_000, interval: 10 });
+
+const requestRedelivery = (id: string) =>
+  handle(
+    { ...world.storage, clock: world.clock },
+    delivery,
+    deliveryStream(id),
+    { type: 'RequestRedelivery', now: world.clock.now() },
+    context(),
+  );
+
+const shownPosition = async (id: string) =>
+  (await world.storage.readStore.load(DELIVERY_TIMERS, [id])).get(id)?.position;
+
+/** The same object but for one of its methods. */
+const withMethod = <Whole extends object, Name extends keyof Whole>(
+  whole: Whole,
+  name: Name,
+  method: Whole[Name],
+): Whole =>
+  new Proxy(whole, {
+    get: (target, asked) => {
+      if (asked === name) return method;
+      const value = Reflect.get(target, asked);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
+/** Leases of partitions that end at the test's word, and are got back only at another. */
+function lapsingLeases(readStore: ReadStore) {
+  const taken = new Map<string, Lease>();
+  let lapse: Promise<void> | null = null;
+  let lapsed = new Set<string>();
+  const acquireLease: ReadStore['acquireLease'] = async (name, ...asked) => {
+    const had = taken.get(name);
+    if (lapse && had && !lapsed.has(name)) {
+      lapsed.add(name);
+      // Ended without the holder's doing: it is told so at its next renewal.
+      await readStore.releaseLease(had);
+    } else if (lapse) {
+      await lapse;
+    }
+    const lease = await readStore.acquireLease(name, ...asked);
+    if (lease) taken.set(name, lease);
+    return lease;
+  };
+  return {
+    readStore: withMethod(readStore, 'acquireLease', acquireLease),
+    /** Ends all of them, until `letGo`. */
+    async end(): Promise<void> {
+      lapsed = new Set();
+      lapse = new Promise<void>((resolve) => {
+        letGo = () => {
+          lapse = null;
+          resolve();
+        };
+      });
+      await until(() => expect(lapsed.size).toBe(taken.size));
+    },
+  };
+}
+
+/** A delivery that waits minutes for its second attempt, in a node that has it in memory. */
+async function retrying(over: Partial<CallbackDeliveryOptions> = {}) {
+  world.answer(status(503));
+  const node = world.node(randomUUID(), over);
+  const id = await world.schedule();
+  await until(async () => expect(await world.recordOf(id)).toMatchObject({ status: 'retrying' }));
+  world.answer(status(200));
+  return { node, id };
+}
+
+async function isDelivered(id: string): Promise<void> {
+  await until(() => expect(world.received).toHaveLength(2));
+  await until(async () => expect(await world.stateOf(id)).toMatchObject({ status: 'succeeded', underway: null }));
+}
+
+describe('a redelivery that was asked for', () => {
+  it('while the partition was lost is made once it is held again', async () => {
+    world = await openDeliveryWorld();
+    const leases = lapsingLeases(world.storage.readStore);
+    const { id } = await retrying({ readStore: leases.readStore });
+    await leases.end();
+    await requestRedelivery(id);
+    await until(async () => expect(await shownPosition(id)).toBe((await world.eventsOf(id)).at(-1)!.position));
+    expect(world.received).toHaveLength(1);
+    letGo();
+    await isDelivered(id);
+  });
+
+  it('and is shown only after the node looked is made once it is shown', async () => {
+    world = await openDeliveryWorld();
+    const leases = lapsingLeases(world.storage.readStore);
+    const { node, id } = await retrying({ readStore: leases.readStore });
+    await world.runner.stop();
+    await leases.end();
+    await requestRedelivery(id);
+    await until(() => expect(node.load().waiting).toBe(1));
+    letGo();
+    // Taken in anew, for the time that is shown.
+    await sleep(200);
+    expect([node.load().waiting, world.received.length]).toEqual([1, 1]);
+    await world.runner.start();
+    await isDelivered(id);
+  });
+
+  it('while the log could not be followed is made once it can be', async () => {
+    world = await openDeliveryWorld();
+    const { log } = world.storage;
+    let breakOff = new AbortController();
+    const breaking = withMethod(log, 'subscribe', async function* (after, filter, signal) {
+      const broken = breakOff.signal;
+      yield* log.subscribe(after, filter, AbortSignal.any([broken, ...(signal ? [signal] : [])]));
+      if (broken.aborted) throw new Error('the connection broke');
+    });
+    // Which is all that this node has: the read model shows it nothing.
+    const readStore = withMethod(world.storage.readStore, 'find', async () => []);
+    const { id } = await retrying({ log: breaking, readStore });
+    const broken = breakOff;
+    breakOff = new AbortController();
+    broken.abort();
+    await requestRedelivery(id);
+    await isDelivered(id);
+  });
+});
