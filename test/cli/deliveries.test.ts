@@ -97,3 +97,18 @@ it('says that its list lacks some while they are not shown yet', async () => {
     out: '0 deliveries\n',
   });
 });
+
+it('shows a delivery whose URL and bytes are damaged, and why it fails', async () => {
+  world = await openDeliveryWorld({ realTime: true });
+  const id = await world.schedule({ path: '/spoilt' });
+  const { facts } = await world.stateOf(id);
+  await world.storage.damage(facts.target);
+  await world.storage.damage(facts.envelope!);
+  world.node();
+  await settled(id, 'retrying');
+  const shown = await run('show', id);
+  expect(shown.code).toBe(EXIT.ok);
+  expect(shown.out).toContain(`${world.base} (the URL is kept no longer)`);
+  expect(shown.out).toMatch(/attempt 1 +failed +- +content_damaged/);
+  expect(shown.out).toContain('damaged in the storage of the service');
+});
