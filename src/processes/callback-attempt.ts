@@ -253,6 +253,7 @@ class Attendance {
       recorded = { ...known, ...(await this.#load()) };
     }
     if (failureClass === null) logger.debug(facts, 'a callback was delivered');
+    else if (failureClass === 'content_damaged') logger.warn(facts, 'a callback cannot be sent: its content is damaged');
     else logger.info(facts, 'an attempt to deliver a callback failed');
     return this.#next((await this.#waitByPresentClock(recorded)).state);
   }
