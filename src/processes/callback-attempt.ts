@@ -7,7 +7,7 @@ import type { BaseLogger } from 'pino';
 import type { FailureClass } from '../callbacks/failure-class.ts';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { Outbound } from '../callbacks/outbound/outbound.ts';
-import { type CallbackKey, signatureHeaders } from '../callbacks/signature.ts';
+import { signatureHeaders } from '../callbacks/signature.ts';
 import { isRejection } from '../commands/decider.ts';
 import {
   type AttemptUnderWay,
@@ -16,13 +16,10 @@ import {
   type DeliveryRejection,
   delivery,
   type ReceivedOutcome,
-  type ScheduledDelivery,
 } from '../commands/delivery.ts';
 import { MAX_JITTER } from '../commands/delivery-schedule.ts';
 import { isOver, waitAnew, waitOf } from '../commands/delivery-wait.ts';
 import { handle, type Loaded } from '../commands/handle.ts';
-import { type SigningKey, validKeysAt } from '../commands/signing-key.ts';
-import { ensureSigningKey, loadSigningKeys } from '../commands/signing-key-use.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { type DeliveryEvent, deliveryStream } from '../events/delivery.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
@@ -38,6 +35,7 @@ import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type Contents, contentsOf } from './callback-contents.ts';
+import { type SigningKeys, signingKeysFor } from './callback-keys.ts';
 
 export interface AttemptPorts {
   readonly log: EventLog;
@@ -126,7 +124,8 @@ class Attendance {
     if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
 
     const [keys, contents] = await Promise.all([
-      this.#keys(known.state),
+      // Before the claim: without its secret no attempt can be made.
+      signingKeysFor(this.#ports, known.state, this.#context(known.state.facts.requestId)),
       contentsOf(this.#ports.payloads, known.state),
     ]);
     const claimed = await this.#claim(known, keys);
@@ -186,25 +185,6 @@ class Attendance {
     return recorded;
   }
 
-  /** The newest first. Before the claim: without its secret no attempt can be made. */
-  async #keys({ facts: { wallet, requestId } }: ScheduledDelivery): Promise<SigningKeys> {
-    const { log, clock, masterKeys } = this.#ports;
-    let valid = validKeysAt(await loadSigningKeys(log, wallet), clock.now());
-    if (!valid) {
-      const context = this.#context(requestId);
-      valid = validKeysAt(await ensureSigningKey(this.#ports, wallet, masterKeys.newest, context), clock.now());
-    }
-    if (!valid) throw new Error(`the wallet ${wallet} has no signing key after one was made`);
-    const withSecret = ({ keyId, masterVersion }: SigningKey): CallbackKey => ({
-      keyId,
-      secret: masterKeys.secretOf({ wallet, keyId, masterVersion }),
-    });
-    const { current, previous } = valid;
-    // A wallet whose key could not sign here is healed by a rotation: the key before it must not stand in the way.
-    const signsToo = previous !== null && masterKeys.versions.includes(previous.masterVersion);
-    return signsToo ? [withSecret(current), withSecret(previous)] : [withSecret(current)];
-  }
-
   async #claim(known: Loaded<Delivery>, [{ keyId }]: SigningKeys): Promise<Claimed | null> {
     const { clock, owner } = this.#ports;
     const claimedAt = performance.now();
@@ -253,7 +233,8 @@ class Attendance {
       recorded = { ...known, ...(await this.#load()) };
     }
     if (failureClass === null) logger.debug(facts, 'a callback was delivered');
-    else if (failureClass === 'content_damaged') logger.warn(facts, 'a callback cannot be sent: its content is damaged');
+    else if (failureClass === 'content_damaged')
+      logger.warn(facts, 'a callback cannot be sent: its content is damaged');
     else logger.info(facts, 'an attempt to deliver a callback failed');
     return this.#next((await this.#waitByPresentClock(recorded)).state);
   }
@@ -305,8 +286,6 @@ class Attendance {
     return this.#ports.random() * MAX_JITTER;
   }
 }
-
-type SigningKeys = readonly [CallbackKey, ...CallbackKey[]];
 
 interface Claimed {
   readonly underway: AttemptUnderWay;

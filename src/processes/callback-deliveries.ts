@@ -13,7 +13,8 @@ import { SetBackWatch, steadyClock } from '../steady-clock.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type AttemptPorts, type Attended, attendDelivery } from './callback-attempt.ts';
+import { type AttemptPorts, attendDelivery } from './callback-attempt.ts';
+import { AttendedLately } from './callback-attended.ts';
 import { createPartitions } from './callback-partitions.ts';
 import { CallbackQueue, type DueDelivery, isOverdue, QUEUE_LIMITS, type QueueLimits } from './callback-queue.ts';
 import { CallbackScan, HORIZON } from './callback-scan.ts';
@@ -58,14 +59,11 @@ const FAILED_AGAIN: Micros = 60_000 * MICROS_PER_MS;
 const RESUBSCRIBE_MS = 500;
 /** The read model may be so much behind the log when it is looked at for what it may show. */
 const LOOK_LATER_MS = [1_000, 4_000];
-const MOST_REMEMBERED = 20_000;
 
 /** Makes the process; `start` begins it. */
 export function createCallbackDeliveries(options: CallbackDeliveryOptions): CallbackDeliveries {
   return new Deliveries(options);
 }
-
-type Remembered = Attended & { readonly position: Position };
 
 class Deliveries implements CallbackDeliveries {
   readonly #options: CallbackDeliveryOptions;
@@ -81,7 +79,7 @@ class Deliveries implements CallbackDeliveries {
   readonly #spread: Spread;
   readonly #setBack: SetBackWatch;
   /** What was attended lately: the read model may still show what was before. */
-  readonly #attended = new Map<string, Remembered>();
+  readonly #attended = new AttendedLately();
   /** What became due of deliveries while they were attended. */
   readonly #meanwhile = new Map<string, Micros>();
   #lookAgain = false;
@@ -199,7 +197,7 @@ class Deliveries implements CallbackDeliveries {
    * taken in for its former time. One after the other, or they would all be due at once when they have waited.
    */
   #hasten(shown: DueDelivery): boolean {
-    if (this.#shownBefore(shown)) return this.#offer(shown);
+    if (this.#attended.after(shown)) return this.#offer(shown);
     const waitsUntil = this.#queue.waitsUntil(shown.deliveryId);
     if (waitsUntil !== null && waitsUntil <= this.#nextPlace()) return true;
     return this.#addSpread(shown);
@@ -215,17 +213,11 @@ class Deliveries implements CallbackDeliveries {
     return this.#options.clock.now() + this.#spread.wait;
   }
 
-  /** What became of it where the read model shows a delivery as it was before we attended to it; else null. */
-  #shownBefore({ deliveryId, position }: DueDelivery): Remembered | null {
-    const attended = this.#attended.get(deliveryId);
-    return attended && position < attended.position ? attended : null;
-  }
-
   /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
   #offer(shown: DueDelivery): boolean {
     const known = this.#queue.get(shown.deliveryId);
     if (known && shown.position <= known.position) return true;
-    const attended = this.#shownBefore(shown);
+    const attended = this.#attended.after(shown);
     if (attended && attended.next === null) return true;
     const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
     return isOverdue(due, this.#options.clock.now()) ? this.#addSpread(due) : this.#queue.add(due);
@@ -287,19 +279,9 @@ class Deliveries implements CallbackDeliveries {
     const asked = this.#meanwhile.get(due.deliveryId);
     this.#meanwhile.delete(due.deliveryId);
     if (asked !== undefined) next = Math.min(asked, next ?? asked);
-    if (position !== null) this.#remember(due.deliveryId, { next, position });
+    if (position !== null) this.#attended.remember(due.deliveryId, { next, position });
     if (next === null || next > clock.now() + HORIZON) return;
     this.#queue.add({ ...due, dueAt: next, position: position ?? due.position });
-  }
-
-  #remember(deliveryId: string, attended: Remembered): void {
-    this.#attended.delete(deliveryId);
-    this.#attended.set(deliveryId, attended);
-    if (this.#attended.size <= MOST_REMEMBERED) return;
-    for (const [oldest] of this.#attended) {
-      this.#attended.delete(oldest);
-      return;
-    }
   }
 }
 
