@@ -11,29 +11,39 @@ export interface LogDestination {
 }
 
 const AGAIN_MS = 100;
-/** How often a pipe that is full is tried again at the end, and how long a try waits. */
-const LAST_TRIES = 20;
-const LAST_TRY_MS = 10;
+/** At the end: how long a pipe that is full is waited for, each time and in all while its reader goes on reading. */
+const LAST_TRIES = 250;
+const LAST_TRY_MS = 2;
+const LAST_MS = 2_000;
+/** As much as a pipe takes: at the end no more than this may be on its way in another thread. */
+const MOST_AT_ONCE = 64 * 1024;
 const MOST_WAITING = 4 * 1024 * 1024;
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Writes beside the event loop, in order. What cannot be written waits and is tried again ten times a second.
  * @param mostWaiting characters that may wait; lines past it are lost
  */
 export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): LogDestination {
+  /** What is being written, what comes after it, and what comes after that. */
+  let current: Buffer = NOTHING;
+  let next: Buffer = NOTHING;
   let waiting = '';
-  let current = Buffer.alloc(0);
   let state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
 
   const goOn = (): void => {
     if (current.length === 0) {
-      if (waiting === '') {
-        state = 'idle';
-        return;
+      if (next.length === 0) {
+        next = Buffer.from(waiting);
+        waiting = '';
       }
-      current = Buffer.from(waiting);
-      waiting = '';
+      current = next.subarray(0, MOST_AT_ONCE);
+      next = next.subarray(MOST_AT_ONCE);
+    }
+    if (current.length === 0) {
+      state = 'idle';
+      return;
     }
     state = 'writing';
     write(descriptor, current, (error, written) => {
@@ -51,25 +61,28 @@ export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): 
 
   const flushSync = (): void => {
     // What another thread is writing just now is not written twice.
-    let rest = Buffer.concat([state === 'writing' ? Buffer.alloc(0) : current, Buffer.from(waiting)]);
+    const isWriting = state === 'writing';
+    next = Buffer.concat([...(isWriting ? [] : [current]), next, Buffer.from(waiting)]);
+    if (!isWriting) current = NOTHING;
     waiting = '';
-    if (state !== 'writing') current = Buffer.alloc(0);
-    for (let tries = 0; rest.length > 0 && state !== 'ended'; ) {
+    const until = performance.now() + LAST_MS;
+    for (let tries = 0; next.length > 0 && state !== 'ended' && performance.now() < until; ) {
       try {
-        rest = rest.subarray(writeSync(descriptor, rest));
+        next = next.subarray(writeSync(descriptor, next));
+        tries = 0;
       } catch (error) {
         if (isFullPipe(error) && tries++ < LAST_TRIES) Atomics.wait(NEVER_WOKEN, 0, 0, LAST_TRY_MS);
         else break;
       }
     }
-    waiting = rest.toString();
     if (state === 'idle') goOn();
   };
   process.once('exit', flushSync);
 
   return {
     write(line) {
-      if (state === 'ended' || waiting.length + current.length + line.length > mostWaiting) return;
+      const waits = current.length + next.length + waiting.length;
+      if (state === 'ended' || waits + line.length > mostWaiting) return;
       waiting += line;
       if (state === 'idle') goOn();
     },

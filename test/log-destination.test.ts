@@ -5,7 +5,13 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { logDestination } from '../src/log-destination.ts';
 
-const fs = vi.hoisted(() => ({ failure: null as string | null, asked: 0 }));
+const fs = vi.hoisted(() => ({
+  failure: null as string | null,
+  asked: 0,
+  /** How often a pipe is full at the last before its reader has taken something. */
+  fullTimes: 0,
+  fullNow: 0,
+}));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof import('node:fs')>();
   const failure = (code: string) => Object.assign(new Error(code), { code });
@@ -19,10 +25,15 @@ vi.mock('node:fs', async (original) => {
     },
     writeSync: (descriptor: number, bytes: Buffer) => {
       if (fs.failure !== null) throw failure(fs.failure);
-      return real.writeSync(descriptor, bytes);
+      if (fs.fullNow++ < fs.fullTimes) throw failure('EAGAIN');
+      fs.fullNow = 0;
+      return real.writeSync(descriptor, fs.fullTimes > 0 ? bytes.subarray(0, 7) : bytes);
     },
   };
 });
+
+// Each destination is flushed at the exit.
+process.setMaxListeners(50);
 
 describe('where log lines go', () => {
   let directory: string;
@@ -34,6 +45,7 @@ describe('where log lines go', () => {
     descriptor = openSync(path, 'a');
     fs.failure = null;
     fs.asked = 0;
+    fs.fullTimes = 0;
   });
   afterEach(async () => {
     // Ends what still tries: its descriptor will be another file's.
@@ -90,6 +102,51 @@ describe('where log lines go', () => {
     destination.write('three\n');
     destination.flushSync();
     expect(written()).toBe('one\ntwo\n');
+  });
+
+  it('waits at the end for a reader that reads, however much it has to read, and cuts no character', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'EAGAIN';
+    const line = 'ä line, ö line, ü line\n';
+    for (let n = 0; n < 50; n++) destination.write(line);
+    await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    fs.failure = null;
+    fs.fullTimes = 2;
+    destination.flushSync();
+    expect(written()).toBe(line.repeat(50));
+  });
+
+  it('goes on behind what it could not write at the last of a reader that does not read', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'EAGAIN';
+    destination.write('äöü\n');
+    await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const began = performance.now();
+    destination.flushSync();
+    expect(performance.now() - began).toBeLessThan(2_000);
+    fs.failure = null;
+    await comesTo('äöü\n');
+  });
+
+  it('writes at the last what no other thread is writing, and nothing twice', async () => {
+    const destination = logDestination(descriptor);
+    const line = `${'ß'.repeat(70_000)}\n`;
+    fs.failure = 'EAGAIN';
+    destination.write('first\n');
+    destination.write(line);
+    destination.write('last\n');
+    fs.failure = null;
+    // Another thread writes the first: what follows does not wait for it, and it is not written twice.
+    destination.flushSync();
+    await vi.waitFor(() => expect(written().length).toBe(line.length + 11));
+    expect(
+      written()
+        .split('\n')
+        .map((one) => one.length)
+        .sort(),
+    ).toEqual([0, 4, 5, 70_000]);
   });
 
   it('is left alone once its reader is gone', async () => {
