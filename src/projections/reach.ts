@@ -22,13 +22,15 @@ export const COMPLETE: Reach = { wasBuilt: true, showsEverything: async () => tr
  * How long a model that is well may take, at most, to pass what was just written, milliseconds. On EventStoreDB a
  * process that does not run the projection learns of events that are none of its business after some 300.
  */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 1_000;
+/** It is waited out in so many parts: a moment in which the whole process stands still uses up one of them, not all. */
+const PARTS = 5;
 
 export interface ReachOptions {
   readonly log: Pick<EventLog, 'head'>;
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
   readonly projection: string;
-  /** Milliseconds; half a second unless given. */
+  /** Milliseconds; a second unless given. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -42,7 +44,10 @@ export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS 
 
   async function look(): Promise<boolean> {
     const head = await log.head();
-    const reached = head === null || (await runner.waitFor(projection, head, patienceMs));
+    let reached = head === null;
+    for (let part = 0; head !== null && !reached && part < PARTS; part++) {
+      reached = await runner.waitFor(projection, head, patienceMs / PARTS);
+    }
     wasBuilt ||= reached;
     return reached;
   }

@@ -35,7 +35,7 @@ async function run(...argv: string[]) {
 const lines = (out: string) => out.trim().split('\n').filter(Boolean);
 const jsonLines = (out: string) => lines(out).map((line) => JSON.parse(line));
 const settled = (id: string, wanted: string) =>
-  vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe(wanted), { timeout: 5_000, interval: 10 });
+  vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe(wanted), { timeout: 10_000, interval: 10 });
 
 it('lists what failed, shows why without the secrets of its URL, and delivers it again beside the running service', async () => {
   world = await openDeliveryWorld({ realTime: true });
@@ -87,7 +87,7 @@ it('says what it does not know', async () => {
 it('says that its list lacks some while they are not shown yet', async () => {
   world = await openDeliveryWorld();
   const id = await world.schedule();
-  await vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe('pending'));
+  await settled(id, 'pending');
   expect(await run('list')).toMatchObject({ err: '', out: expect.stringMatching(/^1 delivery$/m) });
   const { readStore } = world.storage;
   await readStore.prepare(DELIVERIES, 2, deliveries.collections);

@@ -55,7 +55,7 @@ describe('a held lease', () => {
     await lease.assertHeld();
     one.clocks.steady += (DURATION_MS / 2) * MICROS_PER_MS;
     await expect(lease.assertHeld()).rejects.toThrow('unreachable');
-    await vi.waitFor(() => expect(lease.lost.aborted).toBe(true));
+    await vi.waitFor(() => expect(lease.lost.aborted).toBe(true), { timeout: 10_000 });
     await expect(lease.assertHeld()).rejects.toThrow();
     await lease.release();
   });
@@ -65,7 +65,7 @@ describe('a held lease', () => {
     const lease = (await one.take())!;
     one.cutOff();
     one.clocks.wall += DURATION_MS * MICROS_PER_MS;
-    await vi.waitFor(() => expect(lease.lost.aborted).toBe(true));
+    await vi.waitFor(() => expect(lease.lost.aborted).toBe(true), { timeout: 10_000 });
     await lease.release();
   });
 

@@ -18,9 +18,17 @@ import { entry, ledger, POISON } from './ledger.ts';
 function steered() {
   const heads: ((head: string | null) => void)[] = [];
   const waits: { readonly position: string; readonly end: (reached: boolean) => void }[] = [];
+  /** One wait for each position, however many parts it has. */
+  const waited = new Map<string, Promise<boolean>>();
   const reach = createReach({
     log: { head: () => new Promise((resolve) => heads.push(resolve)) },
-    runner: { waitFor: (_, position) => new Promise((end) => waits.push({ position, end })) },
+    runner: {
+      waitFor(_, position) {
+        const known = waited.get(position) ?? new Promise((end) => waits.push({ position, end }));
+        waited.set(position, known);
+        return known;
+      },
+    },
     projection: 'ledger',
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -65,6 +73,24 @@ describe('how far a read model reaches', () => {
     const asked = reach.showsEverything();
     heads[0]?.(null);
     expect([await asked, waits.length, reach.wasBuilt]).toEqual([true, 0, true]);
+  });
+
+  it('is not given up for one moment in which the process stood still', async () => {
+    let patience = 0;
+    const reach = createReach({
+      log: { head: async () => '1' },
+      runner: {
+        async waitFor(_, __, timeoutMs) {
+          patience += timeoutMs;
+          // The time of this wait is over before anything could be done in it.
+          return patience > timeoutMs;
+        },
+      },
+      projection: 'ledger',
+      patienceMs: 100,
+    });
+    expect(await reach.showsEverything()).toBe(true);
+    expect(patience).toBeLessThanOrEqual(100);
   });
 
   it('is asked anew after the log could not be read', async () => {
@@ -138,15 +164,15 @@ describe('how far a read model reaches', () => {
       expect(await here.reach.showsEverything()).toBe(false);
       const elsewhere = node();
       await elsewhere.runner.start();
-      await expect.poll(() => here.reach.showsEverything()).toBe(true);
+      await expect.poll(() => here.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
     });
 
     it('is waited for where the projection is only a moment behind, here and in another process', async () => {
-      const owner = node();
-      const other = node();
+      const owner = node(10_000);
+      const other = node(10_000);
       await owner.runner.start();
       await append('first');
-      await expect.poll(() => owner.reach.showsEverything()).toBe(true);
+      await expect.poll(() => owner.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
       for (let round = 0; round < 20; round++) {
         await append(`${round}`);
         expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([true, true]);
@@ -159,7 +185,7 @@ describe('how far a read model reaches', () => {
       await owner.runner.start();
       await append(POISON);
       await append('2');
-      await expect.poll(async () => (await owner.runner.status())[0]?.state).toBe('halted');
+      await expect.poll(async () => (await owner.runner.status())[0]?.state, { timeout: 10_000 }).toBe('halted');
       expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([false, false]);
     });
   });
