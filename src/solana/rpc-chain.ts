@@ -151,6 +151,7 @@ export function createRpcChain({
         readRefusal: outcomeOfRefusal,
         settles: (outcome) => outcome.sent || outcome.code !== 'BlockhashNotFound',
         hasEffect: true,
+        lane: 'settlement',
       };
       return everywhere ? endpoints.askEach(question) : endpoints.ask(question);
     },
@@ -238,6 +239,8 @@ function statusQuestion(signatures: readonly string[]): Question<StatusAnswer> {
   return {
     method: 'getSignatureStatuses',
     params: [signatures, { searchTransactionHistory: true }],
+    // Whoever is still before its claim must not wait for those who look for theirs.
+    lane: 'settlement',
     read: (result) => {
       const { context: at, value } = Statuses.parse(result);
       if (value.length !== signatures.length) throw new Error('not one status for each signature');

@@ -20,7 +20,14 @@ export interface CallOptions {
   readonly timeoutMs: number;
   /** Shares its request with no other call. */
   readonly alone?: boolean;
+  /**
+   * Shares its request with calls of the same lane alone: a batch is answered when the slowest of its calls is, and what
+   * an endpoint looks up in its history can take a hundred times as long as what it knows.
+   */
+  readonly lane?: Lane | undefined;
 }
+
+export type Lane = 'settlement';
 
 /** Solana's validators take bodies of 50 KiB, and the strictest of the known providers 20 calls at once. */
 const MOST_BATCH_BYTES = 40_000;
@@ -42,8 +49,8 @@ interface Call {
 export class RpcEndpoint {
   readonly label: string;
   readonly #connections: RpcConnections;
-  /** Calls of this turn of the event loop, by their time-out. */
-  readonly #gathering = new Map<number, Call[]>();
+  /** Calls of this turn of the event loop, by what they may share a request with. */
+  readonly #gathering = new Map<string, { readonly timeoutMs: number; readonly calls: Call[] }>();
   #lastId = 0;
   #spoiltBatches = 0;
   #singlesUntilMs = Number.NEGATIVE_INFINITY;
@@ -58,12 +65,12 @@ export class RpcEndpoint {
    *
    * @throws EndpointFailure without an answer within `timeoutMs`; RpcRefusal if the answer is an error
    */
-  call(method: string, params: readonly unknown[], { timeoutMs, alone = false }: CallOptions): Promise<unknown> {
+  call(method: string, params: readonly unknown[], { timeoutMs, alone = false, lane }: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       const call = { id, text: JSON.stringify({ jsonrpc: '2.0', id, method, params }), resolve, reject };
       if (alone || performance.now() < this.#singlesUntilMs) this.#single(call, timeoutMs);
-      else this.#gather(call, timeoutMs);
+      else this.#gather(call, timeoutMs, lane);
     });
   }
 
@@ -72,17 +79,18 @@ export class RpcEndpoint {
     this.#connections.close();
   }
 
-  #gather(call: Call, timeoutMs: number): void {
+  #gather(call: Call, timeoutMs: number, lane: Lane | undefined): void {
     if (this.#gathering.size === 0) setImmediate(() => this.#sendGathered());
-    const calls = this.#gathering.get(timeoutMs);
-    if (calls) calls.push(call);
-    else this.#gathering.set(timeoutMs, [call]);
+    const key = `${lane} ${timeoutMs}`;
+    const gathered = this.#gathering.get(key);
+    if (gathered) gathered.calls.push(call);
+    else this.#gathering.set(key, { timeoutMs, calls: [call] });
   }
 
   #sendGathered(): void {
-    const gathered = [...this.#gathering];
+    const gathered = [...this.#gathering.values()];
     this.#gathering.clear();
-    for (const [timeoutMs, calls] of gathered) {
+    for (const { timeoutMs, calls } of gathered) {
       for (const batch of batchesOf(calls)) {
         const [only] = batch;
         if (only && batch.length === 1) this.#single(only, timeoutMs);

@@ -1,7 +1,7 @@
 /** Several endpoints as one: the first that answers is believed, the rest are there for when it does not. */
 import { ChainUnavailable } from './chain.ts';
 import { EndpointFailure } from './rpc-connections.ts';
-import { type CallOptions, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
+import { type CallOptions, type Lane, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
 
 /** What this needs of a logger; pino's fits. */
 export interface EndpointLog {
@@ -21,6 +21,8 @@ export interface Question<Answer> {
   readonly settles?: (answer: Answer) => boolean;
   /** The call has an effect, so that an endpoint which fell silent may have carried it out. */
   readonly hasEffect?: boolean;
+  /** See `CallOptions`. */
+  readonly lane?: Lane;
 }
 
 export interface EndpointsOptions {
@@ -155,10 +157,10 @@ export class RpcEndpoints {
   }
 
   async #askOne<Answer>(member: Member, question: Question<Answer>, options: CallOptions): Promise<Answer> {
-    const { method, params, read, readRefusal } = question;
+    const { method, params, read, readRefusal, lane } = question;
     if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);
     try {
-      const answer = answerOf(await member.endpoint.call(method, params, options), read);
+      const answer = answerOf(await member.endpoint.call(method, params, { ...options, lane }), read);
       this.#recovered(member);
       return answer;
     } catch (error) {

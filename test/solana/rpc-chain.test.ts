@@ -44,6 +44,43 @@ const hang = () => ({ type: 'hang' }) as const;
 const status = (code: number) => () => ({ type: 'status', status: code }) as const;
 
 describe('the chain over one endpoint', () => {
+  it('makes nobody wait for what others send or look for, however slow that is', async () => {
+    const settling = ['sendTransaction', 'getSignatureStatuses'];
+    const slowMs = 400;
+    const slowly = { type: 'pass', delayMs: slowMs } as const;
+    const { chain, endpoints } = await across([({ method }) => (settling.includes(method) ? slowly : pass)], {
+      timeoutMs: 5_000,
+    });
+    const { buyer, payment } = await openMarket(local);
+    const wires = await Promise.all([payment(), payment(), payment()]);
+    const account = tokenAccountOf(buyer.publicKey).toBase58();
+    const blockhash = await local.blockhash();
+    const began = performance.now();
+    const settled = wires.flatMap((wire) => [
+      chain.send(wire),
+      chain.signatureStatus(bs58.encode(wire.subarray(1, 65))),
+    ]);
+    const checked = [0, 1].flatMap(() => [
+      chain.simulate(wires[0] as Buffer),
+      chain.latestBlockhash(),
+      chain.isBlockhashValid(blockhash),
+      chain.blockHeight('processed'),
+      chain.historyFrom(),
+      chain.tokenBalance(account),
+      chain.balance(buyer.publicKey.toBase58()),
+    ]);
+    await Promise.all(checked);
+    expect(performance.now() - began).toBeLessThan(slowMs);
+    await Promise.all(settled);
+    const requests = endpoints.flatMap(({ requests }) =>
+      requests.map(({ calls }) => calls.map(({ method }) => method)),
+    );
+    const mixed = requests.filter((methods) => new Set(methods.map((method) => settling.includes(method))).size > 1);
+    expect(mixed).toEqual([]);
+    // Apart from that they share requests as ever.
+    expect(requests.filter(({ length }) => length > 1).length).toBeGreaterThanOrEqual(2);
+  });
+
   it('answers every question of the port', async () => {
     const { chain } = await across([() => pass], { timeoutMs: 2_000 });
     const { buyer, seller, payment } = await openMarket(local);

@@ -83,6 +83,19 @@ describe('calls of one turn of the event loop', () => {
     expect(shapes(server)).toEqual(['alone']);
   });
 
+  it('share nothing with those of another lane, whose answers may take longer', async () => {
+    const { server, ask } = await facing();
+    const lane = (each: number) => (each % 2 ? { lane: 'settlement' as const } : {});
+    expect(await Promise.all(values(10).map((each) => ask(each, lane(each))))).toEqual(values(10));
+    expect(server.requests.map(({ calls }) => calls.map(({ params: [value] }) => value))).toEqual(
+      expect.arrayContaining([
+        [0, 2, 4, 6, 8],
+        [1, 3, 5, 7, 9],
+      ]),
+    );
+    expect(shapes(server)).toEqual([5, 5]);
+  });
+
   it('share nothing with the next turn, nor with one that is to go alone', async () => {
     const { server, ask } = await facing();
     const first = [ask(1), ask(2), ask('secluded', { alone: true })];
