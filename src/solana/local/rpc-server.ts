@@ -134,20 +134,29 @@ async function call(ledger: Ledger, log: ChainLog, request: unknown): Promise<st
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !(validId || id === undefined)) {
     return failure(validId ? id : null, new RpcError(RPC_CODES.invalidRequest, 'Invalid request'));
   }
+  const answered = (text: string): string | null => (validId ? text : null);
+  const failed = (error: unknown): string | null => {
+    if (!(error instanceof RpcError)) log.error({ err: error, method }, 'a call to the local chain failed');
+    const known = error instanceof RpcError ? error : new RpcError(RPC_CODES.internal, 'Internal error');
+    return answered(failure(id as CallId, known));
+  };
+  let text: string | null;
   try {
     const run = METHODS.get(method);
     if (!run) throw new RpcError(RPC_CODES.methodNotFound, 'Method not found');
     const outcome = run(ledger, new Parameters(params));
     const result = outcome instanceof Promise ? await outcome : outcome;
-    const text = validId ? `{"jsonrpc":"2.0","result":${JSON.stringify(result)},"id":${JSON.stringify(id)}}` : null;
-    // Nothing that is not on disk is shown to anyone.
+    text = answered(`{"jsonrpc":"2.0","result":${JSON.stringify(result)},"id":${JSON.stringify(id)}}`);
+  } catch (error) {
+    text = failed(error);
+  }
+  try {
+    // Nothing that is not on disk is shown to anyone, by a refusal no more than by a result.
     const pending = ledger.durable();
     if (pending) await pending;
     return text;
   } catch (error) {
-    if (!(error instanceof RpcError)) log.error({ err: error, method }, 'a call to the local chain failed');
-    const known = error instanceof RpcError ? error : new RpcError(RPC_CODES.internal, 'Internal error');
-    return validId ? failure(id, known) : null;
+    return failed(error);
   }
 }
 
