@@ -145,7 +145,9 @@ async function mongo(url: string): Promise<Diagnosis> {
 
 interface Readiness {
   readonly ready: boolean;
-  readonly parts: Readonly<Record<string, { readonly status: string; readonly reason?: string | null }>>;
+  readonly parts: Readonly<
+    Record<string, { readonly status: string; readonly reason?: string | null; readonly hint?: string }>
+  >;
 }
 
 /** What the running service says of itself; null where none runs. */
@@ -164,14 +166,11 @@ function serviceParts(readiness: Readiness): readonly Diagnosis[] {
   const running = good('service', readiness.ready ? 'running and ready' : 'running, not ready');
   return [
     running,
-    ...Object.entries(readiness.parts).map(([name, { status, reason }]) => {
+    ...Object.entries(readiness.parts).map(([name, { status, reason, hint }]) => {
       const part = `service: ${name}`;
       if (status === 'nominal') return good(part, status);
-      return bad(
-        part,
-        `${status}${reason ? `: ${reason}` : ''}`,
-        'The reason says what lacks; the log says when it began.',
-      );
+      const mend = hint ?? 'The reason says what lacks; the log says when it began.';
+      return bad(part, `${status}${reason ? `: ${reason}` : ''}`, mend);
     }),
   ];
 }

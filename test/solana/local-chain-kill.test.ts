@@ -5,4 +5,4 @@ it('the local chain keeps what it acknowledged over a few kills under load', asy
   const { acknowledged, landed } = await killChain(3);
   expect(acknowledged).toBeGreaterThan(0);
   expect(landed).toBeGreaterThanOrEqual(acknowledged);
-});
+}, 60_000);

@@ -46,7 +46,7 @@ const status = (code: number) => () => ({ type: 'status', status: code }) as con
 describe('the chain over one endpoint', () => {
   it('makes nobody wait for what others send or look for, however slow that is', async () => {
     const settling = ['sendTransaction', 'getSignatureStatuses'];
-    const slowMs = 400;
+    const slowMs = 2_000;
     const slowly = { type: 'pass', delayMs: slowMs } as const;
     const { chain, endpoints } = await across([({ method }) => (settling.includes(method) ? slowly : pass)], {
       timeoutMs: 5_000,

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+
+let directory: string;
+let admin: Server;
+/** What the service that runs says of itself. */
+let readiness: object;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'doctor-'));
+  admin = createServer((_, response) => response.end(JSON.stringify(readiness)));
+  await new Promise<void>((done) => admin.listen(0, '127.0.0.1', done));
+});
+afterEach(async () => {
+  admin.closeAllConnections();
+  await new Promise((done) => admin.close(done));
+  await rm(directory, { recursive: true });
+});
+
+async function doctor(...argv: string[]) {
+  const said: string[] = [];
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        said.push(String(chunk));
+        done();
+      },
+    });
+  const { port } = admin.address() as AddressInfo;
+  const environment = { DATA_DIR: directory, HOST: '127.0.0.1', ADMIN_PORT: String(port) };
+  const code = await main(['doctor', ...argv], {
+    environment,
+    stdin: process.stdin,
+    stdout: sink(),
+    stderr: sink(),
+    interactive: false,
+  });
+  return { code, said: said.join('') };
+}
+
+it('says of a part of the running service what the service itself advises, else where to look', async () => {
+  readiness = {
+    ready: false,
+    parts: {
+      event_log: { status: 'down', reason: 'EROFS: read-only', code: 'storage_read_only', hint: 'Make it writable.' },
+      chain: { status: 'degraded', reason: 'the blockhash is old' },
+      callbacks: { status: 'nominal', reason: null },
+    },
+  };
+  const { code, said } = await doctor();
+  expect(code).toBe(1);
+  expect(said).toMatch(/WRONG service: event_log +down: EROFS: read-only\n +Make it writable\.\n/);
+  expect(said).toMatch(/WRONG service: chain +degraded: the blockhash is old\n +The reason says what lacks/);
+  expect(said).toMatch(/ok +service: callbacks +nominal\n/);
+  const { checks } = JSON.parse((await doctor('--json')).said.split('\n')[0] as string);
+  expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', mend: 'Make it writable.' }));
+});
