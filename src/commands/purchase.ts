@@ -7,10 +7,9 @@ import { setMaxListeners } from 'node:events';
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { paymentStream } from '../events/payment.ts';
 import { problemOf } from '../failure-problem.ts';
-import { associatedTokenAddress } from '../solana/addresses.ts';
 import { transactionId, withFeePayerSignature } from '../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../storage/event-log.ts';
-import { isUnwritten, StorageFailure } from '../storage/storage-failure.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { handle, type Loaded, load } from './handle.ts';
 import {
   type Authorization,
@@ -24,9 +23,8 @@ import { isKept, keptAnswer, promisedBy, sealAnswer } from './payment-answer.ts'
 import { checkOnChain } from './payment-chain-checks.ts';
 import { type Claim, claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
-import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
+import type { RateLimitState } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
-import { giveBack, giveBackLater, type Reserving, reservation, reserve } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
 import type {
   KeyCallContext,
@@ -36,6 +34,7 @@ import type {
   Purchasing,
   Timings,
 } from './purchase-contract.ts';
+import { WalletAdvance } from './wallet-advance.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
@@ -80,9 +79,7 @@ class PurchaseRun {
   readonly #context: CommandContext;
   readonly #authorization: Authorization;
   readonly #identified: IdentifiedRequest | null;
-  #limits: RateLimitState | null = null;
-  /** Whether its amount is reserved, and to be given back if it is never submitted. */
-  #reserved = false;
+  readonly #advance: WalletAdvance;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
@@ -105,6 +102,7 @@ class PurchaseRun {
       requestHash,
       identifierHash,
     };
+    this.#advance = new WalletAdvance(ports, { requestId, transaction, mint, amount });
     this.#identified =
       identifierHash === null ? null : { hash: identifierHash, requestHash, payment: transaction.messageHash };
   }
@@ -127,14 +125,8 @@ class PurchaseRun {
 
   /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
   async refuse(refusal: Problem): Promise<PurchaseOutcome> {
-    await this.#takeBack();
+    await this.#advance.takeBack();
     return { outcome: 'refused', problem: refusal, ...this.#facts() };
-  }
-
-  /** What the request took in advance of the wallet's day and of its tokens. */
-  async #takeBack(): Promise<void> {
-    if (this.#limits) await this.#count(0);
-    await this.#giveBack();
   }
 
   async run(): Promise<PurchaseOutcome> {
@@ -147,16 +139,11 @@ class PurchaseRun {
     // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
     const signing = this.#sign();
     signing.catch(() => undefined);
-    const { wallet, sponsored } = transaction;
-    const along = sponsored ? [reservation(wallet, amount, ports.clock.now())] : [];
-    const admission = await admit(ports, wallet, along);
-    if (isProblem(admission)) return this.refuse(admission);
-    this.#limits = admission.state;
-    const [taken] = admission.along;
-    if (taken) {
-      const lacking = await this.#reserve({ failures: admission.failures, reserved: BigInt(taken.count) });
-      if (lacking) return this.#refuseUnlessUsed(lacking);
-    }
+    const { settlementMs = SETTLEMENT_PATIENCE_MS } = ports.patience ?? {};
+    const patience = { until: performance.now() + settlementMs, signal: ports.draining };
+    const lacking = await this.#advance.take(patience);
+    if (lacking?.lacks === 'limits') return this.refuse(lacking.problem);
+    if (lacking) return this.#refuseUnlessUsed(lacking.problem);
 
     const signed = await signing;
     const signature = transactionId(signed);
@@ -164,7 +151,7 @@ class PurchaseRun {
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination });
     this.#verifiedAt = performance.now();
     if (isProblem(checked)) {
-      if (provesNobody(checked)) await this.#uncount();
+      if (provesNobody(checked)) await this.#advance.uncount();
       return this.#refuseUnlessUsed(checked);
     }
 
@@ -184,7 +171,7 @@ class PurchaseRun {
     }
     if ('uncharged' in answer) {
       await this.#recordFailedQuery(found, answer.code, 200);
-      await this.#takeBack();
+      await this.#advance.takeBack();
       return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
     }
     return this.#claimAndSettle(found, answer, {
@@ -201,17 +188,6 @@ class PurchaseRun {
     return withFeePayerSignature(transaction, await this.#ports.feePayer.sign(transaction.message));
   }
 
-  async #reserve(begun: Reserving): Promise<Problem | null> {
-    const { payee, draining, patience } = this.#ports;
-    const { transaction, amount } = this.#request;
-    const { wallet, source } = transaction;
-    const own = () => source === associatedTokenAddress(wallet, payee.mint);
-    const until = performance.now() + (patience?.settlementMs ?? SETTLEMENT_PATIENCE_MS);
-    const lacking = await reserve(this.#ports, { wallet, source, own, amount }, { until, signal: draining }, begun);
-    this.#reserved = lacking === null;
-    return lacking;
-  }
-
   /**
    * What the chain has against a payment may be that another node has sent it since this one looked: then that is the
    * reason, and its caller is not asked for another payment. A used payment never counts.
@@ -219,8 +195,8 @@ class PurchaseRun {
   async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
     if (mayBePresented(state)) return this.refuse(refusal);
-    if (this.#limits) await this.#uncount();
-    await this.#giveBack();
+    await this.#advance.uncount();
+    await this.#advance.giveBackReserved();
     return (await this.repeat()) ?? this.refuse(usedProblem(state));
   }
 
@@ -281,8 +257,7 @@ class PurchaseRun {
 
   /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
   async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
-    await this.#count(0);
-    await this.#giveBack();
+    await this.#advance.takeBack();
     return this.#earlier(winner);
   }
 
@@ -321,12 +296,12 @@ class PurchaseRun {
       if (state.status === 'settled') {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);
-        await this.#count(answeredCases);
+        await this.#advance.countCases(answeredCases);
         const boughtBy = this.#request.requestId;
         return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
       }
       if (state.status === 'failed') {
-        await this.#count(0);
+        await this.#advance.countCases(0);
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
       }
     } catch (error) {
@@ -349,41 +324,8 @@ class PurchaseRun {
   }
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
-    await this.#count(answeredCases);
+    await this.#advance.countCases(answeredCases);
     return { outcome: 'pending', transaction, boughtBy: this.#request.requestId, ...this.#facts() };
-  }
-
-  /** A count that cannot be corrected costs a wallet one case of its day, and must not cost it its answer. */
-  async #count(cases: number): Promise<void> {
-    try {
-      await countCases(this.#ports, this.#request.transaction.wallet, cases);
-    } catch (error) {
-      this.#ports.logger.warn({ err: error, ...this.#who() }, 'the day of a wallet is miscounted');
-    }
-  }
-
-  /** The wallet was not shown to have sent this request, so its limits are as they were before. */
-  async #uncount(): Promise<void> {
-    this.#limits = null;
-    try {
-      await uncount(this.#ports, this.#request.transaction.wallet);
-    } catch (error) {
-      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a request counts that should not');
-    }
-  }
-
-  /** What it reserved, now that it will not be submitted. */
-  async #giveBack(): Promise<void> {
-    if (!this.#reserved) return;
-    this.#reserved = false;
-    const { wallet } = this.#request.transaction;
-    const { amount } = this.#request;
-    try {
-      await giveBack(this.#ports, wallet, amount);
-    } catch (error) {
-      this.#ports.logger.warn({ err: error, ...this.#who() }, 'a reservation was not given back yet');
-      if (isUnwritten(error)) void giveBackLater(this.#ports, wallet, amount);
-    }
   }
 
   #who(): { readonly requestId: string; readonly wallet: string } {
@@ -395,7 +337,7 @@ class PurchaseRun {
     const verifiedAt = this.#verifiedAt ?? now;
     const answeredAt = this.#answeredAt;
     return {
-      limits: this.#limits,
+      limits: this.#advance.limits,
       timings: {
         verify: verifiedAt - this.#request.startedAt,
         query: answeredAt === null ? null : answeredAt - verifiedAt,
