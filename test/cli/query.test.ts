@@ -117,13 +117,15 @@ describe('docket query', () => {
       throw new ChainUnavailable('silent');
     };
     world.disturb({
+      // From the broadcast on, with which the first look goes.
+      signatureStatus: silent,
+      blockHeight: silent,
       send: async (wire) => {
         const outcome = await world.chain.send(wire);
-        world.disturb({ signatureStatus: silent, blockHeight: silent });
         setTimeout(async () => {
           world.disturb();
           await world.recoverLater().round();
-        }, 500);
+        }, 1_000);
         return outcome;
       },
     });
