@@ -114,7 +114,11 @@ class Deliveries implements CallbackDeliveries {
       .subscribe(() => this.#pump());
     this.#sharing = this.#partitions.run(this.#stopping.signal, (taken, lost) => {
       for (const partition of lost) this.#scan.forget(partition);
-      if (lost.length > 0) this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
+      if (lost.length > 0) {
+        this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
+        // With what is dropped its places are free: else whoever comes next waits for nobody.
+        this.#spread.reset();
+      }
       if (taken.length === 0) return;
       this.#lookAnew();
     });
@@ -246,7 +250,9 @@ class Deliveries implements CallbackDeliveries {
     if (this.#stopping.signal.aborted) return;
     this.#heedSetBack();
     const { clock } = this.#options;
-    this.#queue.respread(clock.now(), () => {
+    this.#queue.respread(clock.now(), (index) => {
+      // The places that they had before are free.
+      if (index === 0) this.#spread.reset();
       const at = this.#nextPlace();
       this.#spread.take();
       return at;

@@ -102,14 +102,15 @@ export class CallbackQueue {
   /**
    * Gives another time to each that has become long overdue in here: the wall clock was set forward, or the machine
    * slept, and they must not all start at once.
+   * @param timeOf of the first, the second and so on: those that have waited longest come first
    */
-  respread(now: Micros, nextTime: () => Micros): void {
+  respread(now: Micros, timeOf: (index: number) => Micros): void {
     const overdue: DueDelivery[] = [];
     for (let next = this.#later[0]; next && isOverdue(next, now); next = this.#later[0]) {
       pop(this.#later);
       if (this.#waiting.get(next.deliveryId) === next) overdue.push(next);
     }
-    for (const due of overdue) this.#wait({ ...due, dueAt: nextTime() });
+    for (const [index, due] of overdue.entries()) this.#wait({ ...due, dueAt: timeOf(index) });
   }
 
   /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */

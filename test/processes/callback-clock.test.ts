@@ -219,6 +219,25 @@ describe('a wall clock that is set forward by hours', () => {
   });
 });
 
+describe('a wall clock that is set forward again and again, faster than what waits has its turn', () => {
+  it('puts nothing off: those that have waited longest come first', async () => {
+    world = await openDeliveryWorld();
+    world.answer(status(503));
+    world.node();
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
+    for (const id of ids) await attempts(id, 1);
+    // All twelve are due, 10 ms apart: between two jumps three of them have their turn, and no more time than that.
+    for (let jump = 1; jump <= 24; jump++) {
+      const before = world.received.length;
+      world.setForward(6 * HOUR);
+      await until(() => expect(world.received.length).toBeGreaterThan(before));
+      world.forward(20_000);
+      await until(() => expect(world.received.length).toBeGreaterThanOrEqual(before + 3));
+    }
+    for (const id of ids) await attempts(id, 7);
+  });
+});
+
 describe('a wall clock that is set back and forth', () => {
   it('loses no delivery, and gives none more than seven attempts', async () => {
     world = await openDeliveryWorld();

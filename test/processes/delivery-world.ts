@@ -50,7 +50,7 @@ export const context = (): CommandContext => {
 export async function openDeliveryWorld({ realTime = false, projections = [deliveries] as Projection<never>[] } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
   let now = START;
-  /** How far the wall clock was set back so far: the steady clock goes on as if it had not been. */
+  /** How far the wall clock was set back so far, all in all: the steady clock goes on as if it had not been. */
   let setBack = 0;
   const clock: Clock = realTime ? { now: () => Date.now() * 1000 } : { now: () => now };
   const steady: Clock = realTime ? steadyClock : { now: () => now + setBack };
@@ -175,6 +175,11 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
     /** Time goes on, or the wall clock is set forward: nobody can tell one from the other. */
     forward(micros: Micros) {
       now += micros;
+    },
+    /** The wall clock alone is set forward. */
+    setForward(micros: Micros) {
+      now += micros;
+      setBack -= micros;
     },
     /** The wall clock alone is set back. */
     setBack(micros: Micros) {
