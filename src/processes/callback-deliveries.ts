@@ -117,7 +117,7 @@ class Deliveries implements CallbackDeliveries {
       if (lost.length > 0) {
         this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
         // With what is dropped its places are free: else whoever comes next waits for nobody.
-        this.#spread.reset();
+        this.#spread.trim(this.#queue.size);
       }
       if (taken.length === 0) return;
       this.#lookAnew();
@@ -251,8 +251,8 @@ class Deliveries implements CallbackDeliveries {
     this.#heedSetBack();
     const { clock } = this.#options;
     this.#queue.respread(clock.now(), (index) => {
-      // The places that they had before are free.
-      if (index === 0) this.#spread.reset();
+      // Else the places that they had before would put them off for ever, where the clock is set again and again.
+      if (index === 0) this.#spread.trim(this.#queue.size);
       const at = this.#nextPlace();
       this.#spread.take();
       return at;

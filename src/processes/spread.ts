@@ -26,6 +26,14 @@ export class Spread {
     this.#next = Math.max(this.#next, this.#steady.now()) + this.#every;
   }
 
+  /**
+   * Frees the places where more are taken than there can be anybody for: those who had them are spread anew, or gone.
+   * All but the next one: somebody may have started just now.
+   */
+  trim(waiting: number): void {
+    if (this.wait > waiting * this.#every) this.#next = Math.min(this.#next, this.#steady.now() + this.#every);
+  }
+
   /** Every place is free again. */
   reset(): void {
     this.#next = this.#steady.now();
