@@ -63,10 +63,13 @@ export async function setStage(directory: string, walletCount: number): Promise<
   };
 }
 
+/** Engines that share a machine with everything else may take long to answer the first time. */
+const READY_WITHIN_MS = process.env.TEST_STORAGE === 'engines' ? 120_000 : 30_000;
+
 export async function startService(stage: Stage): Promise<RunningProcess> {
   const service = spawnDocket(['serve'], stage.environment, stage.within);
   const ready = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
-  await until('the service is ready', ready, { process: service });
+  await until('the service is ready', ready, { process: service, within: READY_WITHIN_MS });
   return service;
 }
 
