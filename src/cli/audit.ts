@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
 import { MASTER_KEY_STREAM } from '../events/signing-key.ts';
 import { type Instant, parseTimestamp } from '../instant.ts';
-import { openStorage } from '../main.ts';
+import { isAddress } from '../solana/addresses.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
-import { type AddCommand, CliError, EXIT, print, printJson } from './command.ts';
+import { type AddCommand, CliError, print, printJson } from './command.ts';
+import { openServiceLog, withStorage } from './service-storage.ts';
 
 /** Which streams an auditor means by a word (`architecture.md`, Streams and events). */
 const FAMILIES = {
@@ -70,6 +68,15 @@ function instantOption(name: string, text: string | undefined): Instant | null {
   return instant;
 }
 
+function readAsked(family: Family, { wallet, stream, ...times }: ReplayOptions): Replay {
+  if (wallet !== undefined && !isAddress(wallet)) {
+    throw new CliError(`${JSON.stringify(wallet)} is not a Solana address.`, 'Give 32 bytes in base58.');
+  }
+  const [from, to] = [instantOption('from', times.from), instantOption('to', times.to)];
+  if (from && to && from > to) throw new CliError('--from is later than --to.', 'Give the earlier time as --from.');
+  return { family, wallet: wallet ?? null, stream: stream ?? null, from, to };
+}
+
 export const addAuditCommand: AddCommand = (program: Command, context) => {
   const audit = program
     .command('audit')
@@ -96,25 +103,10 @@ Examples:
       if (!Object.hasOwn(FAMILIES, word)) {
         throw new CliError(`There are no streams called ${word}.`, `Use one of ${Object.keys(FAMILIES).join(', ')}.`);
       }
-      const asked: Replay = {
-        family: word as Family,
-        wallet: options.wallet ?? null,
-        stream: options.stream ?? null,
-        from: instantOption('from', options.from),
-        to: instantOption('to', options.to),
-      };
-      const config = readConfig(context.environment);
-      if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
-        throw new CliError(
-          `There is no event log in ${config.dataDirectory}.`,
-          'Set DATA_DIR to the folder that the service keeps its state in.',
-          EXIT.unavailable,
-        );
-      }
-      const storage = await openStorage(config);
-      try {
+      const asked = readAsked(word as Family, options);
+      await withStorage(openServiceLog, context, async ({ log }) => {
         let count = 0;
-        for await (const event of replay(storage.log, asked)) {
+        for await (const event of replay(log, asked)) {
           count += 1;
           const { stream, revision, position, type, data, id, metadata } = event;
           const { recordedAt, requestId, actor, hash } = metadata;
@@ -124,8 +116,6 @@ Examples:
             print(context, `${recordedAt}  ${shortened(stream).padEnd(26)} ${String(revision).padStart(4)}  ${type}`);
         }
         if (!options.json) print(context, `${count} events`);
-      } finally {
-        await storage.close();
-      }
+      });
     });
 };

@@ -10,7 +10,8 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { PaymentAuthorized } from '../events/payment.ts';
 import { freePorts } from '../free-ports.ts';
-import { openStorage, startService } from '../main.ts';
+import { startService } from '../main.ts';
+import { openEventLog } from '../open-storage.ts';
 import { NETWORKS } from '../solana/addresses.ts';
 import { localChainDirectory } from '../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
@@ -113,9 +114,9 @@ const ownNumber = (): string =>
  * where no payment was ever made on another one.
  */
 async function assertOwnPayments(config: Config): Promise<void> {
-  const storage = await openStorage(config);
+  const { log, close } = await openEventLog(config);
   try {
-    for await (const { events } of storage.log.readAll(null, { by: 'types', types: [PaymentAuthorized.type] })) {
+    for await (const { events } of log.readAll(null, { by: 'types', types: [PaymentAuthorized.type] })) {
       for (const { data } of events) {
         const isLocal = data.network === NETWORKS.local.caip2;
         if (isLocal && existsSync(localChainDirectory(config.dataDirectory))) continue;
@@ -128,7 +129,7 @@ async function assertOwnPayments(config: Config): Promise<void> {
       }
     }
   } finally {
-    await storage.close();
+    await close();
   }
 }
 

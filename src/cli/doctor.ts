@@ -1,6 +1,5 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../callbacks/open-master-keys.ts';
@@ -8,11 +7,12 @@ import { loadMasterKeyVersions } from '../commands/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
 import { diskFinding } from '../health-checks.ts';
 import { systemClock } from '../instant.ts';
-import { openStorage } from '../main.ts';
+import { openEventLog, openStorage } from '../open-storage.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { freeBytes } from '../storage/disk-space.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
+import { hasEventLog } from './service-storage.ts';
 
 /** What one look found; `mend` says what to do about it. */
 interface Diagnosis {
@@ -50,8 +50,7 @@ async function dataFolder(config: Config): Promise<Diagnosis> {
 
 async function storage(config: Config): Promise<readonly Diagnosis[]> {
   if (config.engines) return [await eventStore(config.engines.eventStore), await mongo(config.engines.mongo)];
-  if (!existsSync(join(config.dataDirectory, 'log.sqlite')))
-    return [good('event log', 'none yet; the first start makes it')];
+  if (!hasEventLog(config)) return [good('event log', 'none yet; the first start makes it')];
   try {
     const storage = await openStorage(config);
     try {
@@ -73,10 +72,10 @@ async function masterKey(config: Config): Promise<Diagnosis> {
   const mend = `Give MASTER_KEY every version that live keys need, the newest first; or restore ${source} from a backup.`;
   try {
     const masterKeys = config.masterKey === null ? loadMasterKeyFile(source) : readMasterKeys(config.masterKey);
-    if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
+    if (!hasEventLog(config)) {
       return good(part, masterKeys ? `version ${masterKeys.newest}` : 'none yet; the first start makes it');
     }
-    const { log, close } = await openStorage(config);
+    const { log, close } = await openEventLog(config);
     try {
       const versions = masterKeys?.versions ?? [];
       const known = await loadMasterKeyVersions(log);

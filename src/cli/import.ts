@@ -10,6 +10,7 @@ import { readPages, separatePages } from '../dockets/courtlistener-files.ts';
 import { findDocketFiles, readDocketFile } from '../dockets/docket-files.ts';
 import type { ReadOptions } from '../dockets/juriscraper.ts';
 import { type Clock, type Instant, parseTimestamp, systemClock, toInstant } from '../instant.ts';
+import { openStorage } from '../open-storage.ts';
 import { cases } from '../projections/cases.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import type { CommandContext, EventLog, Position } from '../storage/event-log.ts';
@@ -72,11 +73,9 @@ Examples:
 Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 the call is wrong; 3 the storage cannot be used.`;
 
 /** The command as the program has it, on the storage that the service uses. */
-export const addImportCommand: AddCommand = createImportCommand(async (environment) => {
-  const config = readConfig(environment);
-  const { openStorage } = await import('../main.ts');
-  return openStorage(config);
-});
+export const addImportCommand: AddCommand = createImportCommand(async (environment) =>
+  openStorage(readConfig(environment)),
+);
 
 async function runImport(
   open: OpenImportStorage,

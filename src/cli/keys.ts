@@ -1,6 +1,5 @@
 /** `docket keys`: the signing keys of wallets, and the master key that their secrets are derived from. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { masterKeyFile, newMasterKey, openMasterKeys, readMasterKeyFile } from '../callbacks/open-master-keys.ts';
@@ -9,13 +8,12 @@ import { validKeysAt } from '../commands/signing-key.ts';
 import { loadSigningKeys } from '../commands/signing-key-use.ts';
 import { type Config, readConfig } from '../config.ts';
 import { systemClock } from '../instant.ts';
-import { newId, openStorage } from '../main.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { replaceSecretFile } from '../secret-file.ts';
 import { isAddress } from '../solana/addresses.ts';
-import type { CommandContext } from '../storage/event-log.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { CommandContext, EventLog } from '../storage/event-log.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+import { openServiceLog, withStorage } from './service-storage.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -73,27 +71,11 @@ Examples:
     .action((options: JsonOption) => rotateMaster(options, context));
 };
 
-async function withStorage<T>(config: Config, work: (storage: Storage) => Promise<T>): Promise<T> {
-  if (!config.engines && !existsSync(join(config.dataDirectory, 'log.sqlite'))) {
-    throw new CliError(
-      `There is no event log in ${config.dataDirectory}.`,
-      'Set DATA_DIR to the folder that the service keeps its state in.',
-      EXIT.unavailable,
-    );
-  }
-  const storage = await openStorage(config);
-  try {
-    return await work(storage);
-  } finally {
-    await storage.close();
-  }
-}
-
 async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, context: CliContext): Promise<void> {
   if (wallet !== undefined && !isAddress(wallet)) {
     throw new CliError(`${JSON.stringify(wallet)} is not a Solana address.`, 'Give 32 bytes in base58.');
   }
-  await withStorage(readConfig(context.environment), async ({ log }) => {
+  await withStorage(openServiceLog, context, async ({ log }) => {
     const all =
       wallet === undefined ? await readAllSigningKeys(log) : new Map([[wallet, await loadSigningKeys(log, wallet)]]);
     const now = systemClock.now();
@@ -138,7 +120,7 @@ interface MasterRotation {
 
 async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<void> {
   const config = readConfig(context.environment);
-  const rotation = await withStorage(config, (storage) => makeRotation(config, storage));
+  const rotation = await withStorage(openServiceLog, context, ({ log }) => makeRotation(config, log));
   if (json) return printJson(context, rotation);
   const { newest, kept, dropped, file, rollout } = rotation;
   if (rollout) {
@@ -155,7 +137,7 @@ async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<
   for (const version of dropped) note(context, `Version ${version} is dropped: no key needs it.`);
 }
 
-async function makeRotation(config: Config, { log }: Storage): Promise<MasterRotation> {
+async function makeRotation(config: Config, log: EventLog): Promise<MasterRotation> {
   const file = masterKeyFile(config.dataDirectory);
   const text = config.masterKey ?? readMasterKeyFile(file);
   if (text === null) {
@@ -164,7 +146,7 @@ async function makeRotation(config: Config, { log }: Storage): Promise<MasterRot
       'The first start of the service makes it; or set MASTER_KEY to what docket keys new-master prints.',
     );
   }
-  const commandId = newId();
+  const commandId = randomUUID();
   const context: CommandContext = {
     commandId,
     requestId: null,

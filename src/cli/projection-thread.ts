@@ -6,6 +6,7 @@ import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
 import { readConfig } from '../config.ts';
 import { systemClock } from '../instant.ts';
+import { openStorage } from '../open-storage.ts';
 import { cases } from '../projections/cases.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
@@ -45,7 +46,6 @@ interface ThreadData {
 }
 
 async function runThread(port: NonNullable<typeof parentPort>, { environment }: ThreadData): Promise<void> {
-  const { openStorage } = await import('../main.ts');
   const storage = await openStorage(readConfig(environment));
   const runner = createProjectionRunner({
     ...storage,

@@ -3,15 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { masterKeyFile, newMasterKey, openMasterKeys } from '../../src/callbacks/open-master-keys.ts';
-import type { CliContext } from '../../src/cli/command.ts';
-import { main } from '../../src/cli/main.ts';
 import { ensureSigningKey, rotateSigningKey } from '../../src/commands/signing-key-use.ts';
 import { type Micros, systemClock } from '../../src/instant.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { docketInProcess } from '../support/docket-in-process.ts';
 
 const ONE = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
 const OTHER = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
@@ -24,26 +22,8 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 async function docket(argv: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  let [out, err] = ['', ''];
-  const into = (add: (text: string) => void) =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        add(String(chunk));
-        done();
-      },
-    });
-  const context: CliContext = {
-    environment: { DATA_DIR: directory, PORT: '0', ADMIN_PORT: '0', SOLANA_LOCAL_PORT: '0', ...environment },
-    stdin: process.stdin,
-    stdout: into((text) => {
-      out += text;
-    }),
-    stderr: into((text) => {
-      err += text;
-    }),
-    interactive: false,
-  };
-  const code = await main(argv, context);
+  const ports = { DATA_DIR: directory, PORT: '0', ADMIN_PORT: '0', SOLANA_LOCAL_PORT: '0' };
+  const { code, out, err } = await docketInProcess(argv, { ...ports, ...environment });
   return { code, out, err, json: /^\{.*\}\n$/.test(out) ? JSON.parse(out) : null };
 }
 

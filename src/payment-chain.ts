@@ -1,0 +1,90 @@
+/** Who is paid, on which chain: the chain itself, our two keys on it, and the account that takes the payments. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { associatedTokenAddress, NETWORKS } from './solana/addresses.ts';
+import { createBlockhashWatch } from './solana/blockhash-watch.ts';
+import type { Chain } from './solana/chain.ts';
+import { createFaucetClient } from './solana/faucet-client.ts';
+import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
+import { checkReceiver, prepareLocalReceiver, type Receiver } from './solana/prepare-receiver.ts';
+import { createRpcChain } from './solana/rpc-chain.ts';
+import type { Undo } from './undo.ts';
+
+/**
+ * Joins the chain and, on the local one, makes the accounts that payments need. On a remote chain nothing is made for
+ * the operator: what lacks is logged.
+ */
+export async function openPaymentChain(config: Config, logger: Logger, undo: Undo) {
+  const { chain, rpcUrl } = await joinChain(config, logger, undo);
+  const blockhashes = createBlockhashWatch({ chain });
+  undo.add(() => blockhashes.close());
+  const { feePayer, payTo } = ourKeys(config);
+  const network = NETWORKS[config.solana.network];
+  const receiver: Receiver = { payTo, feePayer: feePayer.address, mint: network.usdcMint };
+  if (rpcUrl) await prepareOnLocalChain(rpcUrl, chain, receiver, undo);
+  else await reportReceiver(chain, receiver, logger);
+  return {
+    chain,
+    /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
+    rpcUrl,
+    blockhashes,
+    feePayer,
+    network,
+    receiver,
+    /** The token account that payments go to. */
+    destination: associatedTokenAddress(payTo, network.usdcMint),
+  };
+}
+
+export type PaymentChain = Awaited<ReturnType<typeof openPaymentChain>>;
+
+/** Joins the configured chain, or starts the local one where nothing is configured. */
+async function joinChain(config: Config, logger: Logger, undo: Undo) {
+  const { network, rpcUrls, localPort, localSlotMs } = config.solana;
+  let urls = rpcUrls;
+  if (network === 'local' && urls.length === 0) {
+    // Loaded only here: a service on a real chain needs no virtual machine.
+    const { startLocalChainWorker } = await import('./solana/local/start-local-chain-worker.ts');
+    const { localChainDirectory } = await import('./solana/local/start-local-chain.ts');
+    const localChain = await startLocalChainWorker({
+      directory: localChainDirectory(config.dataDirectory),
+      port: localPort,
+      slotMs: localSlotMs,
+      logger,
+      environment: process.env,
+      onFailure: (error) => logger.fatal({ err: error }, 'the local chain failed; restart the service'),
+    });
+    undo.add(() => localChain.close());
+    urls = [localChain.url];
+  }
+  const chain = createRpcChain({ urls, logger });
+  undo.add(() => chain.close());
+  return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null };
+}
+
+/** The keys of configuration, or those in the data folder, which are made on first use. */
+function ourKeys(config: Config): { readonly feePayer: SolanaKey; readonly payTo: string } {
+  const { feePayerKey, payTo } = config.solana;
+  const keyIn = (name: string) => loadOrCreateKey(join(config.dataDirectory, 'keys', name));
+  return {
+    feePayer: feePayerKey === null ? keyIn('fee-payer.json') : parseKey(feePayerKey),
+    payTo: payTo ?? keyIn('receiver.json').address,
+  };
+}
+
+async function prepareOnLocalChain(rpcUrl: string, chain: Chain, receiver: Receiver, undo: Undo): Promise<void> {
+  const faucet = createFaucetClient(rpcUrl);
+  undo.add(() => faucet.close());
+  await prepareLocalReceiver(chain, faucet, receiver);
+}
+
+/** On a remote chain nothing is made for the operator; what lacks is said, by the log now and by `/readyz` always. */
+async function reportReceiver(chain: Chain, receiver: Receiver, logger: Logger): Promise<void> {
+  try {
+    const { lacks } = await checkReceiver(chain, receiver);
+    if (lacks.length) logger.error({ lacks, receiver }, 'payments cannot be taken yet');
+  } catch (error) {
+    logger.error({ err: error }, 'the chain cannot be reached yet');
+  }
+}

@@ -1,0 +1,60 @@
+/** The role `payments`: purchases, and the recovery that decides what a former process left, put together in one place. */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createPurchasing } from './commands/purchase.ts';
+import type { PurchasePorts, Purchasing } from './commands/purchase-contract.ts';
+import type { Clock } from './instant.ts';
+import type { PaymentChain } from './payment-chain.ts';
+import { createPaymentRecovery } from './processes/payment-recovery.ts';
+import { leaseOwner } from './storage/lease-owner.ts';
+import type { Storage } from './storage/storage.ts';
+
+export interface PaymentRoleOptions {
+  readonly storage: Storage;
+  readonly paymentChain: PaymentChain;
+  readonly keyCalls: PurchasePorts['keyCalls'];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborted when purchases under way must come to an answer, whatever they wait for. */
+  readonly draining: AbortSignal;
+}
+
+export interface PaymentRole {
+  readonly purchasing: Purchasing;
+  /** Begins no further round of recovery, and waits for the one that runs. */
+  stop(): Promise<void>;
+}
+
+/** Begins to recover; what purchases do, their callers begin. */
+export function startPaymentRole({
+  storage,
+  paymentChain,
+  keyCalls,
+  clock,
+  logger,
+  draining,
+}: PaymentRoleOptions): PaymentRole {
+  const { log, payloads, readStore } = storage;
+  const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
+  const settlement = { log, clock, chain, readStore, logger };
+  const purchasing = createPurchasing({
+    ...settlement,
+    payloads,
+    keyCalls,
+    newDeliveryId: randomUUID,
+    blockhashes,
+    feePayer: { sign: (message) => feePayer.signAside(message) },
+    payee: { network: network.caip2, mint: network.usdcMint, payTo: receiver.payTo, destination },
+    draining,
+  });
+  const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
+  const stopping = new AbortController();
+  const recovering = recovery.run(stopping.signal);
+  return {
+    purchasing,
+    async stop() {
+      stopping.abort();
+      await recovering;
+    },
+  };
+}

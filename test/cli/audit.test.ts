@@ -1,0 +1,139 @@
+/** `docket audit replay`, on a data folder as a service leaves it. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/command.ts';
+import { SigningKeyCreated, SigningKeyRotated } from '../../src/events/signing-key.ts';
+import type { EventLog } from '../../src/storage/event-log.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
+import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
+import { contextOf, notes } from '../storage/samples.ts';
+import { docketInProcess } from '../support/docket-in-process.ts';
+
+const ONE = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
+const OTHER = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+
+const KEY = { keyId: 'k1', masterVersion: 1, createdAt: '2026-03-01T12:00:00.000000Z' };
+const LATER = '2026-03-01T12:30:02.000000Z';
+
+let directory: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'docket-audit-'));
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+  const one = await keyMade(log, ONE, '2026-03-01T12:00:00.000000Z');
+  await log.append(notes('docket-x', ['opened']));
+  await keyMade(log, OTHER, '2026-03-01T12:00:01.000000Z');
+  await log.append(
+    prepareAppend({
+      stream: `wallet-${ONE}`,
+      head: one,
+      events: [SigningKeyRotated.of({ ...KEY, keyId: 'k2', previousKeyId: 'k1', previousValidUntil: LATER })],
+      context: contextOf(),
+      recordedAt: '2026-03-01T12:00:02.000000Z',
+    }),
+  );
+  await Promise.all([log.close(), payloads.close(), cells.close()]);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function keyMade(log: EventLog, wallet: string, recordedAt: string) {
+  const append = prepareAppend({
+    stream: `wallet-${wallet}`,
+    head: NO_STREAM,
+    events: [SigningKeyCreated.of(KEY)],
+    context: contextOf(),
+    recordedAt,
+  });
+  await log.append(append);
+  return headAfter(append);
+}
+
+const audit = (...argv: string[]) => docketInProcess(['audit', 'replay', ...argv], { DATA_DIR: directory });
+const events = async (...argv: string[]) => {
+  const { code, out } = await audit(...argv, '--json');
+  expect(code).toBe(EXIT.ok);
+  return out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+};
+const told = async (...argv: string[]) =>
+  (await events(...argv)).map(({ stream, revision, type }) => `${stream} ${revision} ${type}`);
+
+const ALL = [
+  `wallet-${ONE} 0 SigningKeyCreated`,
+  'docket-x 0 EventSkipped',
+  `wallet-${OTHER} 0 SigningKeyCreated`,
+  `wallet-${ONE} 1 SigningKeyRotated`,
+];
+
+describe('docket audit replay', () => {
+  it.each([
+    ['all', ALL],
+    ['keys', ALL.filter((line) => line.startsWith('wallet-'))],
+    ['dockets', ALL.filter((line) => line.startsWith('docket-'))],
+    ['payments', []],
+    [`all --stream wallet-${OTHER}`, [ALL[2]]],
+    // A name is no prefix of another.
+    ['all --stream docket-', []],
+    [`keys --wallet ${ONE}`, [ALL[0], ALL[3]]],
+    // Both ends belong to it.
+    ['all --from 2026-03-01T12:00:01Z --to 2026-03-01T12:00:01Z', [ALL[2]]],
+    ['all --from 2026-03-01T13:00:01+01:00 --to 2026-03-01T12:00:02Z', [ALL[2], ALL[3]]],
+    ['all --from 2026-03-02T00:00:00Z', []],
+  ])('gives the events of %s in their order', async (asked, expected) => {
+    expect(await told(...asked.split(' '))).toEqual(expected);
+  });
+
+  it('gives each event whole, one JSON object a line', async () => {
+    const [first] = await events('keys');
+    expect(first).toEqual({
+      stream: `wallet-${ONE}`,
+      revision: 0,
+      position: expect.stringMatching(/^\S+$/),
+      type: 'SigningKeyCreated',
+      recordedAt: '2026-03-01T12:00:00.000000Z',
+      data: KEY,
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      requestId: null,
+      actor: 'test',
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('shows a person one line an event, and how many there were', async () => {
+    const { out } = await audit('keys');
+    expect(out.trimEnd().split('\n')).toHaveLength(4);
+    expect(out).toMatch(/3 events\n$/);
+  });
+
+  it.each([
+    ['nothing', /no streams called nothing/],
+    ['all --from yesterday', /--from is not a timestamp: yesterday\n.*ISO-8601/],
+    ['all --to 2026-03-01', /--to is not a timestamp/],
+    ['keys --wallet me', /"me" is not a Solana address/],
+    ['all --from 2026-03-02T00:00:00Z --to 2026-03-01T00:00:00Z', /--from is later than --to/],
+  ])('refuses %s, and says what it expects', async (asked, expected) => {
+    const { code, out, err } = await audit(...asked.split(' '));
+    expect([code, out]).toEqual([EXIT.usage, '']);
+    expect(err).toMatch(expected);
+  });
+
+  it('reads the log alone: no read models are made, and damaged ones stay as they are', async () => {
+    const readModels = join(directory, 'read.sqlite');
+    expect(existsSync(readModels)).toBe(false);
+    writeFileSync(readModels, 'damaged');
+    expect(await told('all')).toEqual(ALL);
+    expect(readFileSync(readModels, 'utf8')).toBe('damaged');
+    expect(existsSync(`${readModels}.damaged`)).toBe(false);
+  });
+
+  it('makes no log where there is none', async () => {
+    const empty = join(directory, 'empty');
+    const { code, err } = await docketInProcess(['audit', 'replay', 'all'], { DATA_DIR: empty });
+    expect([code, existsSync(empty)]).toEqual([EXIT.unavailable, false]);
+    expect(err).toMatch(/no event log in .*DATA_DIR/s);
+  });
+});
