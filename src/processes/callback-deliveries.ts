@@ -16,7 +16,7 @@ import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AttemptPorts, attendDelivery } from './callback-attempt.ts';
 import { AttendedLately } from './callback-attended.ts';
 import { createPartitions } from './callback-partitions.ts';
-import { CallbackQueue, type DueDelivery, isOverdue, QUEUE_LIMITS, type QueueLimits } from './callback-queue.ts';
+import { CallbackQueue, type DueDelivery, QUEUE_LIMITS, type QueueLimits } from './callback-queue.ts';
 import { CallbackScan, HORIZON } from './callback-scan.ts';
 import { Spread } from './spread.ts';
 
@@ -76,7 +76,6 @@ class Deliveries implements CallbackDeliveries {
   readonly #interrupting = new AbortController();
   readonly #looks = new Subject<void>();
   readonly #attending = new Set<Promise<void>>();
-  readonly #spread: Spread;
   readonly #setBack: SetBackWatch;
   /** What was attended lately: the read model may still show what was before. */
   readonly #attended = new AttendedLately();
@@ -97,9 +96,8 @@ class Deliveries implements CallbackDeliveries {
       leaseMs: REARM_MS,
       ...pace,
     };
-    this.#queue = new CallbackQueue(limits);
+    this.#queue = new CallbackQueue(new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
     this.#scan = new CallbackScan(readStore);
-    this.#spread = new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS);
     this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
     this.#partitions = createPartitions({ ...options, leaseMs: this.#pace.leaseMs });
   }
@@ -114,11 +112,7 @@ class Deliveries implements CallbackDeliveries {
       .subscribe(() => this.#pump());
     this.#sharing = this.#partitions.run(this.#stopping.signal, (taken, lost) => {
       for (const partition of lost) this.#scan.forget(partition);
-      if (lost.length > 0) {
-        this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
-        // With what is dropped its places are free: else whoever comes next waits for nobody.
-        this.#spread.trim(this.#queue.size);
-      }
+      if (lost.length > 0) this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
       if (taken.length === 0) return;
       this.#lookAnew();
     });
@@ -202,19 +196,7 @@ class Deliveries implements CallbackDeliveries {
    */
   #hasten(shown: DueDelivery): boolean {
     if (this.#attended.after(shown)) return this.#offer(shown);
-    const waitsUntil = this.#queue.waitsUntil(shown.deliveryId);
-    if (waitsUntil !== null && waitsUntil <= this.#nextPlace()) return true;
-    return this.#addSpread(shown);
-  }
-
-  #addSpread(due: DueDelivery): boolean {
-    if (!this.#queue.add({ ...due, dueAt: this.#nextPlace() })) return false;
-    this.#spread.take();
-    return true;
-  }
-
-  #nextPlace(): Micros {
-    return this.#options.clock.now() + this.#spread.wait;
+    return this.#queue.addInTurn(shown, this.#options.clock.now());
   }
 
   /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
@@ -223,8 +205,7 @@ class Deliveries implements CallbackDeliveries {
     if (known && shown.position <= known.position) return true;
     const attended = this.#attended.after(shown);
     if (attended && attended.next === null) return true;
-    const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
-    return isOverdue(due, this.#options.clock.now()) ? this.#addSpread(due) : this.#queue.add(due);
+    return this.#queue.add({ ...shown, dueAt: attended?.next ?? shown.dueAt });
   }
 
   /**
@@ -240,7 +221,6 @@ class Deliveries implements CallbackDeliveries {
     );
     this.#queue.retain(() => false);
     this.#attended.clear();
-    this.#spread.reset();
     for (const partition of this.#partitions.held()) this.#scan.forget(partition);
     this.#lookAnew();
   }
@@ -250,13 +230,6 @@ class Deliveries implements CallbackDeliveries {
     if (this.#stopping.signal.aborted) return;
     this.#heedSetBack();
     const { clock } = this.#options;
-    this.#queue.respread(clock.now(), (index) => {
-      // Else the places that they had before would put them off for ever, where the clock is set again and again.
-      if (index === 0) this.#spread.trim(this.#queue.size);
-      const at = this.#nextPlace();
-      this.#spread.take();
-      return at;
-    });
     for (let due = this.#queue.take(clock.now()); due; due = this.#queue.take(clock.now())) {
       const attending: Promise<void> = this.#attend(due).finally(() => {
         this.#attending.delete(attending);
@@ -265,9 +238,10 @@ class Deliveries implements CallbackDeliveries {
       this.#attending.add(attending);
     }
     if (this.#wake) clearTimeout(this.#wake);
-    const next = this.#queue.nextDueAt();
+    const now = clock.now();
+    const next = this.#queue.nextAt(now);
     if (next === null) return;
-    const wait = Math.min(this.#pace.rearmMs, Math.max(0, Math.ceil((next - clock.now()) / MICROS_PER_MS)));
+    const wait = Math.min(this.#pace.rearmMs, Math.max(0, Math.ceil((next - now) / MICROS_PER_MS)));
     this.#wake = setTimeout(() => this.#pump(), wait);
   }
 

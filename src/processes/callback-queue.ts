@@ -4,6 +4,7 @@
  */
 import { MICROS_PER_MS, type Micros } from '../instant.ts';
 import type { Position } from '../storage/event-log.ts';
+import type { Spread } from './spread.ts';
 
 export interface DueDelivery {
   readonly deliveryId: string;
@@ -39,9 +40,12 @@ interface Lane {
 }
 
 export class CallbackQueue {
+  readonly #spread: Spread;
   readonly #limits: QueueLimits;
   /** Not yet due, as a heap by due time. */
   readonly #later: DueDelivery[] = [];
+  /** Due all at once, so that they wait for their turns, in order; to them the wall clock may be set to anything. */
+  readonly #line = new Map<string, DueDelivery>();
   readonly #lanes = new Map<string, Lane>();
   /** Lanes that may start something, each once; every other lane is parked. */
   readonly #rotation: Lane[] = [];
@@ -50,10 +54,12 @@ export class CallbackQueue {
   readonly #running = new Map<string, DueDelivery>();
   readonly #runningOf = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** By id, as each stands in the heap or in its lane: an entry that is not the one here is an old one. */
+  /** By id, as each stands in the heap, the line or its lane: an entry that is not the one here is an old one. */
   readonly #waiting = new Map<string, DueDelivery>();
 
-  constructor(limits: QueueLimits = QUEUE_LIMITS) {
+  /** @param spread when the next one of those may start that are due all at once */
+  constructor(spread: Spread, limits: QueueLimits = QUEUE_LIMITS) {
+    this.#spread = spread;
     this.#limits = limits;
   }
 
@@ -71,54 +77,43 @@ export class CallbackQueue {
     return this.#waiting.get(deliveryId) ?? this.#running.get(deliveryId);
   }
 
-  /** Until when a delivery waits in here; null where it does not. */
-  waitsUntil(deliveryId: string): Micros | null {
-    return this.#waiting.get(deliveryId)?.dueAt ?? null;
-  }
-
   isRunning(deliveryId: string): boolean {
     return this.#running.has(deliveryId);
   }
 
   /**
-   * Takes a delivery in. One that is in already waits no longer than the new time says.
+   * Takes a delivery in, until its time. One that is in already waits no longer than the new time says.
    * @returns false where there is no room: it is to be offered again later
    */
   add(due: DueDelivery): boolean {
     if (this.#running.has(due.deliveryId)) return true;
     const waiting = this.#waiting.get(due.deliveryId);
-    if (waiting) {
-      if (due.dueAt < waiting.dueAt) this.#wait(due);
-      return true;
-    }
-    const ofOrigin = this.#waitingOf.get(due.origin) ?? 0;
-    const room = this.#limits.waiting - this.#waiting.size;
-    if (room <= 0 || ofOrigin >= Math.max(LEAST_WAITING_PER_ORIGIN, room * SHARE_OF_ROOM)) return false;
-    count(this.#waitingOf, due.origin, 1);
-    this.#wait(due);
+    if (!waiting && !this.#makeRoom(due)) return false;
+    if (!waiting || this.#line.has(due.deliveryId) || due.dueAt < waiting.dueAt) this.#wait(due);
     return true;
   }
 
   /**
-   * Gives another time to each that has become long overdue in here: the wall clock was set forward, or the machine
-   * slept, and they must not all start at once.
-   * @param timeOf of the first, the second and so on: those that have waited longest come first
+   * Takes a delivery in that starts when it has its turn, whatever its time says. One that is due already stays so.
+   * @returns false where there is no room: it is to be offered again later
    */
-  respread(now: Micros, timeOf: (index: number) => Micros): void {
-    const overdue: DueDelivery[] = [];
-    for (let next = this.#later[0]; next && isOverdue(next, now); next = this.#later[0]) {
-      pop(this.#later);
-      if (this.#waiting.get(next.deliveryId) === next) overdue.push(next);
-    }
-    for (const [index, due] of overdue.entries()) this.#wait({ ...due, dueAt: timeOf(index) });
+  addInTurn(due: DueDelivery, now: Micros): boolean {
+    if (this.#running.has(due.deliveryId)) return true;
+    const waiting = this.#waiting.get(due.deliveryId);
+    if (!waiting && !this.#makeRoom(due)) return false;
+    if (!waiting || (waiting.dueAt > now && !this.#line.has(due.deliveryId))) this.#waitInLine(due);
+    return true;
   }
 
   /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */
   take(now: Micros): DueDelivery | null {
     for (let next = this.#later[0]; next && next.dueAt <= now; next = this.#later[0]) {
       pop(this.#later);
-      if (this.#waiting.get(next.deliveryId) === next) this.#enterLane(next);
+      if (this.#waiting.get(next.deliveryId) !== next) continue;
+      if (isOverdue(next, now)) this.#waitInLine(next);
+      else this.#enterLane(next);
     }
+    this.#giveTurn();
     while (this.#running.size < this.#limits.total) {
       const lane = this.#rotation.shift();
       if (!lane) return null;
@@ -156,29 +151,58 @@ export class CallbackQueue {
     this.#unpark(walletKey(due));
   }
 
-  /** When the next one that is not due yet will be; null where there is none. */
-  nextDueAt(): Micros | null {
-    return this.#later[0]?.dueAt ?? null;
+  /** When the next one has its time or its turn; null where none waits for either. */
+  nextAt(now: Micros): Micros | null {
+    const due = this.#later[0]?.dueAt ?? null;
+    if (this.#line.size === 0) return due;
+    const turn = now + this.#spread.wait;
+    return due === null ? turn : Math.min(due, turn);
   }
 
   /** Forgets what waits, but for what `keep` says. */
   retain(keep: (due: DueDelivery) => boolean): void {
-    const kept = [...this.#waiting.values()].filter(keep);
+    const keptInLine = [...this.#line.values()].filter(keep);
+    const kept = [...this.#waiting.values()].filter((due) => !this.#line.has(due.deliveryId) && keep(due));
     this.#later.length = 0;
+    this.#line.clear();
     this.#lanes.clear();
     this.#rotation.length = 0;
     this.#parked.clear();
     this.#waiting.clear();
     this.#waitingOf.clear();
-    for (const due of kept) {
-      count(this.#waitingOf, due.origin, 1);
-      this.#wait(due);
-    }
+    for (const due of [...kept, ...keptInLine]) count(this.#waitingOf, due.origin, 1);
+    for (const due of kept) this.#wait(due);
+    for (const due of keptInLine) this.#waitInLine(due);
+  }
+
+  /** @returns false where there is none */
+  #makeRoom({ origin }: DueDelivery): boolean {
+    const ofOrigin = this.#waitingOf.get(origin) ?? 0;
+    const room = this.#limits.waiting - this.#waiting.size;
+    if (room <= 0 || ofOrigin >= Math.max(LEAST_WAITING_PER_ORIGIN, room * SHARE_OF_ROOM)) return false;
+    count(this.#waitingOf, origin, 1);
+    return true;
   }
 
   #wait(due: DueDelivery): void {
+    this.#line.delete(due.deliveryId);
     this.#waiting.set(due.deliveryId, due);
     push(this.#later, due);
+  }
+
+  #waitInLine(due: DueDelivery): void {
+    this.#waiting.set(due.deliveryId, due);
+    this.#line.set(due.deliveryId, due);
+  }
+
+  /** The first in the line leaves it, if one may start now. */
+  #giveTurn(): void {
+    if (this.#line.size === 0 || this.#spread.wait > 0) return;
+    const [first] = this.#line.values();
+    if (!first) return;
+    this.#line.delete(first.deliveryId);
+    this.#spread.begin();
+    this.#enterLane(first);
   }
 
   #enterLane(due: DueDelivery): void {
@@ -264,6 +288,8 @@ function pop(heap: DueDelivery[]): void {
   heap[parent] = last;
 }
 
-/** Whether a due time is so far past that the service must have been stopped or overloaded meanwhile. */
-export const isOverdue = ({ dueAt }: Pick<DueDelivery, 'dueAt'>, now: Micros): boolean =>
-  now - dueAt > 30_000 * MICROS_PER_MS;
+/**
+ * Whether a due time is so far past that the service was stopped or overloaded meanwhile, or the wall clock set forward:
+ * then much else is due by now too.
+ */
+const isOverdue = ({ dueAt }: DueDelivery, now: Micros): boolean => now - dueAt > 30_000 * MICROS_PER_MS;

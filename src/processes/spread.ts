@@ -16,26 +16,13 @@ export class Spread {
     this.#next = steady.now();
   }
 
-  /** In how long the next one may start. */
+  /** In how long the next one may start; 0 for now. */
   get wait(): Micros {
     return Math.max(0, this.#next - this.#steady.now());
   }
 
-  /** The next one has its place. */
-  take(): void {
-    this.#next = Math.max(this.#next, this.#steady.now()) + this.#every;
-  }
-
-  /**
-   * Frees the places where more are taken than there can be anybody for: those who had them are spread anew, or gone.
-   * All but the next one: somebody may have started just now.
-   */
-  trim(waiting: number): void {
-    if (this.wait > waiting * this.#every) this.#next = Math.min(this.#next, this.#steady.now() + this.#every);
-  }
-
-  /** Every place is free again. */
-  reset(): void {
-    this.#next = this.#steady.now();
+  /** One starts now, and the next one a while later. */
+  begin(): void {
+    this.#next = this.#steady.now() + this.#every;
   }
 }
