@@ -117,6 +117,25 @@ describe('SQLite storage', () => {
     await expect(storage.readStore.check()).rejects.toMatchObject(closed);
   });
 
+  it('empties its write-ahead log of what was removed, and of nothing that was never there', async () => {
+    const storage = openSqlite({ directory });
+    const name = await storage.payloads.put('answer', Buffer.from('secret'));
+    const inWriteAheadLog = async () => (await stat(join(directory, 'log.sqlite-wal'))).size;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await storage.payloads.remove('0'.repeat(64));
+      expect(vi.getTimerCount()).toBe(0);
+      await storage.payloads.remove(name);
+      expect(vi.getTimerCount()).toBe(1);
+      expect(await inWriteAheadLog()).toBeGreaterThan(0);
+      vi.runAllTimers();
+    } finally {
+      vi.useRealTimers();
+    }
+    await vi.waitFor(async () => expect(await inWriteAheadLog()).toBe(0));
+    await storage.close();
+  });
+
   it('misses no commit between a look at the log and the wait for the next one', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     const watch = new LogWatch(file);

@@ -20,7 +20,7 @@ export type LogWrite =
 
 /**
  * Prepares the statements; what it gives makes one write, inside a transaction of the caller. An append gives an
- * `Appended`, a cell whether it was still at that version, everything else nothing.
+ * `Appended`, a cell whether it was still at that version, a deletion whether there was anything, all else nothing.
  */
 export function logWriter(database: Database.Database): (write: LogWrite) => unknown {
   const insertPayload = database.prepare(
@@ -48,8 +48,7 @@ export function logWriter(database: Database.Database): (write: LogWrite) => unk
         putPayload(write.payload);
         return undefined;
       case 'delete payload':
-        deletePayload.run(write.name);
-        return undefined;
+        return deletePayload.run(write.name).changes === 1;
       case 'replace payload': {
         const { name, replacement, storedAt } = write;
         replacePayload.run({ name, replacement, storedAt });

@@ -86,11 +86,13 @@ export class SqlitePayloadStore implements PayloadStore {
     this.#assertOpen();
     if (replacement === name) throw new RangeError(`${name} cannot replace itself`);
     const storedAt = toInstant(this.#clock.now());
-    await this.#committer.submit(
+    const found = await this.#committer.submit<boolean | undefined>(
       replacement === undefined
         ? { write: 'delete payload', name }
         : { write: 'replace payload', name, replacement, storedAt },
     );
+    // Whoever loses a claim removes what was never stored: that leaves no bytes behind.
+    if (found === false) return;
     this.#emptyWal ??= setTimeout(() => this.#emptyWriteAheadLog(), EMPTY_WAL_AFTER_MS).unref();
   }
 
