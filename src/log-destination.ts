@@ -3,6 +3,7 @@
  * process: pino's own destination ends it with the first failed write, and waits for ever in the last one.
  */
 import { write, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 export interface LogDestination {
   write(line: string): void;
@@ -23,21 +24,26 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Writes beside the event loop, in order. What cannot be written waits and is tried again ten times a second.
- * @param mostWaiting characters that may wait; lines past it are lost
+ * @param mostWaiting characters that may wait; lines past it are lost, and a line behind those that waited says how many
  */
 export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): LogDestination {
   /** What is being written, what comes after it, and what comes after that. */
   let current: Buffer = NOTHING;
   let next: Buffer = NOTHING;
   let waiting = '';
+  let lost = 0;
   let state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
+
+  const takeWaiting = (): Buffer => {
+    const taken = Buffer.from(lost > 0 ? waiting + lossLine(lost) : waiting);
+    waiting = '';
+    lost = 0;
+    return taken;
+  };
 
   const goOn = (): void => {
     if (current.length === 0) {
-      if (next.length === 0) {
-        next = Buffer.from(waiting);
-        waiting = '';
-      }
+      if (next.length === 0) next = takeWaiting();
       current = next.subarray(0, MOST_AT_ONCE);
       next = next.subarray(MOST_AT_ONCE);
     }
@@ -62,9 +68,8 @@ export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): 
   const flushSync = (): void => {
     // What another thread is writing just now is not written twice.
     const isWriting = state === 'writing';
-    next = Buffer.concat([...(isWriting ? [] : [current]), next, Buffer.from(waiting)]);
+    next = Buffer.concat([...(isWriting ? [] : [current]), next, takeWaiting()]);
     if (!isWriting) current = NOTHING;
-    waiting = '';
     const until = performance.now() + LAST_MS;
     for (let tries = 0; next.length > 0 && state !== 'ended' && performance.now() < until; ) {
       try {
@@ -81,14 +86,29 @@ export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): 
 
   return {
     write(line) {
-      const waits = current.length + next.length + waiting.length;
-      if (state === 'ended' || waits + line.length > mostWaiting) return;
+      if (state === 'ended') return;
+      if (current.length + next.length + waiting.length + line.length > mostWaiting) {
+        lost++;
+        return;
+      }
       waiting += line;
       if (state === 'idle') goOn();
     },
     flushSync,
   };
 }
+
+/** As pino would give it: whoever reads the log reads it like any other line. */
+const lossLine = (lines: number): string =>
+  `${JSON.stringify({
+    level: 50,
+    time: Date.now(),
+    pid: process.pid,
+    hostname: hostname(),
+    lines,
+    alarm: 'log_lines_lost',
+    msg: 'log lines were lost: they came faster than they could be written',
+  })}\n`;
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : null);
 const isGone = (error: unknown): boolean => codeOf(error) === 'EPIPE' || codeOf(error) === 'EBADF';

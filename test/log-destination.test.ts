@@ -74,16 +74,39 @@ describe('where log lines go', () => {
     await comesTo('one\ntwo\nthree\n');
   });
 
-  it('loses what comes past its limit, and takes lines again once it is below', async () => {
+  it('loses what comes past its limit, says how much once lines flow again, and takes them again', async () => {
     const destination = logDestination(descriptor, 10);
     fs.failure = 'ENOSPC';
     destination.write('12345\n');
     destination.write('lost\n!');
+    destination.write('lost too\n');
     destination.write('789\n');
     fs.failure = null;
-    await comesTo('12345\n789\n');
+    await vi.waitFor(() => expect(written()).toMatch(/^12345\n789\n\{.+\}\n$/), { timeout: 5_000, interval: 5 });
+    const before = written();
+    expect(JSON.parse(before.slice('12345\n789\n'.length))).toEqual({
+      level: 50,
+      time: expect.any(Number),
+      pid: process.pid,
+      hostname: expect.any(String),
+      lines: 2,
+      alarm: 'log_lines_lost',
+      msg: expect.stringContaining('lost'),
+    });
     destination.write('after\n');
-    await comesTo('12345\n789\nafter\n');
+    await comesTo(`${before}after\n`);
+  });
+
+  it('says at the last what was lost', async () => {
+    const destination = logDestination(descriptor, 10);
+    fs.failure = 'ENOSPC';
+    destination.write('12345\n');
+    destination.write('lost\n!');
+    await vi.waitFor(() => expect(fs.asked).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    fs.failure = null;
+    destination.flushSync();
+    expect(written()).toMatch(/^12345\n\{.+"lines":1,.+\}\n$/);
   });
 
   it('never waits for a full disk at the end, and writes what waits where it can', async () => {
