@@ -4,16 +4,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Purchasing } from './commands/purchase-contract.ts';
-
-/** How the deliveries of callbacks stand now. */
-export interface DeliveryStanding {
-  /** Before their first attempt. */
-  readonly pending: number;
-  /** After a failed attempt, with another to come. */
-  readonly retrying: number;
-  /** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
-  readonly oldestOverdueSeconds: number;
-}
+import { type DeliveryStanding, MOST_COUNTED } from './queries/delivery-standing.ts';
 
 export interface Metrics {
   /** One attempt of a callback has ended; `failureClass` is null where the receiver acknowledged it. */
@@ -63,7 +54,7 @@ export function createMetrics(): Metrics {
   });
   const waiting = new Gauge({
     name: 'docket_callback_deliveries',
-    help: 'Deliveries with an attempt to come: pending before their first, retrying after it',
+    help: `Deliveries with an attempt to come, counted up to ${MOST_COUNTED}: pending before their first, retrying after it`,
     labelNames: ['status'],
     registers,
   });

@@ -4,10 +4,13 @@ import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.
 import { DELIVERIES, DELIVERY_TIMERS, type DeliveryTimer, PARTITIONS } from '../projections/deliveries.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
+/** No more of each are counted: the look costs the same milliseconds however many there are. */
+export const MOST_COUNTED = 100_000;
+
 export interface DeliveryStanding {
-  /** Before their first attempt. */
+  /** Before their first attempt; `MOST_COUNTED` stands for that many and more. */
   readonly pending: number;
-  /** After a failed attempt, with another to come. */
+  /** After a failed attempt, with another to come; counted as far. */
   readonly retrying: number;
   /** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
   readonly oldestOverdueSeconds: number;
@@ -16,7 +19,8 @@ export interface DeliveryStanding {
 type Store = Pick<ReadStore, 'find' | 'count'>;
 
 export async function deliveryStanding(readStore: Store, now: Micros): Promise<DeliveryStanding> {
-  const having = (status: DeliveryStatus) => readStore.count({ collection: DELIVERIES, equals: { status } });
+  const having = (status: DeliveryStatus) =>
+    readStore.count({ collection: DELIVERIES, equals: { status }, limit: MOST_COUNTED });
   const [pending, retrying, oldestOverdueSeconds] = await Promise.all([
     having('pending'),
     having('retrying'),

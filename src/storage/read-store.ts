@@ -58,6 +58,11 @@ export interface Find {
   readonly after?: { readonly value?: string | number; readonly id: string };
 }
 
+export interface Count extends Pick<Find, 'collection' | 'equals' | 'range'> {
+  /** Count no further, at least 1: what is left out costs nothing. */
+  readonly limit?: number;
+}
+
 export interface Commit {
   readonly projection: string;
   readonly generation: number;
@@ -130,8 +135,8 @@ export interface ReadStore {
 
   find<Document = JsonObject>(query: Find, generation?: number): Promise<readonly Stored<Document>[]>;
 
-  /** How many documents match, ignoring limit and after. */
-  count(query: Omit<Find, 'limit' | 'order' | 'after'>, generation?: number): Promise<number>;
+  /** How many documents match. */
+  count(query: Count, generation?: number): Promise<number>;
 
   /** The generation that readers see: 1 until another is activated. */
   activeGeneration(projection: string): Promise<number>;

@@ -230,6 +230,8 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await within({})).toHaveLength(7);
         const query = { collection: documents, equals: { owner: 'x' }, range: { field: 'k', from: 'b' } };
         expect(await store.count(query)).toBe(2);
+        expect(await store.count({ ...query, limit: 1 })).toBe(1);
+        expect(await store.count({ ...query, limit: 3 })).toBe(2);
       });
 
       it('orders by id, or by a field and then by id, up to a limit', async () => {

@@ -50,7 +50,7 @@ export function fixtureStore(snapshot: DocketSnapshot): QueryStore {
       const start = query.after ? found.findIndex(({ id }) => id === query.after?.id) + 1 : 0;
       return found.slice(start, start + query.limit) as Stored<Document>[];
     },
-    count: async (query) => find(query).length,
+    count: async (query) => find(query).slice(0, query.limit).length,
     cell: async () => ({ version: 1, value: writeClock(FRESH_CLOCK) }),
     // Nothing ever changes here, so that there is nothing to note.
     compareAndSet: async () => true,

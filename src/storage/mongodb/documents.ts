@@ -2,7 +2,7 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
 import type { Position } from '../event-log.ts';
-import type { CollectionSpec, Commit, DocumentState, DocumentWrite, Find, Stored } from '../read-store.ts';
+import type { CollectionSpec, Commit, Count, DocumentState, DocumentWrite, Find, Stored } from '../read-store.ts';
 import { despiteRaces } from './failures.ts';
 import { fieldPath, findFilter, findSort, matching, type StoredDocument, searchableFields } from './find-filter.ts';
 
@@ -114,9 +114,12 @@ export class Documents {
     return rows.map((row) => storedDocument<Document>(row)).filter((stored) => stored !== null);
   }
 
-  async count(query: Omit<Find, 'limit'>, generation: number | undefined): Promise<number> {
+  async count(query: Count, generation: number | undefined): Promise<number> {
+    const { collection, limit } = query;
     const filter = matching(query);
-    return this.#read(query.collection, generation, (from) => from.countDocuments(filter));
+    return this.#read(collection, generation, (from) =>
+      from.countDocuments(filter, limit === undefined ? {} : { limit }),
+    );
   }
 
   async activeGeneration(projection: string): Promise<number> {

@@ -10,6 +10,7 @@ import type {
   Cell,
   CollectionSpec,
   Commit,
+  Count,
   Counted,
   DocumentState,
   Find,
@@ -82,7 +83,7 @@ export class MongoReadStore implements ReadStore {
     return this.#run(() => this.#documents.find<Document>(query, generation));
   }
 
-  count(query: Omit<Find, 'limit' | 'order' | 'after'>, generation?: number): Promise<number> {
+  count(query: Count, generation?: number): Promise<number> {
     return this.#run(() => this.#documents.count(query, generation));
   }
 

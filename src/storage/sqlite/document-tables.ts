@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3';
 import type { JsonObject } from '../../events/event.ts';
 import type { Position } from '../event-log.ts';
-import type { CollectionSpec, Commit, DocumentState, Find, Stored } from '../read-store.ts';
+import type { CollectionSpec, Commit, Count, DocumentState, Find, Stored } from '../read-store.ts';
 import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
 
 type DocumentRow = readonly [id: string, position: Position, document: string | null];
@@ -112,7 +112,7 @@ export class DocumentTables {
     return rows.map((row) => storedDocument<Document>(row)).filter((stored) => stored !== null);
   }
 
-  count(query: Omit<Find, 'limit'>, generation = this.#generation(query.collection)): number {
+  count(query: Count, generation = this.#generation(query.collection)): number {
     if (!this.#statements(query.collection, generation)) return 0;
     const [row] = this.#query(countSql(query, generation)) as [number][];
     return row?.[0] ?? 0;

@@ -1,5 +1,5 @@
 /** How a `Find` becomes SQL that walks an expression index instead of the whole table. Pure text; the test explains it. */
-import type { CollectionSpec, FieldRange, Find, Scalar } from '../read-store.ts';
+import type { CollectionSpec, Count, FieldRange, Find, Scalar } from '../read-store.ts';
 
 export interface Query {
   readonly sql: string;
@@ -69,9 +69,11 @@ function continuation({ order, after }: Find): readonly Query[] {
   return [{ sql: `(${field} IS NOT NULL OR id > ?)`, parameters: [id] }];
 }
 
-export function countSql(query: Pick<Find, 'collection' | 'equals' | 'range'>, generation: number): Query {
+export function countSql(query: Count, generation: number): Query {
   const { sql, parameters } = matching(query);
-  return { sql: `SELECT count(*) FROM ${documentTable(query.collection, generation)} WHERE ${sql}`, parameters };
+  const from = `FROM ${documentTable(query.collection, generation)} WHERE ${sql}`;
+  if (query.limit === undefined) return { sql: `SELECT count(*) ${from}`, parameters };
+  return { sql: `SELECT count(*) FROM (SELECT 1 ${from} LIMIT 0 + ?)`, parameters: [...parameters, query.limit] };
 }
 
 function matching({ equals = {}, range }: Pick<Find, 'equals' | 'range'>): Query {

@@ -13,6 +13,7 @@ import type {
   Cell,
   CollectionSpec,
   Commit,
+  Count,
   Counted,
   DocumentState,
   Find,
@@ -100,7 +101,7 @@ export class SqliteReadStore implements ReadStore {
     return this.#file.whenFree(() => this.#documents.find<Document>(query, generation));
   }
 
-  async count(query: Omit<Find, 'limit' | 'order' | 'after'>, generation?: number): Promise<number> {
+  async count(query: Count, generation?: number): Promise<number> {
     return this.#file.whenFree(() => this.#documents.count(query, generation));
   }
 
