@@ -73,7 +73,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
 }
 
 /**
- * Tells operators of each part that falls ill, once, when it does: `alarm` is what a log watcher looks for, e.g.
+ * Tells operators of each part that falls ill: `alarm` is what a log watcher looks for, e.g.
  * `payment_receiver_degraded` when the fee payer's SOL runs low.
  */
 export const alarmsTo =

@@ -1,5 +1,6 @@
 /** Whether the service's parts do their work: for `/readyz` and for the health in `GET /v2/status`. */
 import { type Clock, type Instant, toInstant } from '../instant.ts';
+import { HealthNews } from './health-news.ts';
 
 /** `down` takes the node out of service; `degraded` is for people to look at. */
 export type PartStatus = 'nominal' | 'degraded' | 'down';
@@ -49,7 +50,7 @@ export interface HealthWatchOptions {
   readonly clock: Clock;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
-  /** Told once for each change of a part's status; a first look that finds all well is none. */
+  /** Told at once that a part is worse than was told before, and that it is better once it has stayed so. */
   readonly onChange?: (name: string, health: PartHealth) => void;
 }
 
@@ -67,6 +68,7 @@ export function watchHealth({
   const parts = new Map<string, PartHealth>(
     Object.keys(checks).map((name) => [name, { status: 'down', since: start, reason: STARTING }]),
   );
+  const news = new Map(Object.keys(checks).map((name) => [name, new HealthNews()]));
   let current: Health = Object.fromEntries(parts);
   let looking: Promise<void> | null = null;
 
@@ -74,13 +76,13 @@ export function watchHealth({
     const finding = await withinTime(check, timeoutMs);
     const { status, reason } = finding;
     const before = parts.get(name);
-    if (before?.status === status && before.reason === reason) return;
     const since = before?.status === status ? before.since : toInstant(clock.now());
     const health: PartHealth = { ...finding, since };
-    parts.set(name, health);
-    current = Object.fromEntries(parts);
-    const isNews = before?.reason === STARTING ? status !== 'nominal' : before?.status !== status;
-    if (isNews) onChange?.(name, health);
+    if (before?.status !== status || before.reason !== reason) {
+      parts.set(name, health);
+      current = Object.fromEntries(parts);
+    }
+    if (news.get(name)?.isNews(status)) onChange?.(name, health);
   };
   const refresh = (): Promise<void> => {
     looking ??= Promise.all(Object.entries(checks).map(([name, check]) => look(name, check)))
