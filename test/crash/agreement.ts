@@ -4,8 +4,11 @@ import { promisify } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'vitest';
 import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
-import { DOCKET } from '../support/processes.ts';
-import { type Attempt, FUNDS, type Stage } from './paid-load.ts';
+import { DOCKET, type RunningProcess, until } from '../support/processes.ts';
+import { type Attempt, FUNDS, SLOT_MS, type Stage } from './paid-load.ts';
+
+/** A payment whose fate only expiry decides is known 20 s after finality has passed its last valid block. */
+const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 20_000 + 10_000;
 
 export async function docket(
   args: readonly string[],
@@ -75,8 +78,22 @@ export async function loggedPayments(stage: Stage): Promise<ReadonlyMap<string, 
   return payments;
 }
 
-export const isUndecided = ({ submittedAt, outcomeAt }: LoggedPayment): boolean =>
-  submittedAt !== null && outcomeAt === null;
+const isUndecided = ({ submittedAt, outcomeAt }: LoggedPayment): boolean => submittedAt !== null && outcomeAt === null;
+
+/** Waits until every submitted payment has its outcome; gives all of them. */
+export async function decidedPayments(
+  stage: Stage,
+  service: RunningProcess,
+  within = DECIDED_WITHIN_MS,
+): Promise<ReadonlyMap<string, LoggedPayment>> {
+  let payments: ReadonlyMap<string, LoggedPayment> = new Map();
+  const areDecided = async () => {
+    payments = await loggedPayments(stage);
+    return ![...payments.values()].some(isUndecided);
+  };
+  await until('every submitted payment has its outcome', areDecided, { process: service, within, every: 1_000 });
+  return payments;
+}
 
 /**
  * Fails unless none is charged twice, money taken is always answered, and what callers were told is true.

@@ -4,7 +4,7 @@
  * process, and all is well again once the bytes are restored.
  */
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { type MovedClock, movedClock } from '../support/moved-clock.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { docket } from './agreement.ts';
 import { loggedDeliveries } from './delivery-agreement.ts';
+import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { type Attempt, FUNDS, pay, type Stage, setStage, startService } from './paid-load.ts';
 
-const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
 const MINUTE_MS = 60_000;
 
 interface Logged {
@@ -57,7 +57,7 @@ describe('a service whose disk spoils an answer and its callback', () => {
       ...setting,
       environment: { ...setting.environment, ...clock.environment, CALLBACK_ALLOW_PRIVATE: allowed },
     };
-    await docket(['import', FIXTURE, '--json'], stage.environment);
+    await importDemoCase(stage);
     service = await startService(stage);
   }, 120_000);
 
@@ -91,10 +91,8 @@ describe('a service whose disk spoils an answer and its callback', () => {
     /^docket_damaged_payloads_total (\d+)$/m.exec(await (await fetch(`${stage.adminUrl}/metrics`)).text())?.[1];
 
   it('tells callers, receivers’ owners and operators, and loses nothing', async () => {
-    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
     const { port } = receiver.address() as AddressInfo;
-    const target = encodeURIComponent(`http://127.0.0.1:${port}/hook`);
-    const path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}&callback_url=${target}`;
+    const path = await demoCasePath(`http://127.0.0.1:${port}/hook`);
     const attempts: Attempt[] = [];
     const [wallet] = stage.wallets;
     await pay(stage, wallet!, path, attempts, () => attempts.some(({ status: told }) => told === 200));

@@ -1,10 +1,13 @@
 /** What must be true of callbacks after kills, however many: the log and the receiver tell one story. */
 import { expect } from 'vitest';
+import type { MovedClock } from '../support/moved-clock.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
 import { docket } from './agreement.ts';
 import type { Hit } from './failing-receiver.ts';
 import type { Stage } from './paid-load.ts';
 
 const MOST_ATTEMPTS = 7;
+const HOUR_MS = 3_600_000;
 
 interface Started {
   readonly attempt: number;
@@ -89,8 +92,8 @@ function follow(delivery: LoggedDelivery, type: string, data: never): void {
   }
 }
 
-/** Ids of the deliveries that settled payments owe, by request. */
-export async function owedDeliveries(stage: Stage): Promise<ReadonlyMap<string, string>> {
+/** Ids of the deliveries that settled payments owe, with the request of each. */
+async function owedDeliveries(stage: Stage): Promise<ReadonlyMap<string, string>> {
   const owed = new Map<string, string>();
   for (const { type, data } of await eventsOf(stage, 'payments')) {
     if (type !== 'PaymentSettled' && type !== 'PaymentSettledLate') continue;
@@ -108,8 +111,35 @@ async function eventsOf(stage: Stage, family: string): Promise<readonly EventLin
     .map((line) => JSON.parse(line) as EventLine);
 }
 
+export interface EndedDeliveries {
+  /** Ids of what settled payments owe, with the request of each. */
+  readonly owed: ReadonlyMap<string, string>;
+  readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
+}
+
+/** Lets the service's clock run ahead until every delivery owed has come to its end. */
+export async function endedDeliveries(
+  stage: Stage,
+  service: RunningProcess,
+  clock: MovedClock,
+): Promise<EndedDeliveries> {
+  const owed = await owedDeliveries(stage);
+  let deliveries: ReadonlyMap<string, LoggedDelivery> = new Map();
+  const haveEnded = async () => {
+    clock.move(HOUR_MS);
+    deliveries = await loggedDeliveries(stage);
+    return deliveries.size === owed.size && [...deliveries.values()].every(isFinal);
+  };
+  await until('every delivery owed has come to its end', haveEnded, {
+    process: service,
+    within: 240_000,
+    every: 2_000,
+  });
+  return { owed, deliveries };
+}
+
 /** Whether it will never be attempted again. */
-export const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
+const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
   started.length === finished.length &&
   finished.at(-1)?.nextAttemptAt === null &&
   finished.at(-1)?.outcome !== 'interrupted';
@@ -122,8 +152,7 @@ export const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
  * @returns how many attempts were interrupted
  */
 export function expectDeliveryAgreement(
-  deliveries: ReadonlyMap<string, LoggedDelivery>,
-  owed: ReadonlyMap<string, string>,
+  { deliveries, owed }: EndedDeliveries,
   hits: readonly Hit[],
   kills: readonly number[] | null,
 ): number {

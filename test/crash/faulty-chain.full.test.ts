@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { honest, LYING, MOODS, type Mood, type MoodName } from '../solana/chain-moods.ts';
 import { type FaultyRpc, openFaultyRpc } from '../solana/faulty-rpc.ts';
-import { type RunningProcess, until } from '../support/processes.ts';
-import { docket, expectAgreement, isUndecided, type LoggedPayment, loggedPayments } from './agreement.ts';
+import type { RunningProcess } from '../support/processes.ts';
+import { decidedPayments, expectAgreement } from './agreement.ts';
+import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
 
 const KILLS = Number(process.env.KILLS ?? 20);
 const WALLETS = 12;
-const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
 /** Bounds of the payments page: after the restart, and after finality has passed the last valid block. */
 const DECIDED_MS = 30_000;
 const EXPIRED_MS = 20_000;
@@ -70,7 +70,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
       ...setting,
       environment: { ...setting.environment, SOLANA_RPC_URL: endpoints.map(({ url }) => url).join(',') },
     };
-    await docket(['import', FIXTURE, '--json'], stage.environment);
+    await importDemoCase(stage);
     service = await startService(stage);
   }, 120_000);
 
@@ -82,8 +82,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
   });
 
   it('every payment ends answered or uncharged, in time, and none is charged twice', async () => {
-    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
-    const path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}`;
+    const path = await demoCasePath();
     const finality = watchFinality(stage);
     const swings = moodSwings(endpoints);
     let stopped = false;
@@ -101,15 +100,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
     const restartedAt = Date.now();
     await Promise.all(callers);
 
-    let payments: ReadonlyMap<string, LoggedPayment> = new Map();
-    await until(
-      'every submitted payment has its outcome',
-      async () => {
-        payments = await loggedPayments(stage);
-        return ![...payments.values()].some(isUndecided);
-      },
-      { process: service, within: 90_000, every: 1_000 },
-    );
+    const payments = await decidedPayments(stage, service, 90_000);
     finality.stop();
     let slowest = 0;
     for (const payment of payments.values()) {

@@ -1,20 +1,19 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { openSmallDisk, type SmallDisk } from '../support/small-disk.ts';
-import { docket, expectAgreement, isUndecided, type LoggedPayment, loggedPayments } from './agreement.ts';
-import { type Attempt, paymentFor, SLOT_MS, type Stage, setStage, startService } from './paid-load.ts';
+import { decidedPayments, docket, expectAgreement } from './agreement.ts';
+import { demoCasePath, importDemoCase } from './demo-case.ts';
+import { type Attempt, paymentFor, type Stage, setStage, startService } from './paid-load.ts';
 
-const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
 const MEBIBYTE = 1024 * 1024;
 const DISK_BYTES = 96 * MEBIBYTE;
 /** What one payment writes is less than this. */
 const MOST_LEFT_BYTES = 72 * 1024;
 const STEP_BYTES = 4 * 1024;
 const SWEEPS = 3;
-const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 30_000;
 const CLAIM_REFUSED = 'a claim was not recorded';
 
 const probeDirectory = await mkdtemp(join(tmpdir(), 'docket-disk-'));
@@ -38,10 +37,9 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     if (!opened) throw new Error('no disk');
     disk = opened;
     stage = { ...set, within: disk.within };
-    await docket(['import', FIXTURE, '--json'], stage.environment, stage.within);
+    await importDemoCase(stage);
     service = await startService(stage);
-    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
-    path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}`;
+    path = await demoCasePath();
   }, 120_000);
 
   afterAll(async () => {
@@ -117,15 +115,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     }
     expect([refusedClaims > 0, pending.size > 0]).toEqual([true, true]);
 
-    let payments: ReadonlyMap<string, LoggedPayment> = new Map();
-    await until(
-      'every submitted payment has its outcome',
-      async () => {
-        payments = await loggedPayments(stage);
-        return ![...payments.values()].some(isUndecided);
-      },
-      { process: service, within: DECIDED_WITHIN_MS, every: 500 },
-    );
+    const payments = await decidedPayments(stage, service);
     const settled = await expectAgreement(stage, payments.values(), attempts);
     const settledIds = new Set(settled.map(({ requestId }) => requestId));
     for (const id of pending) expect(settledIds.has(id), `${id} was promised`).toBe(true);

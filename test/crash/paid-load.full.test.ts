@@ -1,17 +1,15 @@
 import { randomInt } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningProcess, until } from '../support/processes.ts';
-import { docket, expectAgreement, isUndecided, type LoggedPayment, loggedPayments } from './agreement.ts';
-import { type Attempt, pay, SLOT_MS, type Stage, setStage, startService } from './paid-load.ts';
+import type { RunningProcess } from '../support/processes.ts';
+import { decidedPayments, expectAgreement } from './agreement.ts';
+import { demoCasePath, importDemoCase } from './demo-case.ts';
+import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
 
 const KILLS = Number(process.env.KILLS ?? 20);
 const WALLETS = 16;
-const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
-/** A payment whose fate only expiry decides is known 20 s after finality has passed its last valid block. */
-const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 20_000 + 10_000;
 
 describe(`${KILLS} kills at random under paid load`, () => {
   let directory: string;
@@ -22,7 +20,7 @@ describe(`${KILLS} kills at random under paid load`, () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'docket-kill-'));
     stage = await setStage(directory, WALLETS);
-    await docket(['import', FIXTURE, '--json'], stage.environment);
+    await importDemoCase(stage);
     service = await startService(stage);
   }, 120_000);
 
@@ -33,8 +31,7 @@ describe(`${KILLS} kills at random under paid load`, () => {
   });
 
   it('every payment ends answered or uncharged, and none is charged twice', async () => {
-    const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
-    const path = `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}`;
+    const path = await demoCasePath();
     let stopped = false;
     const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped));
     for (let kill = 0; kill < KILLS; kill++) {
@@ -46,15 +43,7 @@ describe(`${KILLS} kills at random under paid load`, () => {
     stopped = true;
     await Promise.all(callers);
 
-    let payments: ReadonlyMap<string, LoggedPayment> = new Map();
-    await until(
-      'every submitted payment has its outcome',
-      async () => {
-        payments = await loggedPayments(stage);
-        return ![...payments.values()].some(isUndecided);
-      },
-      { process: service, within: DECIDED_WITHIN_MS, every: 1_000 },
-    );
+    const payments = await decidedPayments(stage, service);
     const settled = await expectAgreement(stage, payments.values(), attempts);
     const answered = attempts.filter(({ status }) => status === 200).length;
     const lost = attempts.filter(({ status }) => status === 'connection lost').length;

@@ -6,13 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { masterKeyFile } from '../../src/callbacks/open-master-keys.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
-import { docket, isUndecided, loggedPayments } from './agreement.ts';
-import { type Attempt, pay, SLOT_MS, type Stage, setStage, startService } from './paid-load.ts';
+import { decidedPayments, docket } from './agreement.ts';
+import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
 
 const KILLS = Number(process.env.KILLS ?? 20);
 const WALLETS = 6;
 const PATH = '/v2/wallet/keys';
-const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 30_000;
 
 interface RotationBody {
   readonly meta: { readonly request_id: string };
@@ -96,11 +95,7 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
     }
     stopped = true;
     await Promise.all(callers);
-    await until(
-      'every submitted payment has its outcome',
-      async () => ![...(await loggedPayments(stage)).values()].some(isUndecided),
-      { process: service, within: DECIDED_WITHIN_MS, every: 1_000 },
-    );
+    await decidedPayments(stage, service);
     // What a killed process left to be done is done without anybody asking.
     let log = await logged();
     await until(

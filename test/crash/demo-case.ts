@@ -1,0 +1,17 @@
+/** The case that callers of the crash tests ask for. */
+import { readFile } from 'node:fs/promises';
+import { docket } from './agreement.ts';
+import type { Stage } from './paid-load.ts';
+
+const FIXTURE = new URL('../../fixtures/demo-before.json', import.meta.url).pathname;
+
+export async function importDemoCase({ environment, within }: Stage): Promise<void> {
+  await docket(['import', FIXTURE, '--json'], environment, within);
+}
+
+/** Path of the paid query for it. @param callbackUrl where its answer is pushed too; left out: nowhere */
+export async function demoCasePath(callbackUrl?: string): Promise<string> {
+  const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+  const callback = callbackUrl === undefined ? '' : `&callback_url=${encodeURIComponent(callbackUrl)}`;
+  return `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}${callback}`;
+}
