@@ -1,6 +1,6 @@
 /** The checks of a payment that ask the chain (`payments.md`, checks 8 and 9). Nothing is broadcast by them. */
 import { type Problem, problem } from '../errors.ts';
-import { type Chain, ChainUnavailable, type Simulation } from '../solana/chain.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type Simulation } from '../solana/chain.ts';
 import { usdcText } from '../solana/usdc-text.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
 
@@ -12,8 +12,6 @@ export interface BlockhashKnowledge {
   blockHeight(): number | null;
 }
 
-/** How long a blockhash is good for, in blocks: the cluster's rule. */
-export const BLOCKHASH_LIFE_BLOCKS = 150;
 /** 25 seconds of the cluster's 400 ms slots: a query may take 20, and then there is the broadcast. */
 export const LEAST_REMAINING_BLOCKS = 62;
 

@@ -5,13 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentEvent } from '../events/payment.ts';
 import type { Clock } from '../instant.ts';
-import { type Chain, ChainUnavailable, type SignatureStatus } from '../solana/chain.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStatus } from '../solana/chain.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { isRejection } from './decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from './handle.ts';
 import { type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
-import { BLOCKHASH_LIFE_BLOCKS } from './payment-chain-checks.ts';
 import { countSettlementFailure } from './payment-limits.ts';
 import { giveBack } from './payment-reservation.ts';
 

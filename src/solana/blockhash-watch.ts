@@ -2,10 +2,7 @@
  * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
  * long each that it saw is valid (design: payments, check 8).
  */
-import { type Chain, ChainUnavailable, type LatestBlockhash } from './chain.ts';
-
-/** How many blocks a blockhash stays valid after its own. */
-const BLOCKHASH_LIFETIME = 150;
+import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type LatestBlockhash } from './chain.ts';
 
 export interface SeenBlockhash extends LatestBlockhash {
   /** Milliseconds of the monotonic clock (`performance.now()`). */
@@ -15,9 +12,7 @@ export interface SeenBlockhash extends LatestBlockhash {
 export interface BlockhashWatch {
   /** The newest blockhash seen; null before the first, and once the chain has been silent for its whole life. */
   latest(): SeenBlockhash | null;
-  /** What is known of a blockhash seen here; null for one that was not, or that has long expired. */
-  known(blockhash: string): SeenBlockhash | null;
-  /** The block height at which a blockhash ends; null for one that was never seen here. */
+  /** The block height at which a blockhash ends; null for one that was not seen here, or that has long expired. */
   lastValidBlockHeightOf(blockhash: string): number | null;
   /** The newest block height seen; null before the first. */
   blockHeight(): number | null;
@@ -51,7 +46,7 @@ export function createBlockhashWatch({
     // An endpoint that lags tells of an older block: worth knowing, not worth giving out.
     if (!newest || latest.lastValidBlockHeight >= newest.lastValidBlockHeight) newest = entry;
     if (!seen.has(latest.blockhash)) seen.set(latest.blockhash, entry);
-    const height = newest.lastValidBlockHeight - BLOCKHASH_LIFETIME;
+    const height = newest.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS;
     for (const [blockhash, { lastValidBlockHeight }] of seen) {
       if (lastValidBlockHeight < height) seen.delete(blockhash);
     }
@@ -74,9 +69,8 @@ export function createBlockhashWatch({
 
   return {
     latest: () => (newest && monotonicMs() - newest.seenAt <= staleAfterMs ? newest : null),
-    known: (blockhash) => seen.get(blockhash) ?? null,
     lastValidBlockHeightOf: (blockhash) => seen.get(blockhash)?.lastValidBlockHeight ?? null,
-    blockHeight: () => newest && newest.lastValidBlockHeight - BLOCKHASH_LIFETIME,
+    blockHeight: () => newest && newest.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS,
     refresh,
     close() {
       closed = true;

@@ -1,5 +1,8 @@
 /** The chain as the service needs it: an answer to each question, from whichever configured endpoint gives one. */
 
+/** How long a blockhash is good for, in blocks after its own: the cluster's rule. */
+export const BLOCKHASH_LIFE_BLOCKS = 150;
+
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** What the chain knows of a transaction. */

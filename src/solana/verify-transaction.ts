@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
+import { USDC_DECIMALS } from './addresses.ts';
 import { isTokenProgram, type PaymentInstruction, readInstruction } from './verify-transaction-instructions.ts';
 import { isSignedBy } from './verify-transaction-signature.ts';
 import { decodeTransaction, SIGNATURE_BYTES, type WireTransaction } from './verify-transaction-wire.ts';
@@ -20,7 +21,6 @@ export interface TransferTerms {
   readonly amount: bigint;
 }
 
-export const DECIMALS = 6;
 export const MAX_MEMO_BYTES = 256;
 /** Bounds of what a sponsored payment may cost us beyond the fee for its signatures. */
 export const MAX_SPONSORED_UNITS = 100_000;
@@ -240,7 +240,7 @@ function transferFault(
   if (transfer.authority.equals(terms.feePayer)) return REJECTION.feePayerTransfers;
   if (sponsored && !transfer.checked) return REJECTION.uncheckedTransfer;
   if (transfer.checked && !transfer.checked.mint.equals(terms.mint)) return REJECTION.mintMismatch;
-  if (transfer.checked && transfer.checked.decimals !== DECIMALS) return REJECTION.decimalsMismatch;
+  if (transfer.checked && transfer.checked.decimals !== USDC_DECIMALS) return REJECTION.decimalsMismatch;
   if (!transfer.destination.equals(terms.destination)) return REJECTION.recipientMismatch;
   if (transfer.source.equals(terms.destination)) return REJECTION.sourceIsRecipient;
   if (transfer.amount !== terms.amount) return REJECTION.amountMismatch;

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  BLOCKHASH_LIFE_BLOCKS,
-  checkOnChain,
-  LEAST_REMAINING_BLOCKS,
-} from '../../src/commands/payment-chain-checks.ts';
-import type { Chain } from '../../src/solana/chain.ts';
+import { checkOnChain, LEAST_REMAINING_BLOCKS } from '../../src/commands/payment-chain-checks.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type Chain } from '../../src/solana/chain.ts';
 import type { VerifiedTransaction } from '../../src/solana/verify-transaction.ts';
 
 const chain = {

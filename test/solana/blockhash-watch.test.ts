@@ -40,12 +40,11 @@ describe('the blockhash watch', () => {
     expect(watch.latest()?.blockhash).toBe('hash 1003');
     expect(watch.blockHeight()).toBe(1_003);
     expect(watch.lastValidBlockHeightOf('hash 1000')).toBe(1_150);
-    expect(watch.known('hash 1000')).toEqual({ blockhash: 'hash 1000', lastValidBlockHeight: 1_150, seenAt: 0 });
     await pass(1, 147);
     expect(watch.lastValidBlockHeightOf('hash 1000')).toBe(1_150);
     await pass(1, 1);
     expect(watch.lastValidBlockHeightOf('hash 1000')).toBeNull();
-    expect(watch.known('never seen')).toBeNull();
+    expect(watch.lastValidBlockHeightOf('never seen')).toBeNull();
   });
 
   it('does not go back when an endpoint lags, and still knows what that one told', async () => {
