@@ -7,6 +7,7 @@ import {
   type EventLog,
   NO_STREAM,
   type Position,
+  type RecordedEvent,
   RevisionConflict,
   type StreamHead,
 } from '../storage/event-log.ts';
@@ -24,13 +25,18 @@ export interface Handled<State, Event> extends Loaded<State> {
   readonly position: Position | null;
 }
 
-/** Folds a stream into its state. */
-export async function load<State, Command, Event extends DomainEvent, Code extends string>(
+/** Reads a stream and folds it into its state. @throws what the log throws */
+export const load = async <State, Command, Event extends DomainEvent, Code extends string>(
   log: EventLog,
   decider: Decider<State, Command, Event, Code>,
   stream: string,
-): Promise<Loaded<State>> {
-  const recorded = await log.read(stream);
+): Promise<Loaded<State>> => folded(decider, await log.read(stream));
+
+/** Folds a stream, all of it, into its state. */
+export function folded<State, Command, Event extends DomainEvent, Code extends string>(
+  decider: Decider<State, Command, Event, Code>,
+  recorded: readonly RecordedEvent[],
+): Loaded<State> {
   const last = recorded.at(-1);
   return {
     state: recorded.reduce((state, event) => decider.evolve(state, decodeEvent(event) as Event), decider.initialState),

@@ -19,18 +19,11 @@ import {
 } from '../commands/delivery.ts';
 import { MAX_JITTER } from '../commands/delivery-schedule.ts';
 import { isOver, waitAnew, waitOf } from '../commands/delivery-wait.ts';
-import { handle, type Loaded } from '../commands/handle.ts';
-import { decodeEvent } from '../events/codec.ts';
-import { type DeliveryEvent, deliveryStream } from '../events/delivery.ts';
+import { folded, handle, type Loaded } from '../commands/handle.ts';
+import { deliveryStream } from '../events/delivery.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
 import { pause } from '../projections/pause.ts';
-import {
-  type CommandContext,
-  type EventLog,
-  NO_STREAM,
-  type Position,
-  RevisionConflict,
-} from '../storage/event-log.ts';
+import { type CommandContext, type EventLog, type Position, RevisionConflict } from '../storage/event-log.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
@@ -149,13 +142,7 @@ class Attendance {
     const last = recorded.at(-1);
     this.#lastEventId = last?.id ?? null;
     this.#position = last?.position ?? null;
-    return {
-      state: recorded.reduce(
-        (state, event) => delivery.evolve(state, decodeEvent(event) as DeliveryEvent),
-        delivery.initialState,
-      ),
-      head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-    };
+    return folded(delivery, recorded);
   }
 
   /** A wait that was timed by a clock that has since been set back would last for as long as that. */

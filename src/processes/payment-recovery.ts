@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
-import type { Loaded } from '../commands/handle.ts';
+import { folded, type Loaded } from '../commands/handle.ts';
 import { type Payment, type PaymentCommand, type Purchase, payment } from '../commands/payment.ts';
 import {
   broadcast,
@@ -16,12 +16,11 @@ import {
   type SettlementPorts,
   type Sighting,
 } from '../commands/payment-settlement.ts';
-import { decodeEvent } from '../events/codec.ts';
-import { type PaymentEvent, PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
+import { PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
 import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../projections/payments.ts';
 import { steadyClock } from '../steady-clock.ts';
-import { type CommandContext, NO_STREAM } from '../storage/event-log.ts';
+import type { CommandContext } from '../storage/event-log.ts';
 import type { FieldRange, Lease, ReadStore } from '../storage/read-store.ts';
 import { DoubtSpan } from './doubt-span.ts';
 
@@ -259,16 +258,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   async function loadRecorded(hash: string): Promise<Recorded> {
     const stream = paymentStream(hash);
     const recorded = await log.read(stream);
-    const last = recorded.at(-1);
     return {
       stream,
-      loaded: {
-        state: recorded.reduce(
-          (state, event) => payment.evolve(state, decodeEvent(event) as PaymentEvent),
-          payment.initialState,
-        ),
-        head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-      },
+      loaded: folded(payment, recorded),
       cause: recorded.findLast(({ type }) => type === PaymentSubmitted.type)?.id ?? null,
     };
   }
