@@ -41,6 +41,10 @@ const FEE_PAYER_ERRORS = ['InsufficientFundsForFee', 'AccountNotFound', '"accoun
 const rejectedFor = (reason: string, more: Problem['details'] = {}): Problem =>
   problem('payment_rejected', { reason, ...more });
 
+/** @param shortfall base units that the wallet lacks */
+export const insufficientFunds = (shortfall: bigint): Problem =>
+  rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
+
 const unavailable = (component: string): Problem => problem('service_unavailable', { component, retry_after: 2 });
 
 /** Asks the chain whether this payment would be taken now. @returns when it ends, or why it is refused */
@@ -104,8 +108,6 @@ async function refusalOf(
   const [source, ours] = await Promise.all([chain.tokenBalance(transaction.source), chain.tokenBalance(destination)]);
   if (!ours) return unavailable('token_account');
   const shortfall = amount - (source?.amount ?? 0n);
-  if (shortfall > 0n) {
-    return rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
-  }
+  if (shortfall > 0n) return insufficientFunds(shortfall);
   return rejectedFor('invalid_exact_svm_transaction_simulation_failed', { chain_error: error.slice(0, 200) });
 }

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
-import { usdcText } from '../solana/usdc-text.ts';
 import type { Increment } from '../storage/read-store.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
+import { insufficientFunds } from './payment-chain-checks.ts';
 import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
 
 export interface ReservationPorts extends LimitPorts {
@@ -120,11 +120,6 @@ async function begin({ readStore, clock }: LimitPorts, { wallet, amount }: Spend
   const { id, limit, now, windowMicros, ...increment } = reservation(wallet, amount, clock.now());
   const { count } = await readStore.increment(id, increment.amount, limit, now, windowMicros);
   return { failures, reserved: BigInt(count) };
-}
-
-function insufficientFunds(shortfall: bigint): Problem {
-  const details = { reason: 'insufficient_funds', shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) };
-  return problem('payment_rejected', details);
 }
 
 /** Ends a reservation: the payment has its outcome, or will never be broadcast. */
