@@ -5,13 +5,13 @@
  */
 import { MasterKeyMissing, type MasterKeys } from '../callbacks/master-keys.ts';
 import { type Problem, problem } from '../errors.ts';
-import { decodeEvent } from '../events/codec.ts';
-import { type PaymentEvent, ResultHandedOut } from '../events/payment.ts';
+import { ResultHandedOut } from '../events/payment.ts';
 import { type Clock, type Instant, toInstant } from '../instant.ts';
-import { type CommandContext, type EventLog, NO_STREAM, RevisionConflict } from '../storage/event-log.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import { prepareAppend } from '../storage/prepare-append.ts';
 import { appendUntilKnown } from './append-until-known.ts';
 import { isRejection } from './decider.ts';
+import { folded } from './handle.ts';
 import { type Purchase, payment } from './payment.ts';
 import type { KeyCalls } from './purchase-contract.ts';
 import { type MadeKey, madeKey, type ValidKeys, validKeysAt, type WalletKeys } from './signing-key.ts';
@@ -138,14 +138,9 @@ async function handOut(
     const given = recorded.find(({ type }) => type === ResultHandedOut.type);
     // An attempt of ours that gave no answer was recorded all the same, and somebody has written after it.
     if (given) return mine.has(given.id);
-    const state = recorded.reduce(
-      (folded, event) => payment.evolve(folded, decodeEvent(event) as PaymentEvent),
-      payment.initialState,
-    );
+    const { state, head } = folded(payment, recorded);
     const events = payment.decide(state, { type: 'HandOut' });
     if (isRejection(events)) return false;
-    const last = recorded.at(-1);
-    const head = last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM;
     const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(clock.now()) });
     for (const { id } of append.events) mine.add(id);
     try {
