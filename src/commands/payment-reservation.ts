@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { pause } from '../pause.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import type { Increment } from '../storage/read-store.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
@@ -79,7 +80,7 @@ export async function reserve(
     if (refusal === null) return null;
     if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
     // Jittered, so that requests which wait together do not come back together and stand in each other's way.
-    await sleep(PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+    await pause(PAUSE_MS * (0.5 + Math.random()), signal);
   }
 }
 
@@ -142,8 +143,8 @@ export async function giveBackLater(
   amount: bigint,
   pauses: readonly number[] = GIVE_BACK_AGAIN_MS,
 ): Promise<void> {
-  for (const pause of pauses) {
-    await sleep(pause, undefined, { ref: false });
+  for (const pauseMs of pauses) {
+    await sleep(pauseMs, undefined, { ref: false });
     try {
       await giveBack(ports, wallet, amount);
       return;

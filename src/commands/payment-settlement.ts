@@ -2,9 +2,9 @@
  * From the first broadcast to the outcome: shared by the request that pays and by the recovery that finishes what a
  * request could not. Whatever either sees on the chain it records by one append; of two that see it, one records it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentEvent } from '../events/payment.ts';
 import type { Clock } from '../instant.ts';
+import { pause } from '../pause.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStatus } from '../solana/chain.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -187,9 +187,9 @@ export async function settle(
     }
     const command = commandFor(sighting);
     if (command) return recordOutcome(ports, stream, submitted, command, context);
-    const pause = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
-    if (pause <= 0 || signal.aborted) return submitted;
-    // An aborted pause is no error: there is one last look, and then the answer is 202.
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    const lookAfterMs = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
+    if (lookAfterMs <= 0 || signal.aborted) return submitted;
+    // After a pause that was cut short there is one last look, and then the answer is 202.
+    await pause(lookAfterMs, signal);
   }
 }

@@ -22,7 +22,7 @@ import { isOver, waitAnew, waitOf } from '../commands/delivery-wait.ts';
 import { folded, handle, type Loaded } from '../commands/handle.ts';
 import { deliveryStream } from '../events/delivery.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
-import { pause } from '../projections/pause.ts';
+import { pause } from '../pause.ts';
 import { type CommandContext, type EventLog, type Position, RevisionConflict } from '../storage/event-log.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';

@@ -5,9 +5,9 @@
  */
 import type { BaseLogger } from 'pino';
 import { type Clock, MICROS_PER_MS, type Micros } from '../instant.ts';
+import { pause } from '../pause.ts';
 import { PARTITIONS } from '../projections/deliveries.ts';
 import { HeldLease } from '../projections/held-lease.ts';
-import { pause } from '../projections/pause.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 

@@ -3,7 +3,6 @@
  * (`payments.md`, Life of a payment). It keeps nothing: what has to be done is in the log, and the read model only says
  * where to look first.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { folded, type Loaded } from '../commands/handle.ts';
 import { type Payment, type PaymentCommand, type Purchase, payment } from '../commands/payment.ts';
@@ -18,6 +17,7 @@ import {
 } from '../commands/payment-settlement.ts';
 import { PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import { pause } from '../pause.ts';
 import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../projections/payments.ts';
 import { steadyClock } from '../steady-clock.ts';
 import type { CommandContext } from '../storage/event-log.ts';
@@ -87,16 +87,16 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let pause = IDLE_PAUSE_MS;
+      let pauseMs = IDLE_PAUSE_MS;
       try {
         if (await holdLease()) {
           const { pending } = await round(signal);
-          if (pending > 0) pause = BUSY_PAUSE_MS;
+          if (pending > 0) pauseMs = BUSY_PAUSE_MS;
         }
       } catch (error) {
         logger.error({ err: error }, 'a round of payment recovery failed; the next one begins anew');
       }
-      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      await pause(pauseMs, signal);
     }
     if (lease) await readStore.releaseLease(lease).catch(() => undefined);
   }
@@ -117,7 +117,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const waiting: string[] = [];
     await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
     if (waiting.length) {
-      await sleep(secondLookMs, undefined, { signal }).catch(() => undefined);
+      await pause(secondLookMs, signal);
       const again: string[] = [];
       await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
       done.pending = again.length;

@@ -4,12 +4,13 @@
  */
 import { type AppendResult, type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { validate as isUuid } from 'uuid';
+import { pause } from '../../pause.ts';
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, InvalidAppend, type Position } from '../event-log.ts';
 import type { Lane } from './client.ts';
 import { finalAppendError, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
-import { backOff, pause, within } from './waiting.ts';
+import { backOff, within } from './waiting.ts';
 
 /** The node itself gives up after two seconds; after that its answer is not to be expected. */
 const ATTEMPT_MS = 3000;

@@ -1,5 +1,6 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
 import type { BaseLogger } from 'pino';
+import { pause } from '../../pause.ts';
 import type { EventBatch, EventFilter, Position } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
@@ -8,7 +9,7 @@ import type { HeadWatch } from './head-watch.ts';
 import { larger, takePortion } from './portions.ts';
 import { START_OF_LOG } from './positions.ts';
 import { SubscriptionReader } from './subscription-reader.ts';
-import { backOff, pause } from './waiting.ts';
+import { backOff } from './waiting.ts';
 
 /** While a subscription catches up it always has something to say. */
 const SILENCE_MS = 10_000;

@@ -6,13 +6,14 @@ import {
   type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client';
+import { pause } from '../../pause.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
 import { recordedEvent } from './recorded-events.ts';
-import { backOff, pause } from './waiting.ts';
+import { backOff } from './waiting.ts';
 
 /** Longest silence of the event store in the middle of a read. */
 const SILENCE_MS = 5000;

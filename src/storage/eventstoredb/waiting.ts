@@ -1,5 +1,4 @@
-/** Time limits and pauses. */
-import { setTimeout as delay } from 'node:timers/promises';
+/** Time limits, and how long to pause. */
 import { NoAnswer } from './failures.ts';
 
 /** The result, or `NoAnswer` when the limit comes first; then what it gives later is ignored. */
@@ -19,9 +18,4 @@ export async function within<Result>(milliseconds: number, what: string, promise
 export function backOff(attempt: number, { first, longest }: { readonly first: number; readonly longest: number }) {
   const full = Math.min(longest, first * 2 ** Math.min(attempt, 16));
   return full * (0.5 + Math.random() / 2);
-}
-
-/** Waits, at most until the signal. */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await delay(milliseconds, undefined, { signal }).catch(() => undefined);
 }
