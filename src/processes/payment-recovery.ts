@@ -15,14 +15,15 @@ import {
   type SettlementPorts,
   type Sighting,
 } from '../commands/payment-settlement.ts';
-import { PaymentSubmitted, paymentOf, paymentStream } from '../events/payment.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import { PaymentSubmitted, paymentStream } from '../events/payment.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { pause } from '../pause.ts';
-import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../projections/payments.ts';
+import { HeldLease } from '../projections/held-lease.ts';
 import { steadyClock } from '../steady-clock.ts';
 import type { CommandContext } from '../storage/event-log.ts';
-import type { FieldRange, Lease, ReadStore } from '../storage/read-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
 import { DoubtSpan } from './doubt-span.ts';
+import { createRecoveryQueue } from './recovery-queue.ts';
 
 export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly readStore: ReadStore;
@@ -56,28 +57,23 @@ export interface PaymentRecovery {
 }
 
 const LEASE = 'payment-recovery';
-const LEASE_MICROS: Micros = 15 * MICROS_PER_SECOND;
-const RENEW_AFTER_MICROS: Micros = 5 * MICROS_PER_SECOND;
+const LEASE_MS = 15_000;
 /** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
 const BUSY_PAUSE_MS = 2_000;
 const IDLE_PAUSE_MS = 5_000;
 /** What was broadcast just now has mostly landed a slot later. */
 const SECOND_LOOK_MS = 500;
-/** A cluster makes a block final some 13 seconds after it is confirmed: to ask earlier is to ask twice. */
-const FINALITY_AFTER_MICROS: Micros = 15 * MICROS_PER_SECOND;
 /** How long a payment that was given up is looked at, and how often. */
 const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
 const DOUBT_EVERY_MICROS: Micros = 30 * MICROS_PER_SECOND;
-const PAGE = 200;
 const AT_ONCE = 16;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
   const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
   const { secondLookMs = SECOND_LOOK_MS } = ports;
+  const queue = createRecoveryQueue({ log, readStore });
   const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
-  let lease: Lease | null = null;
-  /** Both by the steady clock: a wall clock that is set back would put off what is to be done again. */
-  let leasedAt: Micros = Number.NEGATIVE_INFINITY;
+  /** By the steady clock: a wall clock that is set back would put off what is to be done again. */
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
 
   /** Payments that operators were told of: once by each process, not by each round. */
@@ -87,86 +83,50 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let lease: HeldLease | null = null;
+      try {
+        lease = await HeldLease.take({ readStore, clock, steady, owner, name: LEASE, durationMs: LEASE_MS });
+        if (lease) await rounds(AbortSignal.any([signal, lease.lost]));
+      } catch (error) {
+        logger.error({ err: error }, 'the lease of payment recovery could not be asked for; it is tried again');
+      } finally {
+        await lease?.release().catch(() => undefined);
+      }
+      if (!lease) await pause(IDLE_PAUSE_MS, signal);
+    }
+  }
+
+  async function rounds(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       let pauseMs = IDLE_PAUSE_MS;
       try {
-        if (await holdLease()) {
-          const { pending } = await round(signal);
-          if (pending > 0) pauseMs = BUSY_PAUSE_MS;
-        }
+        const { pending } = await round(signal);
+        if (pending > 0) pauseMs = BUSY_PAUSE_MS;
       } catch (error) {
         logger.error({ err: error }, 'a round of payment recovery failed; the next one begins anew');
       }
       await pause(pauseMs, signal);
     }
-    if (lease) await readStore.releaseLease(lease).catch(() => undefined);
-  }
-
-  async function holdLease(): Promise<boolean> {
-    const asked = steady.now();
-    if (lease && asked - leasedAt < RENEW_AFTER_MICROS) return true;
-    lease = await readStore.acquireLease(LEASE, owner, clock.now(), LEASE_MICROS);
-    leasedAt = asked;
-    return lease !== null;
   }
 
   async function round(signal?: AbortSignal): Promise<RecoveryRound> {
     const done: RecoveryRound = { settled: 0, settledLate: 0, failed: 0, finalized: 0, rolledBack: 0, pending: 0 };
-    // A round without a signal was asked for by somebody who needs no lease.
-    const goOn = async () => !signal || (!signal.aborted && (await holdLease()));
+    const goOn = () => !signal?.aborted;
     const now = clock.now();
     const waiting: string[] = [];
-    await forEach(awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
+    await forEach(queue.awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
     if (waiting.length) {
       await pause(secondLookMs, signal);
       const again: string[] = [];
       await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
       done.pending = again.length;
     }
-    for (const settled of settledLongEnough(now)) {
-      await forEach(withAttention('finality', settled), goOn, (hash) => seekFinality(hash, done));
-    }
+    await forEach(queue.awaitingFinality(now), goOn, (hash) => seekFinality(hash, done));
     if (steady.now() - doubtedAt >= DOUBT_EVERY_MICROS) {
       doubtedAt = steady.now();
-      const givenUpSince = { field: 'outcomeAt', from: toInstant(doubtSpan.from()) };
-      await forEach(withAttention('doubt', givenUpSince), goOn, (hash) => seekLateSettlement(hash, done));
+      await forEach(queue.givenUpSince(doubtSpan.from()), goOn, (hash) => seekLateSettlement(hash, done));
     }
     return done;
-  }
-
-  /** Everything submitted and without an outcome: what the read model knows, and what it has not folded yet. */
-  async function* awaitingOutcome(): AsyncIterable<string> {
-    const generation = await readStore.activeGeneration(PAYMENTS);
-    const checkpoint = await readStore.checkpoint(PAYMENTS, generation);
-    const seen = new Set<string>();
-    for await (const hash of withAttention('outcome')) {
-      seen.add(hash);
-      yield hash;
-    }
-    for await (const { events } of log.readAll(checkpoint, { by: 'types', types: [PaymentSubmitted.type] })) {
-      for (const { stream } of events) {
-        const hash = paymentOf(stream);
-        if (hash !== null && !seen.has(hash)) yield hash;
-      }
-    }
-  }
-
-  async function* withAttention(attention: PaymentAttention, range?: FieldRange): AsyncIterable<string> {
-    const field = range ? 'outcomeAt' : 'submittedAt';
-    let after: { value: string; id: string } | undefined;
-    for (;;) {
-      const page = await readStore.find<PaymentRecord>({
-        collection: PAYMENTS,
-        equals: { attention },
-        order: { field, direction: 'ascending' },
-        limit: PAGE,
-        ...(range && { range }),
-        ...(after && { after }),
-      });
-      for (const { id } of page) yield id;
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = { value: last.document[field] ?? '', id: last.id };
-    }
   }
 
   async function seekOutcome(hash: string, done: RecoveryRound, waiting: string[]): Promise<void> {
@@ -279,12 +239,6 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   }
 }
 
-/** Settled so long ago that finality is worth asking for, or in what is the future since the clock was set back. */
-const settledLongEnough = (now: Micros): readonly FieldRange[] => [
-  { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER_MICROS) },
-  { field: 'outcomeAt', above: toInstant(now + FINALITY_AFTER_MICROS) },
-];
-
 /** What a look says of a payment that was seen confirmed before. */
 function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
   switch (sighting.seen) {
@@ -303,13 +257,13 @@ function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
 /** Several at once, never more; one that fails is logged by the round and leaves the others alone. */
 async function forEach(
   items: AsyncIterable<string> | readonly string[],
-  goOn: () => Promise<boolean>,
+  goOn: () => boolean,
   act: (item: string) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const faults: unknown[] = [];
   for await (const item of items) {
-    if (!(await goOn())) break;
+    if (!goOn()) break;
     const one: Promise<void> = act(item)
       .catch((error: unknown) => {
         faults.push(error);
