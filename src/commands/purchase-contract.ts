@@ -80,6 +80,8 @@ export interface PurchaseRequest {
   readonly tag: string | null;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
+  /** Whether its caller has broken off, as far as this node can tell. */
+  isAbandoned(): boolean;
   answer(call: {
     readonly wallet: string;
     readonly signal: AbortSignal;

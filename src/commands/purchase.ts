@@ -221,6 +221,8 @@ class PurchaseRun {
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
+    // Whoever broke off would pay for what cannot reach them. From the claim on the answer can be fetched all the same.
+    if (this.#request.isAbandoned()) return this.refuse(nobodyWaits());
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     // Of what no event will ever name.
     const discard = () => Promise.all(sealed.payloads.map(({ name }) => payloads.remove(name).catch(() => undefined)));
@@ -346,6 +348,10 @@ class PurchaseRun {
     };
   }
 }
+
+/** What nobody hears: the request is over, and its payment may be presented again. */
+const nobodyWaits = (): Problem =>
+  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
 
 /** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
 const provesNobody = ({ details }: Problem): boolean =>

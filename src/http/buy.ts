@@ -40,6 +40,8 @@ export interface PayingCall<Parameters> {
   readonly tag: string | null;
   /** `performance.now()` when the call came. */
   readonly startedAt: number;
+  /** Whether the caller has broken off. */
+  isAbandoned(): boolean;
 }
 
 export interface Bought {
@@ -82,7 +84,7 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
       const verified = await check(payment, amount);
       return isProblem(verified) ? (addressLimit?.count(address) ?? verified) : verified;
     },
-    async buy({ route, parameters, payment, requestId, tag, startedAt }) {
+    async buy({ route, parameters, payment, requestId, tag, startedAt, isAbandoned }) {
       const { transaction, dialect, identifier, amount } = payment;
       const endpoint = `${route.method} ${route.path}`;
       const outcome = await purchasing.buy({
@@ -95,6 +97,7 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
         identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
         tag,
         startedAt,
+        isAbandoned,
         answer: ({ wallet, signal }) =>
           route.answer(parameters, { requestId, wallet, costUsd: costInUsd(amount), tag, signal }),
       });

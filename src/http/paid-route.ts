@@ -84,6 +84,7 @@ export function registerPaidRoute<Parameters>(
         requestId,
         tag,
         startedAt,
+        isAbandoned: () => reply.raw.destroyed,
       });
       setPaymentHeaders(reply, outcome);
       return answerWith(reply, outcome, {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
-import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
+import type { PurchasePorts, Purchasing } from '../../src/commands/purchase-contract.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import type { Append } from '../../src/storage/event-log.ts';
 import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
@@ -257,6 +257,34 @@ describe('what goes wrong before the claim', () => {
     } finally {
       await slow.close();
     }
+  });
+  it('a caller who breaks off pays for nothing, and the payment is free', async () => {
+    const { purchasing } = world;
+    const untilGone: Purchasing['buy'] = (request) =>
+      purchasing.buy({
+        ...request,
+        async answer(call) {
+          await until(async () => request.isAbandoned(), Boolean);
+          return request.answer(call);
+        },
+      });
+    const node = await world.serve({ underway: purchasing.underway, buy: untilGone });
+    const payment = world.pay(wallet);
+    const { spent } = await world.moved(wallet, async () => {
+      const caller = new AbortController();
+      const broken = fetch(`${node}/v2/case?q=a`, { headers: payment, signal: caller.signal });
+      await until(async () => purchasing.underway.size, Boolean);
+      caller.abort();
+      await expect(broken).rejects.toThrow();
+      expect(
+        await until(
+          async () => purchasing.underway.size,
+          (size) => size === 0,
+        ),
+      ).toBe(0);
+    });
+    expect(spent).toBe(0n);
+    expect((await world.get('/v2/case?q=a', payment)).status).toBe(200);
   });
   it('an answer that cannot be stored is a 503, and its payment is free', async () => {
     let full = true;

@@ -15,7 +15,8 @@ import type { Tool, ToolCall } from './tool.ts';
 import { protocolResult } from './tool-result.ts';
 
 /** What a request carries beside its message. */
-export interface Surroundings extends Pick<ToolCall, 'requestId' | 'speaksX402' | 'sandbox' | 'address' | 'startedAt'> {
+export interface Surroundings
+  extends Pick<ToolCall, 'requestId' | 'speaksX402' | 'sandbox' | 'address' | 'startedAt' | 'isAbandoned'> {
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -67,6 +68,7 @@ export function createDispatch(
       headers: around.headers,
       address: around.address,
       startedAt: around.startedAt,
+      isAbandoned: around.isAbandoned,
     };
     const failed = (cause: unknown): Buffer => {
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');

@@ -144,7 +144,7 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     readBody(request, MAX_BODY_BYTES, (body) => {
       try {
         const answer = body
-          ? answerTo(body, surroundingsOf(request, requestId, startedAt))
+          ? answerTo(body, surroundingsOf(request, response, requestId, startedAt))
           : refusedTransport(problem('payload_too_large', { limit: MAX_BODY_BYTES }), requestId);
         if (answer instanceof Promise) answer.then((each) => send(response, requestId, each)).catch(fail);
         else send(response, requestId, answer);
@@ -197,7 +197,12 @@ const JSON_TYPES = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const isJson = (contentType: string | undefined): boolean =>
   contentType === 'application/json' || (contentType !== undefined && JSON_TYPES.test(contentType));
 
-function surroundingsOf(request: IncomingMessage, requestId: string, startedAt: number): Surroundings {
+function surroundingsOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  startedAt: number,
+): Surroundings {
   const { url = '', headers, socket } = request;
   const query = url.includes('?') ? readQuery(url) : null;
   const asks = (name: string, value: string) => query?.get(name)?.some(({ text }) => text === value) ?? false;
@@ -208,5 +213,6 @@ function surroundingsOf(request: IncomingMessage, requestId: string, startedAt: 
     address: socket.remoteAddress ?? '',
     sandbox: asks('test', '1') || hasSandboxHeader({ url, headers }),
     speaksX402: asks('payment', 'x402'),
+    isAbandoned: () => response.destroyed,
   };
 }

@@ -99,8 +99,8 @@ export function paidTool<RouteParameters extends object>(
 
       const payment = await buying.verify(sentPayment.payment, amount, call.address);
       if (isProblem(payment)) return answers.refuse(answered, payment);
-      const { startedAt } = call;
-      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, startedAt });
+      const { startedAt, isAbandoned } = call;
+      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, startedAt, isAbandoned });
       return answers.outcome(answered, bought);
     },
   };

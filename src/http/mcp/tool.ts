@@ -21,6 +21,8 @@ export interface ToolCall {
   readonly address: string;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
+  /** Whether the caller has broken off. */
+  isAbandoned(): boolean;
 }
 
 export interface Tool {

@@ -3,6 +3,7 @@ import type { Dispatch } from '../../../src/http/mcp/dispatch.ts';
 import { mcpEndpoint } from '../../../src/http/mcp/endpoint.ts';
 import type { OriginRules } from '../../../src/http/mcp/origins.ts';
 import { makeServer } from '../../../src/http/server.ts';
+import { until } from '../../payments/steering.ts';
 import { listen, service, silent } from '../serving.ts';
 import { post } from './client.ts';
 
@@ -63,6 +64,28 @@ describe('the endpoint', () => {
     const { status, json, text } = await serving(endpointWith(dispatch), (url) => post(url, PING));
     expect([status, json.error.code]).toEqual([200, -32603]);
     expect(text).not.toContain('secret');
+  });
+
+  it('tells whoever answers that the caller has broken off', async () => {
+    const seen: boolean[] = [];
+    const caller = new AbortController();
+    const dispatch: Dispatch = async (_request, { isAbandoned }) => {
+      seen.push(isAbandoned());
+      caller.abort();
+      seen.push(await until(async () => isAbandoned(), Boolean));
+      return Buffer.from('{}');
+    };
+    await serving(endpointWith(dispatch), async (url) => {
+      const { signal } = caller;
+      const headers = { 'content-type': 'application/json' };
+      const call = fetch(url, { method: 'POST', headers, body: JSON.stringify(PING), signal });
+      await expect(call).rejects.toThrow();
+      await until(
+        async () => seen.length,
+        (length) => length === 2,
+      );
+    });
+    expect(seen).toEqual([false, true]);
   });
 
   it.each([
