@@ -4,7 +4,6 @@
  * that then fails on chain costs us its fee. So each reserves its amount before it is simulated, and gives it back when
  * its outcome is recorded.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { pause } from '../pause.ts';
@@ -13,9 +12,12 @@ import type { Increment } from '../storage/read-store.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
 import { insufficientFunds } from './payment-chain-checks.ts';
 import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
+import type { WaitingLines } from './waiting-lines.ts';
 
 export interface ReservationPorts extends LimitPorts {
   readonly chain: Pick<Chain, 'tokenBalance'>;
+  /** One for all requests of a process: it lets one of each wallet's look, and not all of them. */
+  readonly lines: WaitingLines;
 }
 
 export interface Spending {
@@ -64,7 +66,8 @@ export interface Reserving {
 }
 
 /**
- * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. A payment that is alone
+ * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
+ * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute. A payment that is alone
  * is not looked at: the simulation that follows says whether it can be paid.
  * @param begun what `reservation` of this amount came to, where it was made already
  * @returns null when it is reserved, else why it is refused; then nothing is
@@ -75,12 +78,21 @@ export async function reserve(
   { until, signal }: Patience,
   begun: Reserving | null = null,
 ): Promise<Problem | null> {
-  for (let made = begun; ; made = null) {
-    const refusal = await attempt(ports, spending, made);
-    if (refusal === null) return null;
-    if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
-    // Jittered, so that requests which wait together do not come back together and stand in each other's way.
-    await pause(PAUSE_MS * (0.5 + Math.random()), signal);
+  const first = await attempt(ports, spending, begun);
+  if (first === null) return null;
+  if (first.final || signal.aborted || performance.now() >= until) return first.problem;
+  const endTurn = await ports.lines.turn(spending.wallet, { until, signal });
+  if (endTurn === null) return first.problem;
+  try {
+    for (;;) {
+      const refusal = await attempt(ports, spending, null);
+      if (refusal === null) return null;
+      if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
+      // Jittered, so that those who wait on several nodes do not come back together and stand in each other's way.
+      await pause(PAUSE_MS * (0.5 + Math.random()), signal);
+    }
+  } finally {
+    endTurn();
   }
 }
 

@@ -34,7 +34,8 @@ import type {
   Purchasing,
   Timings,
 } from './purchase-contract.ts';
-import { WalletAdvance } from './wallet-advance.ts';
+import { WaitingLines } from './waiting-lines.ts';
+import { type AdvancePorts, WalletAdvance } from './wallet-advance.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
@@ -42,7 +43,8 @@ export const SETTLEMENT_PATIENCE_MS = 30_000;
 export const REBROADCAST_MS = 2_000;
 
 /** Makes the one way in which anything is bought here. */
-export function createPurchasing(ports: PurchasePorts): Purchasing {
+export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
+  const ports: RunPorts = { ...purchasePorts, lines: new WaitingLines() };
   const underway = new Set<string>();
   // Every request that waits listens to it.
   setMaxListeners(0, ports.draining);
@@ -72,8 +74,10 @@ export function createPurchasing(ports: PurchasePorts): Purchasing {
   };
 }
 
+type RunPorts = PurchasePorts & AdvancePorts;
+
 class PurchaseRun {
-  readonly #ports: PurchasePorts;
+  readonly #ports: RunPorts;
   readonly #request: PurchaseRequest;
   readonly #stream: string;
   readonly #context: CommandContext;
@@ -83,7 +87,7 @@ class PurchaseRun {
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
-  constructor(ports: PurchasePorts, request: PurchaseRequest) {
+  constructor(ports: RunPorts, request: PurchaseRequest) {
     const { requestId, transaction, dialect, endpoint, requestHash, amount, identifierHash } = request;
     const { network, mint, payTo } = ports.payee;
     this.#ports = ports;

@@ -1,8 +1,10 @@
 /** A wallet cannot have more sponsored payments under way than it can pay for: each that fails would cost us its fee. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { countSettlementFailure } from '../../src/commands/payment-limits.ts';
 import { giveBack, RESERVATION_WINDOW, reserve } from '../../src/commands/payment-reservation.ts';
 import { createPurchasing } from '../../src/commands/purchase.ts';
+import { WaitingLines } from '../../src/commands/waiting-lines.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { until } from './steering.ts';
 import { openWorld, type World } from './world.ts';
@@ -67,6 +69,7 @@ describe('a reservation', () => {
       readStore: world.storage.readStore,
       clock: { now: () => now },
       chain: { tokenBalance: balance },
+      lines: new WaitingLines(),
     };
     return {
       take: (patienceMs = 0) =>
@@ -83,6 +86,7 @@ describe('a reservation', () => {
     };
   }
   const rich = async () => ({ amount: 100n * PRICE });
+  const undecidedFunds = { details: { reason: 'insufficient_funds', shortfall: '990000' } };
   const undecided = { problem: 'service_unavailable', details: { component: 'chain' } };
 
   it('of a payment that is alone asks the chain nothing', async () => {
@@ -100,10 +104,48 @@ describe('a reservation', () => {
     expect(await waiting).toBeNull();
   });
 
+  it('is waited for in line: however many wait, one looks, and they are given in the order in which they came', async () => {
+    let looks = 0;
+    const mine = holder(async () => {
+      looks++;
+      return { amount: PRICE };
+    });
+    await mine.take();
+    const given: number[] = [];
+    const waiting = Array.from({ length: 50 }, async (_, number) => {
+      const refusal = await mine.take(60_000);
+      given.push(number);
+      await mine.end();
+      return refusal;
+    });
+    await until(
+      async () => looks,
+      (count) => count >= 60,
+    );
+    expect(given).toEqual([]);
+    // All have looked once, and since then the first alone.
+    const began = performance.now();
+    const before = looks;
+    await sleep(500);
+    expect(looks - before).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 50));
+    await mine.end();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => null));
+    expect(given).toEqual(waiting.map((_, number) => number));
+  });
+
+  it('of somebody who waits no longer holds up nobody behind', async () => {
+    const mine = holder(async () => ({ amount: PRICE }));
+    await mine.take();
+    const waiting = [mine.take(50), mine.take(150), mine.take(60_000)];
+    expect(await Promise.all(waiting.slice(0, 2))).toMatchObject([undecidedFunds, undecidedFunds]);
+    await mine.end();
+    expect(await waiting[2]).toBeNull();
+  });
+
   it('that a killed process left is free when its window ends', async () => {
     const mine = holder(async () => ({ amount: PRICE }));
     await mine.take();
-    expect(await mine.take()).toMatchObject({ details: { reason: 'insufficient_funds', shortfall: '990000' } });
+    expect(await mine.take()).toMatchObject(undecidedFunds);
     mine.pass();
     expect(await mine.take()).toBeNull();
   });
