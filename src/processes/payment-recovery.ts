@@ -114,17 +114,25 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const goOn = () => !signal?.aborted;
     const now = clock.now();
     const waiting: string[] = [];
-    await forEach(queue.awaitingOutcome(), goOn, (hash) => seekOutcome(hash, done, waiting));
+    const faults: unknown[] = [];
+    const forEach = (items: AsyncIterable<string> | readonly string[], act: (hash: string) => Promise<void>) =>
+      forEachOf(items, goOn, act, faults);
+    await forEach(queue.awaitingOutcome(), (hash) => seekOutcome(hash, done, waiting));
     if (waiting.length) {
       await pause(secondLookMs, signal);
       const again: string[] = [];
-      await forEach(waiting, goOn, (hash) => seekOutcome(hash, done, again));
+      await forEach(waiting, (hash) => seekOutcome(hash, done, again));
       done.pending = again.length;
     }
-    await forEach(queue.awaitingFinality(now), goOn, (hash) => seekFinality(hash, done));
+    await forEach(queue.awaitingFinality(now), (hash) => seekFinality(hash, done));
     if (steady.now() - doubtedAt >= DOUBT_EVERY_MICROS) {
       doubtedAt = steady.now();
-      await forEach(queue.givenUpSince(doubtSpan.from()), goOn, (hash) => seekLateSettlement(hash, done));
+      await forEach(queue.givenUpSince(doubtSpan.from()), (hash) => seekLateSettlement(hash, done));
+    }
+    // Not before: a payment that can never be looked at must keep no other from its end, nor finality from the rest.
+    if (faults.length) {
+      const err = new AggregateError(faults, `${faults.length} payments could not be looked at`);
+      logger.error({ err }, 'a round of payment recovery could not look at every payment; the next one tries again');
     }
     return done;
   }
@@ -254,14 +262,14 @@ function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
   }
 }
 
-/** Several at once, never more; one that fails is logged by the round and leaves the others alone. */
-async function forEach(
+/** Several at once, never more; what one fails with is added to the faults, and leaves the others alone. */
+async function forEachOf(
   items: AsyncIterable<string> | readonly string[],
   goOn: () => boolean,
   act: (item: string) => Promise<void>,
+  faults: unknown[],
 ): Promise<void> {
   const running = new Set<Promise<void>>();
-  const faults: unknown[] = [];
   for await (const item of items) {
     if (!goOn()) break;
     const one: Promise<void> = act(item)
@@ -273,5 +281,4 @@ async function forEach(
     if (running.size >= AT_ONCE) await Promise.race(running);
   }
   await Promise.all(running);
-  if (faults.length) throw new AggregateError(faults, `${faults.length} payments could not be looked at`);
 }

@@ -4,6 +4,7 @@ import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import type { Chain } from '../../src/solana/chain.ts';
 import { steadyClock } from '../../src/steady-clock.ts';
 import { dyingAt, until } from './steering.ts';
 import { altered, openWorld, USDC, type World } from './world.ts';
@@ -133,6 +134,38 @@ describe('finality', () => {
     expect(await world.recoverLater(later).round()).toMatchObject({ settledLate: round.rolledBack });
     expect((await result(requestOf(answer))).status).toBe(200);
   }, 15_000);
+});
+
+describe('a payment that cannot be looked at', () => {
+  it('keeps no other one from its outcome, nor from finality', async () => {
+    const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
+    world.disturb({ send: async () => ({ sent: true }) });
+    const [broken, pending] = [
+      await world.get('/v2/case?q=broken', world.pay(wallet)),
+      await world.get('/v2/case?q=pending', world.pay(wallet)),
+    ];
+    world.disturb();
+    const settled = await world.get('/v2/case?q=settled', world.pay(wallet));
+    expect([broken.status, pending.status, settled.status]).toEqual([202, 202, 200]);
+    await visible();
+    const signatureStatus: Chain['signatureStatus'] = (signature, options) =>
+      signature === broken.json.payment.transaction
+        ? Promise.reject(new Error('nobody foresaw this'))
+        : world.chain.signatureStatus(signature, options);
+    world.disturb({ signatureStatus });
+    const types = await until(
+      async () => {
+        await world.recoverLater(60 * MICROS_PER_SECOND).round();
+        return [await typesOf(requestOf(pending)), await typesOf(requestOf(settled))];
+      },
+      ([first, second]) => !!first?.includes('PaymentSettled') && !!second?.includes('PaymentFinalized'),
+    );
+    expect(types.map((seen) => seen.at(-1))).toEqual(['PaymentSettled', 'PaymentFinalized']);
+    expect(world.alarms.some((line) => JSON.stringify(line).includes('nobody foresaw this'))).toBe(true);
+    world.disturb();
+    await recovered();
+    expect(await typesOf(requestOf(broken))).toContain('PaymentSettled');
+  }, 30_000);
 });
 
 describe('a wall clock that is set while recovery runs', () => {
