@@ -1,6 +1,12 @@
 /** The checks of a payment that ask the chain (`payments.md`, checks 8 and 9). Nothing is broadcast by them. */
 import { type Problem, problem } from '../errors.ts';
-import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type Simulation } from '../solana/chain.ts';
+import {
+  BLOCKHASH_LIFE_BLOCKS,
+  type Chain,
+  ChainUnavailable,
+  MOST_BLOCKS_AHEAD,
+  type Simulation,
+} from '../solana/chain.ts';
 import { usdcText } from '../solana/usdc-text.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
 
@@ -81,8 +87,11 @@ async function lifeOf({ chain, blockhashes }: ChainCheckPorts, blockhash: string
   if (!(await chain.isBlockhashValid(blockhash))) return rejectedFor('blockhash_expired');
   // Asked afterwards and at the newest commitment: a later height can only make the bound later. An endpoint may lag
   // behind the one that knew the blockhash; what was seen here meanwhile is then the better bound.
-  const height = Math.max(await chain.blockHeight('processed'), blockhashes.blockHeight() ?? 0);
-  return { lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS };
+  const asked = await chain.blockHeight('processed');
+  const seen = blockhashes.blockHeight() ?? asked;
+  // One of them is no height of this chain: a payment that ends by it might never end.
+  if (Math.abs(asked - seen) > MOST_BLOCKS_AHEAD) return unavailable('chain');
+  return { lastValidBlockHeight: Math.max(asked, seen) + BLOCKHASH_LIFE_BLOCKS };
 }
 
 /** An endpoint that lags may not know a new blockhash yet, so one that it does not know is asked about once more. */

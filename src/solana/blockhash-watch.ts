@@ -2,7 +2,10 @@
  * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
  * long each that it saw is valid (design: payments, check 8).
  */
-import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type LatestBlockhash } from './chain.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type LatestBlockhash, MOST_BLOCKS_AHEAD } from './chain.ts';
+
+/** How long the newest answer is believed against older ones: past it there may be no endpoint left that gave it. */
+const BELIEVED_MS = 10_000;
 
 export interface SeenBlockhash extends LatestBlockhash {
   /** Milliseconds of the monotonic clock (`performance.now()`). */
@@ -43,12 +46,17 @@ export function createBlockhashWatch({
 
   const note = (latest: LatestBlockhash): SeenBlockhash => {
     const entry = { ...latest, seenAt: monotonicMs() };
+    const ahead = newest ? latest.lastValidBlockHeight - newest.lastValidBlockHeight : 0;
+    const isBelieved = newest !== null && entry.seenAt - newest.seenAt <= BELIEVED_MS;
+    if (isBelieved && ahead > MOST_BLOCKS_AHEAD) return entry;
     // An endpoint that lags tells of an older block: worth knowing, not worth giving out.
-    if (!newest || latest.lastValidBlockHeight >= newest.lastValidBlockHeight) newest = entry;
+    if (!isBelieved || ahead >= 0) newest = entry;
     if (!seen.has(latest.blockhash)) seen.set(latest.blockhash, entry);
-    const height = newest.lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS;
+    const { lastValidBlockHeight: ends } = newest ?? entry;
     for (const [blockhash, { lastValidBlockHeight }] of seen) {
-      if (lastValidBlockHeight < height) seen.delete(blockhash);
+      if (lastValidBlockHeight < ends - BLOCKHASH_LIFE_BLOCKS || lastValidBlockHeight > ends + MOST_BLOCKS_AHEAD) {
+        seen.delete(blockhash);
+      }
     }
     return entry;
   };

@@ -5,6 +5,12 @@ export const BLOCKHASH_LIFE_BLOCKS = 150;
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
+/**
+ * How far ahead of all that was seen an answer may be, in blocks: more than a cluster makes in an hour. One that is
+ * further was given by an endpoint that errs, and believed it would have every later payment live for ever.
+ */
+export const MOST_BLOCKS_AHEAD = 10_000;
+
 /** What the chain knows of a transaction. */
 export interface SignatureStatus {
   readonly slot: number;

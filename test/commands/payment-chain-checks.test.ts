@@ -80,6 +80,20 @@ describe('the height after which a payment is dead', () => {
     );
   });
 
+  it.each([
+    [2 ** 50, 1_000],
+    [1_000, 2 ** 50],
+  ])('is not said where the chain says %d and was seen at %d: nothing is charged', async (asked, seen) => {
+    const checked = await checkOnChain(
+      {
+        chain: { ...chain, blockHeight: async () => asked },
+        blockhashes: { lastValidBlockHeightOf: () => null, blockHeight: () => seen },
+      },
+      payment,
+    );
+    expect(checked).toMatchObject({ problem: 'service_unavailable', details: { component: 'chain' } });
+  });
+
   it('is known for a blockhash that was seen here, which must last long enough', async () => {
     const known = (ends: number) => ({
       chain,

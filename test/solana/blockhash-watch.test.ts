@@ -54,6 +54,50 @@ describe('the blockhash watch', () => {
     expect(watch.lastValidBlockHeightOf('hash 990')).toBe(1_140);
   });
 
+  it('believes no height that no chain could have reached meanwhile', async () => {
+    const honest = height;
+    for (const [seconds, lie] of [
+      [1, 2 ** 50],
+      [1, honest + 1_000_000],
+    ] as const) {
+      height = lie;
+      await pass(seconds, 0);
+      expect([watch.latest()?.blockhash, watch.blockHeight()]).toEqual(['hash 1000', 1_000]);
+      expect(watch.lastValidBlockHeightOf(`hash ${lie}`)).toBeNull();
+    }
+    height = honest;
+    await pass(1, 5);
+    expect(watch.latest()?.blockhash).toBe('hash 1005');
+  });
+
+  it.each([2 ** 50, 3])('is not held by a first answer that was wrong: %d', async (lie) => {
+    watch.close();
+    const honest = height;
+    height = lie;
+    watch = createBlockhashWatch({ chain, monotonicMs: () => now });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(watch.blockHeight()).toBe(lie);
+    height = honest + 100_000;
+    for (let second = 0; second < 12; second++) await pass(1);
+    expect(watch.latest()?.blockhash).toBe(`hash ${height}`);
+    expect(watch.blockHeight()).toBe(height);
+    expect(watch.lastValidBlockHeightOf(`hash ${lie}`)).toBeNull();
+  });
+
+  it('goes back when only an endpoint that lags is left', async () => {
+    await pass(1, -10);
+    for (let second = 0; second < 12; second++) await pass(1, 0);
+    expect(watch.latest()?.blockhash).toBe('hash 990');
+  });
+
+  it('believes a chain that went on for long while nothing was heard of it', async () => {
+    silent = true;
+    await pass(3_600 * 24);
+    silent = false;
+    await pass(1);
+    expect(watch.latest()?.blockhash).toBe(`hash ${height}`);
+  });
+
   it('gives out none that may be about to end when the chain is silent, and recovers', async () => {
     silent = true;
     await pass(30);
