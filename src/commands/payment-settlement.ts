@@ -53,8 +53,8 @@ export async function lookAt(chain: Chain, transaction: string): Promise<Sightin
 }
 
 /**
- * Whether a transaction can never land any more: the *finalized* height is past its last valid one, and every
- * endpoint, asked after that, knows no such signature though its history reaches back to when the transaction could
+ * Whether a transaction can never land any more: by the word of every endpoint the *finalized* height is past its last
+ * valid one, and every one, asked after that, knows no such signature though its history reaches back to when the transaction could
  * land. Anything less is not yet known.
  */
 export async function lookForExpiry(
@@ -63,6 +63,8 @@ export async function lookForExpiry(
 ): Promise<Sighting> {
   try {
     if ((await chain.blockHeight('finalized')) <= lastValidBlockHeight) return NOT_YET;
+    // The word of one is not enough to give a payment up: an endpoint that errs, or serves another chain, may be far ahead.
+    if ((await chain.blockHeight('finalized', { unanimous: true })) <= lastValidBlockHeight) return NOT_YET;
     const status = await chain.signatureStatus(transaction, { unanimous: true });
     if (status) return sightingOf(status);
     // Asked last: what an endpoint has by now, it had when it was asked for the signature.

@@ -52,7 +52,8 @@ export class ChainUnavailable extends Error {
 /** Every method throws ChainUnavailable when no endpoint answers in time. */
 export interface Chain {
   latestBlockhash(): Promise<LatestBlockhash>;
-  blockHeight(commitment: Commitment): Promise<number>;
+  /** @param unanimous the least height that any configured endpoint says; throws unless all of them answer */
+  blockHeight(commitment: Commitment, options?: { readonly unanimous?: boolean }): Promise<number>;
   isBlockhashValid(blockhash: string): Promise<boolean>;
   /** Runs the transaction on the chain's present state, without effect. Signatures are checked. */
   simulate(wire: Uint8Array): Promise<Simulation>;

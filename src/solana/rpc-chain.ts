@@ -102,14 +102,11 @@ export function createRpcChain({
       });
     },
 
-    async blockHeight(commitment: Commitment): Promise<number> {
-      const { absoluteSlot, blockHeight } = await endpoints.ask({
-        method: 'getEpochInfo',
-        params: [{ commitment }],
-        read: (result) => EpochInfo.parse(result),
-      });
-      if (commitment === 'finalized') finalizedSlot = Math.max(finalizedSlot, absoluteSlot);
-      return blockHeight;
+    async blockHeight(commitment: Commitment, options = {}): Promise<number> {
+      const question = epochQuestion(commitment);
+      const told = options.unanimous ? await endpoints.askAll(question) : [await endpoints.ask(question)];
+      if (commitment === 'finalized') finalizedSlot = Math.max(finalizedSlot, newestSlot(told));
+      return Math.min(...told.map(({ blockHeight }) => blockHeight));
     },
 
     async isBlockhashValid(blockhash: string): Promise<boolean> {
@@ -161,7 +158,12 @@ export function createRpcChain({
       const answers = await endpoints.askAll(statusQuestion([signature]));
       const known = answers.map((answer) => answer.statuses[0] ?? null).filter((status) => status !== null);
       if (known.length) return known.reduce(furthest);
-      if (answers.some(({ contextSlot }) => contextSlot < finalizedSlot)) {
+      const believed = finalizedSlot;
+      if (answers.some(({ contextSlot }) => contextSlot < believed)) {
+        // What was told may have been wrong, and must not be held against everybody for ever: no endpoint that told the
+        // truth says less now.
+        const newest = newestSlot(await endpoints.askAll(epochQuestion('finalized')));
+        if (finalizedSlot === believed) finalizedSlot = newest;
         throw new ChainUnavailable('a chain endpoint is behind what is finalized and cannot know the signature');
       }
       return null;
@@ -176,11 +178,7 @@ export function createRpcChain({
       });
       const first = Math.max(...firsts);
       if (first === 0 || first === Number.POSITIVE_INFINITY) return first;
-      const { absoluteSlot, blockHeight } = await endpoints.ask({
-        method: 'getEpochInfo',
-        params: [{ commitment: 'finalized' }],
-        read: (result) => EpochInfo.parse(result),
-      });
+      const { absoluteSlot, blockHeight } = await endpoints.ask(epochQuestion('finalized'));
       return blockHeight - Math.floor(Math.max(0, absoluteSlot - first) / SLOTS_PER_BLOCK);
     },
 
@@ -234,6 +232,16 @@ const isConfirmed = (status: SignatureStatus | undefined): boolean =>
   status !== undefined && status.commitment !== 'processed';
 const furthest = (a: SignatureStatus, b: SignatureStatus): SignatureStatus =>
   ORDER.indexOf(b.commitment) > ORDER.indexOf(a.commitment) ? b : a;
+
+type Epoch = z.infer<typeof EpochInfo>;
+
+const epochQuestion = (commitment: Commitment): Question<Epoch> => ({
+  method: 'getEpochInfo',
+  params: [{ commitment }],
+  read: (result) => EpochInfo.parse(result),
+});
+
+const newestSlot = (told: readonly Epoch[]): number => Math.max(...told.map(({ absoluteSlot }) => absoluteSlot));
 
 function statusQuestion(signatures: readonly string[]): Question<StatusAnswer> {
   return {

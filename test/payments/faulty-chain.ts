@@ -26,6 +26,8 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
   let wallet: Keypair;
   /** What the endpoints become while a query is answered: after the checks, before the claim and the broadcast. */
   let turnTo: Mood | null = null;
+  /** The second one, where it is to be another than the first. */
+  let turnSecondTo: Mood | null = null;
   beforeAll(async () => {
     world = await openWorld({
       // A payment lives for 150 of them: longer than endpoints are ever unwell here, on a slow machine too.
@@ -33,8 +35,9 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
       endpoints: 2,
       patience: { settlementMs: 400, rebroadcastMs: 100 },
       answer: (question, call) => {
-        if (turnTo) become(turnTo, turnTo);
+        if (turnTo) become(turnTo, turnSecondTo ?? turnTo);
         turnTo = null;
+        turnSecondTo = null;
         return answerFor(question, call);
       },
     });
@@ -107,6 +110,30 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
         expect([answer.status, answer.json.question, spent]).toEqual([200, 'moody', 990_000n]);
       },
     );
+  });
+
+  describe('one endpoint of two that is on another chain, far ahead', () => {
+    it('has no payment given up that has not landed yet', async () => {
+      const ahead: Mood = ({ method }) =>
+        method === 'getEpochInfo'
+          ? { type: 'result', result: { absoluteSlot: 1, blockHeight: 400_000_000 } }
+          : { type: 'pass' };
+      const withholding: Mood = (call) => (call.method === 'sendTransaction' ? MOODS.dropping(call) : { type: 'pass' });
+      turnTo = (call) => (call.method === 'sendTransaction' ? MOODS.dropping(call) : ahead(call));
+      turnSecondTo = withholding;
+      const { result, spent } = await world.moved(wallet, async () => {
+        const told = await world.get('/v2/case?q=moody', world.pay(wallet));
+        expect(told.status, told.text).toBe(202);
+        become(honest, honest);
+        await until(
+          () => world.recoverLater().round(),
+          ({ pending }) => pending === 0,
+        );
+        return told;
+      });
+      expect((await world.get(`/v2/results/${result.json.meta.request_id}`)).status).toBe(200);
+      expect(spent).toBe(990_000n);
+    });
   });
 
   describe('a transaction that fails on the chain', () => {

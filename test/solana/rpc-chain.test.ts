@@ -291,6 +291,33 @@ describe('the chain over several endpoints', () => {
     await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
   });
 
+  it('holds a slot that was never reached against nobody for ever', async () => {
+    const unknown = bs58.encode(randomBytes(64));
+    const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
+    const first = endpoints[0] as FaultyRpc;
+    first.fault = ({ method }) =>
+      method === 'getEpochInfo'
+        ? { type: 'alter', change: (result) => ({ ...(result as object), absoluteSlot: 2 ** 50 }) }
+        : pass;
+    await chain.blockHeight('finalized');
+    await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
+    // As long as it is told, it may be true.
+    await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
+    first.fault = () => pass;
+    await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
+    expect(await chain.signatureStatus(unknown, { unanimous: true })).toBeNull();
+  });
+
+  it('tells, where it must be sure, the least height of any endpoint', async () => {
+    const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
+    const [first, second] = endpoints as [FaultyRpc, FaultyRpc];
+    first.fault = () => ({ type: 'result', result: { absoluteSlot: 2 ** 40, blockHeight: 2 ** 40 } });
+    expect(await chain.blockHeight('finalized')).toBe(2 ** 40);
+    expect(await chain.blockHeight('finalized', { unanimous: true })).toBeLessThan(1_000_000);
+    second.fault = hang;
+    await expect(chain.blockHeight('finalized', { unanimous: true })).rejects.toThrow(ChainUnavailable);
+  });
+
   it('knows from which height on every endpoint has its history, and never guesses too early', async () => {
     const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
     expect(await chain.historyFrom()).toBe(0);
