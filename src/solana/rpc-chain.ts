@@ -40,9 +40,15 @@ const UNKNOWN_METHOD = -32601;
  */
 const SLOTS_PER_BLOCK = 2;
 
+/** Longest error of a transaction that is believed, as JSON: it is recorded, and the runtime's own are far shorter. */
+const MOST_ERROR_CHARACTERS = 2_000;
+
 const count = z.int().nonnegative();
 const context = z.object({ slot: count });
-const TransactionError = z.union([z.string(), z.record(z.string(), z.unknown())]).nullable();
+const TransactionError = z
+  .union([z.string(), z.record(z.string(), z.unknown())])
+  .nullable()
+  .refine(isShort);
 
 const LatestBlockhashResult = z.object({
   value: z.object({ blockhash: z.string().refine((text) => addressBytes(text)), lastValidBlockHeight: count }),
@@ -201,6 +207,15 @@ export function createRpcChain({
 
     close: () => endpoints.close(),
   };
+}
+
+/** Also where it is nested so deeply that it cannot be written. */
+function isShort(error: unknown): boolean {
+  try {
+    return JSON.stringify(error).length <= MOST_ERROR_CHARACTERS;
+  } catch {
+    return false;
+  }
 }
 
 const toBase64 = (wire: Uint8Array): string =>

@@ -190,6 +190,37 @@ describe('the chain over one endpoint', () => {
       }),
     );
   });
+
+  it.each([
+    ['long', 'x'.repeat(5_000_000)],
+    ['deep', '['.repeat(200_000) + ']'.repeat(200_000)],
+  ])('believes no error that is too %s to be recorded', async (_what, error) => {
+    const err = `{"Custom":${error.startsWith('[') ? error : JSON.stringify(error)}}`;
+    const status = `{"slot":1,"err":${err},"confirmationStatus":"finalized","confirmations":null}`;
+    const results: Record<string, string> = {
+      getSignatureStatuses: `{"context":{"slot":1},"value":[${status}]}`,
+      simulateTransaction: `{"context":{"slot":1},"value":{"err":${err},"logs":[]}}`,
+    };
+    const { chain } = await across(
+      [
+        ({ id, method }) => {
+          const answer = results[method]
+            ? `"result":${results[method]}`
+            : `"error":{"code":-32002,"message":"no","data":{"err":${err}}}`;
+          return { type: 'body', body: `{"jsonrpc":"2.0","id":${id},${answer}}` };
+        },
+      ],
+      { timeoutMs: 2_000 },
+    );
+    const wire = await (await openMarket(local)).payment();
+    for (const ask of [
+      () => chain.signatureStatus('1'.repeat(64)),
+      () => chain.simulate(wire),
+      () => chain.send(wire),
+    ]) {
+      await expect(ask()).rejects.toThrow(ChainUnavailable);
+    }
+  });
 });
 
 describe('the chain over several endpoints', () => {
