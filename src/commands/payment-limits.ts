@@ -35,6 +35,13 @@ export interface Admission {
   readonly failures: number;
   /** What became of the increments that were to be made along with it. */
   readonly along: readonly Counted[];
+  /** When the windows end that it was counted in: later there is nothing of it to be given back. */
+  readonly ends: WindowEnds;
+}
+
+export interface WindowEnds {
+  readonly minute: Micros;
+  readonly day: Micros;
 }
 
 // The wallet first: what one payment counts then lies together in the store, and is written together.
@@ -72,7 +79,7 @@ export async function admit(
     dayLeft < minuteLeft
       ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
       : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
-  return { state: tighter, failures, along: counted };
+  return { state: tighter, failures, along: counted, ends: { minute: minute.resetsAt, day: day.resetsAt } };
 }
 
 /** How many sponsored transactions of a wallet failed within the hour, and its refusal where those are too many. */
@@ -87,22 +94,32 @@ export async function refuseForFailures(
   return { failures: counted.count, refused };
 }
 
-/** Gives back what a request took of both windows: it turned out to prove nothing about who sent it. */
-export async function uncount({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
+/**
+ * Gives back what a request took of both windows: it turned out to prove nothing about who sent it. Of a window that has
+ * begun since it took nothing, and giving back there would let another request in.
+ */
+export async function uncount({ readStore, clock }: LimitPorts, wallet: string, ends: WindowEnds): Promise<void> {
   const now = clock.now();
-  await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
-  await readStore.increment(dayOf(wallet), -1, CASES_PER_DAY, now, DAY);
+  if (now < ends.minute) await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
+  if (now < ends.day) await readStore.increment(dayOf(wallet), -1, CASES_PER_DAY, now, DAY);
 }
 
 /**
  * Corrects the day once the outcome is known: a request that failed took nothing of it, a batch takes all its cases.
  * @param cases answered and paid for
+ * @param ends of the windows that the request was counted in
  */
-export async function countCases({ readStore, clock }: LimitPorts, wallet: string, cases: number): Promise<void> {
+export async function countCases(
+  { readStore, clock }: LimitPorts,
+  wallet: string,
+  cases: number,
+  ends: WindowEnds,
+): Promise<void> {
+  const now = clock.now();
   const correction = cases - 1;
-  if (correction === 0) return;
+  if (correction === 0 || (correction < 0 && now >= ends.day)) return;
   // A batch that began below the limit may end above it.
-  await readStore.increment(dayOf(wallet), correction, Number.MAX_SAFE_INTEGER, clock.now(), DAY);
+  await readStore.increment(dayOf(wallet), correction, Number.MAX_SAFE_INTEGER, now, DAY);
 }
 
 /** Takes note of a transaction that failed on chain at our cost. */

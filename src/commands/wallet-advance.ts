@@ -7,7 +7,7 @@ import { isProblem, type Problem } from '../errors.ts';
 import { associatedTokenAddress } from '../solana/addresses.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
-import { admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
+import { type Admission, admit, countCases, type RateLimitState, uncount } from './payment-limits.ts';
 import {
   giveBack,
   giveBackLater,
@@ -33,7 +33,7 @@ export interface AdvanceRequest {
 export class WalletAdvance {
   readonly #ports: AdvancePorts;
   readonly #request: AdvanceRequest;
-  #limits: RateLimitState | null = null;
+  #admission: Admission | null = null;
   /** Whether the amount is reserved, and to be given back if the payment is never submitted. */
   #reserved = false;
 
@@ -44,7 +44,7 @@ export class WalletAdvance {
 
   /** What remains of the wallet's limits; null where the request was not counted. */
   get limits(): RateLimitState | null {
-    return this.#limits;
+    return this.#admission?.state ?? null;
   }
 
   /** @returns why nothing more may be done for this request; null where all of it is taken */
@@ -54,7 +54,7 @@ export class WalletAdvance {
     const along = sponsored ? [reservation(wallet, amount, this.#ports.clock.now())] : [];
     const admission = await admit(this.#ports, wallet, along);
     if (isProblem(admission)) return { lacks: 'limits', problem: admission };
-    this.#limits = admission.state;
+    this.#admission = admission;
     const [taken] = admission.along;
     if (!taken) return null;
     const own = () => source === associatedTokenAddress(wallet, mint);
@@ -66,16 +66,17 @@ export class WalletAdvance {
 
   /** Nothing was submitted: the request keeps its place in the minute, and took nothing else. */
   async takeBack(): Promise<void> {
-    if (this.#limits) await this.countCases(0);
+    await this.countCases(0);
     await this.giveBackReserved();
   }
 
   /** The wallet was not shown to have sent this request, so its limits are as they were before. */
   async uncount(): Promise<void> {
-    if (!this.#limits) return;
-    this.#limits = null;
+    if (!this.#admission) return;
+    const { ends } = this.#admission;
+    this.#admission = null;
     try {
-      await uncount(this.#ports, this.#request.transaction.wallet);
+      await uncount(this.#ports, this.#request.transaction.wallet, ends);
     } catch (error) {
       this.#warn(error, 'a request counts that should not');
     }
@@ -86,8 +87,9 @@ export class WalletAdvance {
    * one case of its day.
    */
   async countCases(cases: number): Promise<void> {
+    if (!this.#admission) return;
     try {
-      await countCases(this.#ports, this.#request.transaction.wallet, cases);
+      await countCases(this.#ports, this.#request.transaction.wallet, cases, this.#admission.ends);
     } catch (error) {
       this.#warn(error, 'the day of a wallet is miscounted');
     }

@@ -8,6 +8,8 @@ import {
   countCases,
   countSettlementFailure,
   REQUESTS_PER_MINUTE,
+  uncount,
+  type WindowEnds,
 } from '../../src/commands/payment-limits.ts';
 import { isProblem } from '../../src/errors.ts';
 import { MICROS_PER_SECOND } from '../../src/instant.ts';
@@ -25,6 +27,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const NEVER: WindowEnds = { minute: Number.POSITIVE_INFINITY, day: Number.POSITIVE_INFINITY };
 const START = 1_780_000_000_000_000;
 let count = 0;
 
@@ -38,7 +41,8 @@ function wallet() {
       now += seconds * MICROS_PER_SECOND;
     },
     ask: (along: readonly Increment[] = []) => admit(ports, name, along),
-    answered: (cases: number) => countCases(ports, name, cases),
+    answered: (cases: number, ends = NEVER) => countCases(ports, name, cases, ends),
+    uncounted: (ends: WindowEnds) => uncount(ports, name, ends),
     failed: () => countSettlementFailure(ports, name),
     async askFor(times: number) {
       const outcomes = await Promise.all(Array.from({ length: times }, () => admit(ports, name)));
@@ -81,6 +85,38 @@ describe('the minute', () => {
     });
     mine.pass(50);
     expect(state(await mine.ask())).toMatchObject({ remaining: 59 });
+  });
+});
+
+describe('what is given back', () => {
+  const ends = (outcome: Awaited<ReturnType<typeof admit>>): WindowEnds => (isProblem(outcome) ? NEVER : outcome.ends);
+
+  it('is what was taken, in the windows that it was taken in', async () => {
+    const mine = wallet();
+    const first = ends(await mine.ask());
+    mine.pass(59);
+    await mine.uncounted(first);
+    expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
+  });
+
+  it('lets nobody into a minute that has begun since', async () => {
+    const mine = wallet();
+    const taken = ends(await mine.ask());
+    mine.pass(60);
+    expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE);
+    for (let times = 0; times < 10; times++) await mine.uncounted(taken);
+    expect(await mine.askFor(10)).toBe(0);
+  });
+
+  it('lets nobody into a day that has begun since', async () => {
+    const mine = wallet();
+    const taken = ends(await mine.ask());
+    mine.pass(86_400);
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY);
+    await mine.uncounted(taken);
+    await mine.answered(0, taken);
+    expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
   });
 });
 
