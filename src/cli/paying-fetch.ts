@@ -35,6 +35,11 @@ export class OverSpendingCap extends Error {
   readonly code = 'over_spending_cap';
 }
 
+/** The service asks for another token than USDC, whose worth nothing here knows. */
+export class NotUsdc extends Error {
+  readonly code = 'not_usdc';
+}
+
 export async function payingFetch(options: PayingFetchOptions): Promise<typeof fetch> {
   if (options.dialect === 'self') return selfPayingFetch(options);
   const signer = await createKeyPairSignerFromBytes(options.key.secretKey());
@@ -75,6 +80,10 @@ function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
     const header = asked.headers.get('x-payment-requirements');
     if (asked.status !== 402 || header === null) return asked;
     const terms = SelfPaidTerms.parse(JSON.parse(header));
+    // The cap is in dollars, and a base unit of another token may be worth many of them.
+    if (!Object.values(NETWORKS).some(({ usdcMint }) => usdcMint === terms.asset)) {
+      throw new NotUsdc(`the service asks for the token ${terms.asset}, which is not USDC`);
+    }
     if (BigInt(terms.maxAmountRequired) > baseUnitsOf(options.maxUsd)) {
       throw new OverSpendingCap(`the call costs ${terms.maxAmountRequired} base units, more than $${options.maxUsd}`);
     }
