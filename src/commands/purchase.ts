@@ -159,6 +159,7 @@ class PurchaseRun {
       return this.#refuseUnlessUsed(checked);
     }
 
+    if (this.#request.isAbandoned()) return this.refuse(nobodyWaits());
     const answer = await runQuery({
       requestId,
       deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
@@ -226,7 +227,7 @@ class PurchaseRun {
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
     // Whoever broke off would pay for what cannot reach them. From the claim on the answer can be fetched all the same.
-    if (this.#request.isAbandoned()) return this.refuse(nobodyWaits());
+    if (this.#request.isAbandoned()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     // Of what no event will ever name.
     const discard = () => Promise.all(sealed.payloads.map(({ name }) => payloads.remove(name).catch(() => undefined)));
@@ -259,6 +260,13 @@ class PurchaseRun {
       return this.#pending(submission.transaction, answeredCases);
     }
     return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
+  }
+
+  /** Nobody pays for the work that was done, so it counts as what it was: else whoever breaks off could have it all day. */
+  async #abandoned(answeredCases: number): Promise<PurchaseOutcome> {
+    await this.#advance.countCases(answeredCases);
+    await this.#advance.giveBackReserved();
+    return { outcome: 'refused', problem: nobodyWaits(), ...this.#facts() };
   }
 
   /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */

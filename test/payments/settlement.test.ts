@@ -4,6 +4,7 @@ import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase-contract.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import type { Append } from '../../src/storage/event-log.ts';
 import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
@@ -284,7 +285,12 @@ describe('what goes wrong before the claim', () => {
       ).toBe(0);
     });
     expect(spent).toBe(0n);
-    expect((await world.get('/v2/case?q=a', payment)).status).toBe(200);
+    const again = await world.get('/v2/case?q=a', payment);
+    // The first one counts, for the minute and for the day: its answer was made.
+    expect([again.status, again.headers.get('ratelimit-remaining')]).toEqual([200, '58']);
+    const day = `${wallet.publicKey.toBase58()}-cases-day`;
+    const now = systemClock.now();
+    expect((await world.storage.readStore.increment(day, 0, 10_000, now, 86_400 * MICROS_PER_SECOND)).count).toBe(2);
   });
   it('an answer that cannot be stored is a 503, and its payment is free', async () => {
     let full = true;
