@@ -20,11 +20,11 @@ const COMPUTE_UNIT_LIMIT = 2;
 const COMPUTE_UNIT_PRICE = 3;
 
 /**
- * Lighthouse's discriminators: 0 writes and 1 closes a memory account; 2 to 15 assert and read alone; what follows
- * calls into other programs. An allow-list, since the program may grow others.
+ * Lighthouse's discriminators: 0 writes and 1 closes a memory account; 2 to 14 assert and read alone; 15 (a leaf of a
+ * Merkle tree) calls into another program. An allow-list, since the program may grow others.
  */
 const LIGHTHOUSE_FIRST_ASSERTION = 2;
-const LIGHTHOUSE_LAST_ASSERTION = 15;
+const LIGHTHOUSE_LAST_ASSERTION = 14;
 
 export type PaymentInstruction =
   | { readonly kind: 'compute-limit'; readonly units: number }

@@ -209,7 +209,13 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
     ['a memo of 257 bytes', REJECTION.memoTooLong, 'either', (by) => by([pay(), memo('x'.repeat(257))])],
     ['a Lighthouse write', REJECTION.guardWrites, 'either', (by) => by(usual(guard(0, [me])))],
     ['a Lighthouse close', REJECTION.guardWrites, 'either', (by) => by(usual(guard(1, [me])))],
-    ['a Lighthouse call into another program', REJECTION.unknownInstruction, 'either', (by) => by(usual(guard(16)))],
+    ['a Lighthouse call into another program', REJECTION.unknownInstruction, 'either', (by) => by(usual(guard(15)))],
+    [
+      'a Lighthouse instruction that is not known',
+      REJECTION.unknownInstruction,
+      'either',
+      (by) => by(usual(guard(16))),
+    ],
     [
       'a Lighthouse guard on our fee payer',
       REJECTION.feePayerInvolved,
