@@ -84,7 +84,7 @@ export const ERROR_CATALOGUE = {
   ),
   payment_rejected: entry(
     402,
-    'The payment was not accepted; no money moved.',
+    'The payment was not accepted; we moved no money.',
     'details.reason says which rule it breaks. Build a new payment from the terms in this answer.',
     {
       reason: 'The rule that the payment breaks, as x402 names it.',

@@ -51,6 +51,14 @@ const rejectedFor = (reason: string, more: Problem['details'] = {}): Problem =>
 export const insufficientFunds = (shortfall: bigint): Problem =>
   rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
 
+/** The catalogue speaks of our moving money, which would mislead where its sender has moved it. */
+const alreadyOnChain = (transaction: string): Problem =>
+  problem(
+    'payment_rejected',
+    { reason: 'already_on_chain', transaction },
+    'This transfer is on the chain already; it can buy no answer.',
+  );
+
 const unavailable = (component: string): Problem => problem('service_unavailable', { component, retry_after: 2 });
 
 /** Asks the chain whether this payment would be taken now. @returns when it ends, or why it is refused */
@@ -67,7 +75,7 @@ export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToChe
     // cannot be on chain unseen. So the chain's consent to run it, which it gives to nothing that it has run, is enough,
     // and only where it refuses is it asked why.
     const status = sponsored && !simulation.ok ? await chain.signatureStatus(payment.signature) : seen;
-    if (status) return rejectedFor('already_on_chain', { transaction: payment.signature });
+    if (status) return alreadyOnChain(payment.signature);
     if ('problem' in life) return life;
     if (!simulation.ok) return await refusalOf(ports.chain, payment, simulation);
     return life;
@@ -108,7 +116,7 @@ async function refusalOf(
   { transaction, amount, destination, signature }: PaymentToCheck,
   { error }: Extract<Simulation, { ok: false }>,
 ): Promise<Problem> {
-  if (error.includes('AlreadyProcessed')) return rejectedFor('already_on_chain', { transaction: signature });
+  if (error.includes('AlreadyProcessed')) return alreadyOnChain(signature);
   // The blockhash is good (it was asked for beside this): the endpoint that simulated is behind.
   if (error.includes('BlockhashNotFound')) return unavailable('chain');
   if (FEE_PAYER_ERRORS.some((word) => error.includes(word))) {

@@ -208,7 +208,37 @@ describe('a used payment', () => {
     });
     expect(await world.chain.send(wire)).toEqual({ sent: true });
     const answer = await uncharged({ 'x402-payment': wire.toString('base64') });
-    expect([answer.status, answer.json.error.details.reason]).toEqual([402, 'already_on_chain']);
+    const { message, details } = answer.json.error;
+    expect([answer.status, details.reason]).toEqual([402, 'already_on_chain']);
+    expect(message, 'its sender has moved money').not.toMatch(/no money moved/);
+    expect(details.hint).toMatch(
+      /^This call charged nothing, but .* its money has moved.*Never send a transfer yourself/,
+    );
+  });
+
+  it('says what has to be done before another payment can do better', async () => {
+    const selfPaid = (payer: Keypair, blockhash = world.blockhashes.latest()!.blockhash) => ({
+      'x402-payment': build({
+        instructions: [transfer(world.parties, payer.publicKey), memo()],
+        payer: payer.publicKey,
+        signers: [payer],
+        blockhash,
+      }).toString('base64'),
+    });
+    const poor = await world.wallet(USDC / 2n);
+    const hintOf = async (headers: Record<string, string>) => (await uncharged(headers)).json.error.details.hint;
+    expect(await hintOf(world.pay(poor))).toMatch(
+      /^The wallet lacks 0\.49 USDC: fund it first\. Then build a new payment/,
+    );
+    expect(await hintOf(selfPaid(Keypair.generate()))).toMatch(/^The wallet lacks SOL .* Then build a new payment/);
+    expect(await hintOf(selfPaid(wallet, Keypair.generate().publicKey.toBase58()))).toMatch(
+      /^Its blockhash is too old: .* Then build a new payment/,
+    );
+  });
+
+  it('names the price of the call where none was sent', async () => {
+    const { message } = (await uncharged({}, '/v2/case?q=batch')).json.error;
+    expect(message).toBe('This call costs 1.98 USDC on Solana, paid by x402 in the same call.');
   });
 
   it('that landed without us, or whose blockhash has ended, spends no limit of its wallet, whoever replays it', async () => {

@@ -5,6 +5,7 @@
 import { ERROR_CATALOGUE, type ErrorCode, type Problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { toInstant } from '../../instant.ts';
+import { paymentAdvice } from '../payment-advice.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope } from '../send-problem.ts';
 import { type ToolResult, toolResult } from './tool-result.ts';
 
@@ -42,10 +43,6 @@ export function toolError({ publicUrl, clock }: AnsweringService, call: RefusedC
 }
 
 const NOTHING_CHARGED = 'Nothing was charged.';
-/** The commonest mistake with money, and the one that is not ours to undo. */
-const SENT_BY_CALLER =
-  'This call charged nothing, but the transfer was sent to the chain before it came here, so its money has moved and it can buy no answer: anybody could present it. Never send a transfer yourself; the service does that.';
-
 /** What the caller can do about it, for each code that can reach a tool. */
 function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'payment_tx' }: RefusedCall): string {
   const again = `call ${tool} again`;
@@ -54,8 +51,9 @@ function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'pay
   // Of a payment that is at work the step says all that the hint does.
   const known =
     typeof details.hint === 'string' && code !== 'payment_already_used' ? `${inToolWords(details.hint)} ` : '';
-  const charged = details.reason === 'already_on_chain' ? SENT_BY_CALLER : NOTHING_CHARGED;
-  return `${charged} ${known}${step}`;
+  // Where the caller has sent the transfer itself its money has moved, whatever this call charged.
+  const charged = details.reason === 'already_on_chain' ? '' : `${NOTHING_CHARGED} `;
+  return `${charged}${known}${step}`;
 }
 
 type NextStep = (details: JsonObject, tool: string, argument: string) => string;
@@ -90,8 +88,8 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     typeof reason === 'string' && UNFIT_PAYMENTS.has(reason)
       ? `${UNFIT_PAYMENTS.get(reason)} Then call ${tool} again; no payment that you sent was used.`
       : `${argument} is the standard base64 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool, argument)}`,
-  payment_rejected: ({ reason, shortfall_usd }, tool, argument) =>
-    `${rejection(reason, shortfall_usd)} Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
+  payment_rejected: (details, tool, argument) =>
+    `${paymentAdvice(details) ?? 'details.reason names the rule that the transfer breaks.'} Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
   settlement_failed: (_details, tool, argument) =>
     `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and ${argument}.`,
   // Only a payment that was submitted names its transaction: the others may yet buy, and another would pay twice.
@@ -112,20 +110,6 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
   internal_error: (_details, tool) =>
     `Call ${tool} again; if it stays, report meta.request_id. A payment that was sent along can be presented again: it never buys twice.`,
 };
-
-/** Why a transfer is not taken, where a wallet's owner can do something about it. */
-function rejection(reason: Json | undefined, shortfall: Json | undefined): string {
-  switch (reason) {
-    case 'insufficient_funds':
-      return `The wallet lacks ${String(shortfall)} USDC: fund it first.`;
-    case 'insufficient_sol_for_network_fee':
-      return 'The wallet lacks SOL for the network’s fee: fund it with a little, or pay by x402, where the fee is ours.';
-    case 'blockhash_expired':
-      return 'Its blockhash is too old: sign within a minute of the instructions.';
-    default:
-      return 'details.reason names the rule that the transfer breaks.';
-  }
-}
 
 /** Payments that are sound by themselves and cannot go together. */
 const UNFIT_PAYMENTS: ReadonlyMap<string, string> = new Map([

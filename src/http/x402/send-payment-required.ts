@@ -6,6 +6,7 @@ import { ERROR_CATALOGUE, type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import { usdcText } from '../../solana/usdc-text.ts';
+import { paymentAdvice } from '../payment-advice.ts';
 import { sendProblem } from '../send-problem.ts';
 import { type Merchant, type Offer, type Terms, termsFor } from './terms.ts';
 
@@ -27,18 +28,30 @@ export function sendPaymentRequired(
   merchant: Merchant,
   offer: Offer,
   newest: NewestBlockhash,
-  refusal: Problem = problem('payment_required'),
+  refusal: Problem = priced(offer),
 ): FastifyReply {
   const terms = termsFor(merchant, offer, { memo: newMemo(), latest: newest() }, reasonOf(refusal));
   reply.header('payment-required', encodeRequired(terms));
   reply.header('x-payment-requirements', asciiJson(terms.selfPaid));
   const details = {
     ...refusal.details,
+    ...hintOf(refusal),
     amount_usdc: usdcText(offer.amount),
     accepts: terms.v2.accepts as unknown as Json,
   };
   return sendProblem(reply, { ...refusal, details }, v1Members(terms));
 }
+
+const priced = ({ amount }: Offer): Problem =>
+  problem('payment_required', {}, `This call costs ${usdcText(amount)} USDC on Solana, paid by x402 in the same call.`);
+
+/** Where a new payment alone would be refused again, what has to be done before it. */
+function hintOf({ problem: code, details }: Problem): { readonly hint?: string } {
+  const advice = code === 'payment_rejected' ? paymentAdvice(details) : null;
+  return advice === null ? {} : { hint: `${advice} ${THEN_PAY}` };
+}
+
+const THEN_PAY = 'Then build a new payment from the terms in this answer.';
 
 /** Why payment is asked for, in one word where x402 has one. */
 export function reasonOf(refusal: Problem): string {
