@@ -30,6 +30,8 @@ export class CliError extends Error {
     message: string,
     readonly hint: string,
     readonly exitCode: number = EXIT.usage,
+    /** What `--json` says beside message and hint, for programs. */
+    readonly facts: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = 'CliError';

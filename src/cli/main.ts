@@ -78,7 +78,7 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
   }
   if (error instanceof CliError) {
     if (json && !(error instanceof FoundWrong)) {
-      printJson(context, { error: { message: error.message, hint: error.hint } });
+      printJson(context, { error: { message: error.message, hint: error.hint, ...error.facts } });
     }
     note(context, `${error.message}\n${error.hint}`);
     return error.exitCode;

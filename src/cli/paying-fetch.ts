@@ -1,5 +1,4 @@
 /** A `fetch` that pays, in each dialect, by the clients that any agent would use. */
-
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import {
@@ -10,10 +9,12 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import type { ClientExtension } from '@x402/core/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/client';
 import { z } from 'zod';
+import { PAYMENT_IDENTIFIER } from '../http/x402/payment-identifier.ts';
 import { MEMO_PROGRAM, NETWORKS, USDC_DECIMALS } from '../solana/addresses.ts';
 import type { SolanaKey } from '../solana/keys.ts';
 import { baseUnitsOf } from './usd.ts';
@@ -28,6 +29,10 @@ export interface PayingFetchOptions {
   readonly rpcUrl: string;
   /** The most that one call may cost, US dollars as a decimal string. */
   readonly maxUsd: string;
+  /** What each request is made with. */
+  readonly fetch: typeof fetch;
+  /** In dialect v2 the caller's own name for the request, x402's `payment-identifier`. */
+  readonly paymentId: string;
 }
 
 /** The service asks for more than the caller allows. */
@@ -49,20 +54,33 @@ export async function payingFetch(options: PayingFetchOptions): Promise<typeof f
   const { rpcUrl } = options;
   if (options.dialect === 'v2') {
     client.register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
-    return wrapFetchWithPayment(fetch, client);
+    client.registerExtension(namedPayment(options.paymentId));
+    return wrapFetchWithPayment(options.fetch, client);
   }
   for (const { v1 } of Object.values(NETWORKS)) client.registerV1(v1, new ExactSvmSchemeV1(signer, { rpcUrl }));
-  return wrapFetchWithPayment(firstVersionOnly, client);
+  return wrapFetchWithPayment(firstVersionOnly(options.fetch), client);
 }
 
+/** Names the request by x402's `payment-identifier`, so that a repeat of it is given the answer that it bought. */
+const namedPayment = (id: string): ClientExtension => ({
+  key: PAYMENT_IDENTIFIER,
+  enrichPaymentPayload: async (payload, { extensions }) => {
+    if (extensions?.[PAYMENT_IDENTIFIER] === undefined) return payload;
+    const named = { [PAYMENT_IDENTIFIER]: { info: { required: false, id } } };
+    return { ...payload, extensions: { ...payload.extensions, ...named } };
+  },
+});
+
 /** Leaves out what a client of x402 v1 would not see: the terms of version 2. */
-const firstVersionOnly: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  if (!response.headers.has('payment-required')) return response;
-  const headers = new Headers(response.headers);
-  headers.delete('payment-required');
-  return new Response(await response.arrayBuffer(), { status: response.status, headers });
-};
+const firstVersionOnly =
+  (ask: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const response = await ask(input, init);
+    if (!response.headers.has('payment-required')) return response;
+    const headers = new Headers(response.headers);
+    headers.delete('payment-required');
+    return new Response(await response.arrayBuffer(), { status: response.status, headers });
+  };
 
 const SelfPaidTerms = z.object({
   maxAmountRequired: z.string().regex(/^\d+$/),
@@ -76,7 +94,7 @@ type SelfPaidTerms = z.infer<typeof SelfPaidTerms>;
 function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    const asked = await fetch(request.clone());
+    const asked = await options.fetch(request.clone());
     const header = asked.headers.get('x-payment-requirements');
     if (asked.status !== 402 || header === null) return asked;
     const terms = SelfPaidTerms.parse(JSON.parse(header));
@@ -89,7 +107,7 @@ function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
     }
     const headers = new Headers(request.headers);
     headers.set('x402-payment', await signTransfer(terms, options));
-    return fetch(new Request(request, { headers }));
+    return options.fetch(new Request(request, { headers }));
   };
 }
 

@@ -61,6 +61,11 @@ async function fundTestWallet(address: string, most: bigint, rpcUrl: string, con
   if (sol < 10_000) await rpc(rpcUrl, 'requestAirdrop', [address, TEST_LAMPORTS]);
 }
 
+const RpcAnswer = z.union([
+  z.object({ result: z.unknown().refine((result) => result !== undefined), error: z.undefined().optional() }),
+  z.object({ result: z.undefined().optional(), error: z.object({ message: z.string() }) }),
+]);
+
 async function rpc(rpcUrl: string, method: string, params: readonly unknown[]): Promise<unknown> {
   let response: Response;
   try {
@@ -72,9 +77,11 @@ async function rpc(rpcUrl: string, method: string, params: readonly unknown[]): 
   } catch {
     throw chainUnreachable(rpcUrl);
   }
-  const { result, error } = z
-    .object({ result: z.unknown(), error: z.object({ message: z.string() }).optional() })
-    .parse(await response.json());
+  const answer = RpcAnswer.safeParse(await response.json().catch(() => null));
+  if (!answer.success) {
+    throw new CliError(`What answers at ${rpcUrl} is no chain.`, 'Name the chain with --rpc-url.', EXIT.unavailable);
+  }
+  const { result, error } = answer.data;
   if (error) throw new CliError(`The chain refused ${method}: ${error.message}`, 'Is this the local chain?');
   return result;
 }

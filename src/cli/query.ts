@@ -44,6 +44,10 @@ export const addQueryCommand: AddCommand = (program: Command, context) => {
     .option('--keypair <file>', 'wallet to pay from; on the local chain one is made and given test USDC if left out')
     .option('--url <address>', 'the service; default: the one that HOST and PORT name')
     .option('--rpc-url <address>', 'the chain; default: the one that the service’s settings name')
+    .option(
+      '--payment-id <secret>',
+      'dialect v2: your own name for this call (16 to 128 letters, digits, - and _); a repeat with it is given the same answer and never pays twice',
+    )
     .option('--max-usd <amount>', 'the most that the call may cost, US dollars; default: 1 for each case')
     .option(
       '--json',

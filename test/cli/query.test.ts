@@ -168,7 +168,13 @@ describe('docket query says what went wrong and what to do', () => {
     const refused = await query('nowhere', '--keypair', await keyFile(wallet), '--json');
     expect(refused.code).toBe(EXIT.found);
     expect(JSON.parse(refused.out)).toEqual({
-      error: { message: 'case_not_found: No such case is known.', hint: expect.stringContaining('Check the number') },
+      error: {
+        message: 'case_not_found: No such case is known. Nothing was charged.',
+        hint: expect.stringContaining('Check the number'),
+        code: 'case_not_found',
+        status: 404,
+        details: { charged: false, enqueued: false },
+      },
     });
     const wrong = await docket('query', '--court-code', 'cand', '--json');
     expect(wrong.code).toBe(EXIT.usage);
@@ -183,6 +189,29 @@ describe('docket query says what went wrong and what to do', () => {
     expect(code).toBe(EXIT.found);
     expect(err).toContain('lacks 0.49 USDC');
     expect(err).toContain(`docket wallet fund ${poor.publicKey.toBase58()}`);
+  });
+
+  it('a wallet that lacks SOL for a fee of its own', async () => {
+    const { Keypair } = await import('@solana/web3.js');
+    const poor = Keypair.generate();
+    const { err } = await query('a', '--keypair', await keyFile(poor), '--dialect', 'self');
+    expect(err).toContain(`docket wallet fund ${poor.publicKey.toBase58()} --sol`);
+  });
+
+  it.each([
+    ['--url', 'nonsense', EXIT.usage],
+    ['--url', 'ftp://127.0.0.1', EXIT.usage],
+    ['--rpc-url', 'nonsense', EXIT.usage],
+    // Not a chain: the service itself, with a wallet of its own and with one that was named.
+    ['--rpc-url', 'the service', EXIT.usage],
+    ['--rpc-url', 'the service, and a wallet', EXIT.unavailable],
+    ['--payment-id', 'short', EXIT.usage],
+  ])('never by a stack: %s %s', async (option, value, expected) => {
+    const wallet = value.endsWith('a wallet') ? ['--keypair', await keyFile(await world.wallet())] : [];
+    const given = value.startsWith('the service') ? world.url : value;
+    const { code, err } = await query('a', ...wallet, option, given);
+    expect([code, err]).toEqual([expected, expect.not.stringContaining('Unexpected')]);
+    expect(err.trim().split('\n'), 'what is wrong, and what to do').toHaveLength(2);
   });
 
   it('a service that is not there', async () => {

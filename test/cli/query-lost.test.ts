@@ -1,0 +1,146 @@
+/** What `docket query` does when the connection breaks after the payment left: no answer is paid for twice. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as ask, createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Keypair } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/command.ts';
+import { AnswerLost, persistentFetch } from '../../src/cli/persistent-fetch.ts';
+import { PAYMENT_HEADERS } from '../../src/http/x402/payment-header.ts';
+import { openWorld, type World } from '../payments/world.ts';
+import { docketInProcess } from '../support/docket-in-process.ts';
+import { freePort } from '../support/processes.ts';
+import { answersByOwnRoutes } from '../support/watch-answers.ts';
+
+type Cut = 'before the service sees it' | 'once the service has answered' | 'in the middle of the answer';
+const CUTS: readonly Cut[] = [
+  'before the service sees it',
+  'once the service has answered',
+  'in the middle of the answer',
+];
+
+let world: World;
+let directory: string;
+const proxies: Server[] = [];
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'query-lost-'));
+  world = await openWorld({
+    answer: async (caseId, call) => ({
+      body: Buffer.from(
+        JSON.stringify({
+          meta: { request_id: call.requestId, queried_at: '2026-03-02T10:00:00.000000Z', query_cost_usd: call.costUsd },
+          case: { case_number: caseId, case_name: null, court_name: 'Sample Court' },
+        }),
+      ),
+      answeredCases: 1,
+    }),
+  });
+});
+afterEach(() => {
+  for (const proxy of proxies.splice(0)) proxy.close();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** In front of the service; breaks the connection of the first `times` requests that carry a payment. */
+async function breaking(cut: Cut, times = 1): Promise<string> {
+  let left = times;
+  const proxy = createServer(async (request, response) => {
+    const breaks = PAYMENT_HEADERS.some((name) => request.headers[name]) && left-- > 0;
+    if (breaks && cut === 'before the service sees it') return request.socket.destroy();
+    const { method, url, headers } = request;
+    const onward = ask(world.url + url, { method, headers }, async (answer) => {
+      const body = await buffer(answer);
+      if (breaks && cut === 'once the service has answered') return response.socket?.destroy();
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      if (!breaks) return response.end(body);
+      response.write(body.subarray(0, body.length / 2), () => response.socket?.destroy());
+    });
+    request.pipe(onward);
+  });
+  answersByOwnRoutes(proxy);
+  proxies.push(proxy);
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+async function query(wallet: Keypair, url: string, ...more: readonly string[]) {
+  const file = join(directory, `${wallet.publicKey.toBase58()}.json`);
+  await writeFile(file, JSON.stringify([...wallet.secretKey]));
+  const which = ['--court-code', 'cand', '--case-id', '3:24-cv-01234', '--keypair', file];
+  const argv = ['query', ...which, '--url', url, '--rpc-url', world.rpcUrl, '--json', ...more];
+  return docketInProcess(argv, { DATA_DIR: join(directory, 'data') });
+}
+
+describe('docket query, where the connection breaks', () => {
+  it.each(CUTS)('in dialect v2, %s: pays once and has its answer', async (cut) => {
+    const wallet = await world.wallet();
+    const url = await breaking(cut);
+    const { result, spent } = await world.moved(wallet, () => query(wallet, url));
+    expect([result.code, spent]).toEqual([EXIT.ok, 990_000n]);
+    expect(JSON.parse(result.out).answer.case.case_number).toBe('3:24-cv-01234');
+    expect(result.err).toContain('asking again with the same one');
+  });
+
+  it.each(['v1', 'self'])(
+    'in dialect %s, before the service sees it: pays once and has its answer',
+    async (dialect) => {
+      const wallet = await world.wallet();
+      const url = await breaking('before the service sees it');
+      const { result, spent } = await world.moved(wallet, () => query(wallet, url, '--dialect', dialect));
+      expect([result.code, spent]).toEqual([EXIT.ok, 990_000n]);
+    },
+  );
+
+  it.each(['v1', 'self'])('in dialect %s, once it is answered: pays once and says what is lost', async (dialect) => {
+    const wallet = await world.wallet();
+    const url = await breaking('once the service has answered');
+    const { result, spent } = await world.moved(wallet, () => query(wallet, url, '--dialect', dialect));
+    expect([result.code, spent]).toEqual([EXIT.found, 990_000n]);
+    const { error } = JSON.parse(result.out);
+    expect(error).toMatchObject({ code: 'payment_already_used', hint: expect.stringContaining('--dialect v2') });
+    expect(error.message).toContain(error.details.transaction);
+    expect(await world.chain.signatureStatus(error.details.transaction)).toMatchObject({ error: null });
+  });
+
+  it('is given the same answer under its own name, however often it asks, and pays once', async () => {
+    const wallet = await world.wallet();
+    const { result, spent } = await world.moved(wallet, async () => {
+      const runs = [];
+      for (let i = 0; i < 3; i++) runs.push(await query(wallet, world.url, '--payment-id', 'one-call-of-an-agent'));
+      return runs.map(({ code, out }) => [code, JSON.parse(out).transaction]);
+    });
+    expect(spent).toBe(990_000n);
+    expect(new Set(result.map(([, transaction]) => transaction)).size).toBe(1);
+    expect(result.map(([code]) => code)).toEqual([EXIT.ok, EXIT.ok, EXIT.ok]);
+  });
+});
+
+describe('persistentFetch', () => {
+  const briefly = (onRepeat = () => {}) => persistentFetch({ patienceMs: 300, pauseMs: 50, onRepeat });
+  const paid = { headers: { 'x-payment': 'a payment' } };
+
+  it('asks once where no payment is sent', async () => {
+    let asked = 0;
+    const server = createServer((request) => {
+      asked++;
+      request.socket.destroy();
+    });
+    proxies.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(briefly()(url)).rejects.not.toBeInstanceOf(AnswerLost);
+    expect(asked).toBe(1);
+    await expect(briefly()(url, paid)).rejects.toBeInstanceOf(AnswerLost);
+    expect(asked).toBeGreaterThan(2);
+  });
+
+  it('does not speak of a lost answer where no connection was ever made', async () => {
+    await expect(briefly()(`http://127.0.0.1:${await freePort()}`, paid)).rejects.not.toBeInstanceOf(AnswerLost);
+  });
+});
