@@ -40,7 +40,7 @@ export async function* replay(log: EventLog, asked: Replay): AsyncIterable<Recor
   const batches = log.readAll(null, prefixes.length ? { by: 'streams', prefixes } : { by: 'all' });
   for await (const { events } of batches) {
     for (const event of events) {
-      if (asked.stream && event.stream !== asked.stream) continue;
+      if (asked.stream && event.stream !== asked.stream && shortened(event.stream) !== asked.stream) continue;
       // Who pays is in the first event of each stream, and cannot change: the stream is named after the signed message.
       if (asked.wallet && (event.data.wallet === asked.wallet || event.stream === `wallet-${asked.wallet}`)) {
         streamsOfWallet.add(event.stream);
@@ -87,10 +87,15 @@ export const addAuditCommand: AddCommand = (program: Command, context) => {
     .description('Print events in the order in which they happened.')
     .argument('<family>', `which streams: ${Object.keys(FAMILIES).join(', ')}`)
     .option('--wallet <address>', 'only streams of this wallet')
-    .option('--stream <name>', 'only this stream')
+    .option('--stream <name>', 'only this stream; also by the short name that is shown without --json')
     .option('--from <time>', 'recorded at or after this time')
     .option('--to <time>', 'recorded at or before this time')
-    .addOption(new Option('--json', 'one JSON object a line: stream, revision, position, type, recordedAt, data'))
+    .addOption(
+      new Option(
+        '--json',
+        'one JSON object a line: stream, revision, position, type, recordedAt, data, id, hash and what else is hashed',
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -109,9 +114,9 @@ Examples:
         for await (const event of replay(log, asked)) {
           count += 1;
           const { stream, revision, position, type, data, id, metadata } = event;
-          const { recordedAt, requestId, actor, hash } = metadata;
-          if (options.json)
-            printJson(context, { stream, revision, position, type, recordedAt, data, id, requestId, actor, hash });
+          const { recordedAt } = metadata;
+          // The whole of it: whoever checks the hashes needs everything that goes into them.
+          if (options.json) printJson(context, { stream, revision, position, type, data, id, ...metadata });
           else
             print(context, `${recordedAt}  ${shortened(stream).padEnd(26)} ${String(revision).padStart(4)}  ${type}`);
         }

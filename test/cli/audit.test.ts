@@ -1,9 +1,11 @@
 /** `docket audit replay`, on a data folder as a service leaves it. */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
+import { canonicalJson } from '../../src/events/canonical-json.ts';
 import { SigningKeyCreated, SigningKeyRotated } from '../../src/events/signing-key.ts';
 import type { EventLog } from '../../src/storage/event-log.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
@@ -16,6 +18,7 @@ const ONE = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
 const OTHER = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 
 const KEY = { keyId: 'k1', masterVersion: 1, createdAt: '2026-03-01T12:00:00.000000Z' };
+const PAYMENT = `payment-${'0123456789abcdef'.repeat(4)}`;
 const LATER = '2026-03-01T12:30:02.000000Z';
 
 let directory: string;
@@ -34,6 +37,7 @@ beforeAll(async () => {
       recordedAt: '2026-03-01T12:00:02.000000Z',
     }),
   );
+  await log.append(notes(PAYMENT, ['recorded']));
   await Promise.all([log.close(), payloads.close(), cells.close()]);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -67,6 +71,7 @@ const ALL = [
   'docket-x 0 EventSkipped',
   `wallet-${OTHER} 0 SigningKeyCreated`,
   `wallet-${ONE} 1 SigningKeyRotated`,
+  `${PAYMENT} 0 EventSkipped`,
 ];
 
 describe('docket audit replay', () => {
@@ -74,10 +79,13 @@ describe('docket audit replay', () => {
     ['all', ALL],
     ['keys', ALL.filter((line) => line.startsWith('wallet-'))],
     ['dockets', ALL.filter((line) => line.startsWith('docket-'))],
-    ['payments', []],
+    ['payments', [ALL[4]]],
     [`all --stream wallet-${OTHER}`, [ALL[2]]],
     // A name is no prefix of another.
     ['all --stream docket-', []],
+    // As it is shown without --json.
+    [`payments --stream ${PAYMENT.slice(0, 24)}`, [`${PAYMENT} 0 EventSkipped`]],
+    [`payments --stream ${PAYMENT.slice(0, 23)}`, []],
     [`keys --wallet ${ONE}`, [ALL[0], ALL[3]]],
     // Both ends belong to it.
     ['all --from 2026-03-01T12:00:01Z --to 2026-03-01T12:00:01Z', [ALL[2]]],
@@ -98,9 +106,23 @@ describe('docket audit replay', () => {
       data: KEY,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       requestId: null,
+      correlationId: expect.any(String),
+      causationId: null,
       actor: 'test',
+      schemaVersion: 1,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
+  });
+
+  it('gives all that the hashes are made of, so that anybody can check them', async () => {
+    const newest = new Map<string, string>();
+    const all = await events('all');
+    for (const { stream, revision, id, type, data, hash, position: _, ...metadata } of all) {
+      const text = canonicalJson([newest.get(stream) ?? '', stream, revision, id, type, data, metadata]);
+      expect(createHash('sha256').update(text).digest('hex'), `${stream} ${revision}`).toBe(hash);
+      newest.set(stream, hash);
+    }
+    expect(newest.size).toBe(4);
   });
 
   it('shows a person one line an event, and how many there were', async () => {
