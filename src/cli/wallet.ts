@@ -118,6 +118,10 @@ async function showBalance(address: string, options: { json?: boolean }, context
   if (network !== 'local' && network !== 'devnet' && network !== 'mainnet') {
     throw new CliError(`SOLANA_NETWORK is ${JSON.stringify(network)}.`, 'Set it to local, devnet or mainnet.');
   }
+  if (network !== 'local' && !context.environment.SOLANA_RPC_URL) {
+    // Else the local chain would be asked, and its answer taken for the cluster's.
+    throw new CliError(`Where is ${network}?`, `Set SOLANA_RPC_URL to an endpoint of ${network}.`);
+  }
   const chain = openChain(rpcUrl(context.environment));
   try {
     const held = await balances(chain, address, NETWORKS[network].usdcMint);

@@ -114,6 +114,12 @@ describe('docket wallet balance', () => {
     expect((await wallet(['balance', address], strange)).code).toBe(2);
   });
 
+  it.each(['devnet', 'mainnet'])('never takes the local chain for %s', async (network) => {
+    const asked = { SOLANA_NETWORK: network, SOLANA_LOCAL_PORT: String(chain.port) };
+    const { code, out, err } = await wallet(['balance', newAddress()], asked);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining('SOLANA_RPC_URL')]);
+  });
+
   it('helps with examples', async () => {
     for (const command of [['--help'], ['new', '--help'], ['fund', '--help'], ['balance', '--help']]) {
       const { code, out } = await wallet(command);
