@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
@@ -21,6 +21,19 @@ describe('package.json', () => {
   it('pins every version exactly', () => {
     const versions = Object.entries({ ...dependencies, ...devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe('the commands of the README', () => {
+  it('leave a clone as it is: npx makes a program executable where it is not', () => {
+    expect(statSync(join(root, 'bin/docket.js')).mode & 0o111).toBe(0o111);
+  });
+
+  it('write no wallet where the repository would take it in', () => {
+    const written = [...read('README.md').matchAll(/wallet new --out (\S+)/g)].map(([, file]) => file);
+    expect(written).not.toEqual([]);
+    const ignored = new Set(read('.gitignore').split('\n'));
+    expect(written.filter((file) => !ignored.has(`/${file}`))).toEqual([]);
   });
 });
 
