@@ -4,6 +4,7 @@
  * that then fails on chain costs us its fee. So each reserves its amount before it is simulated, and gives it back when
  * its outcome is recorded.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { pause } from '../pause.ts';
@@ -67,8 +68,8 @@ export interface Reserving {
 
 /**
  * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
- * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute. A payment that is alone
- * is not looked at: the simulation that follows says whether it can be paid.
+ * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute.
+ * A payment that is alone is not looked at: the simulation that follows says whether it can be paid.
  * @param begun what `reservation` of this amount came to, where it was made already
  * @returns null when it is reserved, else why it is refused; then nothing is
  */

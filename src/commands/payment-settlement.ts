@@ -54,8 +54,8 @@ export async function lookAt(chain: Chain, transaction: string): Promise<Sightin
 
 /**
  * Whether a transaction can never land any more: by the word of every endpoint the *finalized* height is past its last
- * valid one, and every one, asked after that, knows no such signature though its history reaches back to when the transaction could
- * land. Anything less is not yet known.
+ * valid one, and every one, asked after that, knows no such signature though its history reaches back to when the
+ * transaction could land. Anything less is not yet known.
  */
 export async function lookForExpiry(
   chain: Chain,

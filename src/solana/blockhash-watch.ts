@@ -2,7 +2,13 @@
  * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
  * long each that it saw is valid (design: payments, check 8).
  */
-import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type LatestBlockhash, MOST_BLOCKS_AHEAD } from './chain.ts';
+import {
+  BLOCKHASH_LIFE_BLOCKS,
+  type Chain,
+  ChainUnavailable,
+  type LatestBlockhash,
+  MOST_BLOCKS_AHEAD,
+} from './chain.ts';
 
 /** How long the newest answer is believed against older ones: past it there may be no endpoint left that gave it. */
 const BELIEVED_MS = 10_000;

@@ -32,7 +32,15 @@ describe('a transfer that the wallet signs and pays for itself', () => {
   const pay = async () => {
     seen.length = 0;
     const key = SolanaKey.generate();
-    const paid = await payingFetch({ dialect: 'self', key, rpcUrl: 'http://127.0.0.1:1', maxUsd: '1' });
+    const rpcUrl = 'http://127.0.0.1:1';
+    const paid = await payingFetch({
+      dialect: 'self',
+      key,
+      rpcUrl,
+      maxUsd: '1',
+      fetch,
+      paymentId: 'pay_0123456789abcdef',
+    });
     return paid(url);
   };
 
