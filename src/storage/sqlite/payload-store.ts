@@ -32,6 +32,8 @@ export class SqlitePayloadStore implements PayloadStore {
   readonly #select;
   readonly #page;
   #emptyWal: NodeJS.Timeout | null = null;
+  /** Until this process has emptied it, the write-ahead log may hold what one that died had removed. */
+  #emptiedBefore = false;
   #closed = false;
 
   constructor(file: SqliteFile, committer: LogCommitter, clock: Clock) {
@@ -91,8 +93,8 @@ export class SqlitePayloadStore implements PayloadStore {
         ? { write: 'delete payload', name }
         : { write: 'replace payload', name, replacement, storedAt },
     );
-    // Whoever loses a claim removes what was never stored: that leaves no bytes behind.
-    if (found === false) return;
+    // Whoever loses a claim removes what was never stored, and leaves no bytes behind.
+    if (found === false && this.#emptiedBefore) return;
     this.#emptyWal ??= setTimeout(() => this.#emptyWriteAheadLog(), EMPTY_WAL_AFTER_MS).unref();
   }
 
@@ -143,7 +145,9 @@ export class SqlitePayloadStore implements PayloadStore {
   /** It cannot be emptied while anybody writes. */
   #emptyWriteAheadLog(): Promise<void> {
     this.#emptyWal = null;
-    return this.#committer.between(() => emptyWriteAheadLog(this.#file.database));
+    return this.#committer.between(() => {
+      if (emptyWriteAheadLog(this.#file.database)) this.#emptiedBefore = true;
+    });
   }
 
   #assertOpen(): void {
@@ -151,11 +155,15 @@ export class SqlitePayloadStore implements PayloadStore {
   }
 }
 
-/** Best effort: a reader in another process may hold it back, and then the next checkpoint overwrites it. */
-function emptyWriteAheadLog(database: Database.Database): void {
+/**
+ * Best effort: a reader in another process may hold it back, and then the next checkpoint overwrites it.
+ * @returns whether it is empty
+ */
+function emptyWriteAheadLog(database: Database.Database): boolean {
   try {
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    return database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
   } catch {
     // Nothing is lost by trying again with the next removal.
+    return false;
   }
 }
