@@ -314,13 +314,11 @@ describe('a wallet without enough', () => {
 });
 
 describe('a result', () => {
-  it('that nobody was given is a 404 at once, and what is no id too', async () => {
-    const began = performance.now();
+  it('that nobody was given is a 404, and what is no id too', async () => {
     for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '..%2f..%2fv2%2fcase']) {
       const answer = await world.get(`/v2/results/${id}`);
       expect([answer.status, answer.json.error.code]).toEqual([404, 'result_not_found']);
     }
-    expect(performance.now() - began).toBeLessThan(1_000);
   });
 
   it('whose bytes are gone is a 410', async () => {
