@@ -14,6 +14,7 @@ import {
 } from './chain.ts';
 import type { RpcRefusal } from './rpc-endpoint.ts';
 import { type EndpointLog, type Question, RpcEndpoints } from './rpc-endpoints.ts';
+import { furthest, StatusBatches, statusQuestion, TransactionError } from './rpc-signature-status.ts';
 
 export interface RpcChainOptions {
   /** In order of preference. They may hold credentials; no log and no error repeats them. */
@@ -24,8 +25,6 @@ export interface RpcChainOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 4_000;
-/** What `getSignatureStatuses` takes at once. */
-const MOST_STATUSES = 256;
 const SIGNATURE_BYTES = 64;
 
 /** Codes of Solana's RPC that are answers to `sendTransaction` and `simulateTransaction`. */
@@ -40,15 +39,7 @@ const UNKNOWN_METHOD = -32601;
  */
 const SLOTS_PER_BLOCK = 2;
 
-/** Longest error of a transaction that is believed, as JSON: it is recorded, and the runtime's own are far shorter. */
-const MOST_ERROR_CHARACTERS = 2_000;
-
 const count = z.int().nonnegative();
-const context = z.object({ slot: count });
-const TransactionError = z
-  .union([z.string(), z.record(z.string(), z.unknown())])
-  .nullable()
-  .refine(isShort);
 
 const LatestBlockhashResult = z.object({
   value: z.object({ blockhash: z.string().refine((text) => addressBytes(text)), lastValidBlockHeight: count }),
@@ -59,29 +50,11 @@ const BalanceResult = z.object({ value: count });
 const SimulationResult = z.object({
   value: z.object({ err: TransactionError, logs: z.array(z.string()).nullish() }),
 });
-const Statuses = z.object({
-  context,
-  value: z.array(
-    z
-      .object({
-        slot: count,
-        err: TransactionError,
-        confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-        confirmations: count.nullish(),
-      })
-      .nullable(),
-  ),
-});
 const TokenAccount = z.object({
   value: z
     .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]), space: count.optional() })
     .nullable(),
 });
-
-interface StatusAnswer {
-  readonly contextSlot: number;
-  readonly statuses: readonly (SignatureStatus | null)[];
-}
 
 /**
  * Opens the chain behind these endpoints. Nothing is asked before the first call.
@@ -209,15 +182,6 @@ export function createRpcChain({
   };
 }
 
-/** Also where it is nested so deeply that it cannot be written. */
-function isShort(error: unknown): boolean {
-  try {
-    return JSON.stringify(error).length <= MOST_ERROR_CHARACTERS;
-  } catch {
-    return false;
-  }
-}
-
 const toBase64 = (wire: Uint8Array): string =>
   Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64');
 
@@ -242,12 +206,6 @@ function readTokenBalance(result: unknown): TokenBalance | null {
   return amount.length === 8 ? { amount: amount.readBigUInt64LE() } : null;
 }
 
-const ORDER: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
-const isConfirmed = (status: SignatureStatus | undefined): boolean =>
-  status !== undefined && status.commitment !== 'processed';
-const furthest = (a: SignatureStatus, b: SignatureStatus): SignatureStatus =>
-  ORDER.indexOf(b.commitment) > ORDER.indexOf(a.commitment) ? b : a;
-
 type Epoch = z.infer<typeof EpochInfo>;
 
 const epochQuestion = (commitment: Commitment): Question<Epoch> => ({
@@ -257,76 +215,3 @@ const epochQuestion = (commitment: Commitment): Question<Epoch> => ({
 });
 
 const newestSlot = (told: readonly Epoch[]): number => Math.max(...told.map(({ absoluteSlot }) => absoluteSlot));
-
-function statusQuestion(signatures: readonly string[]): Question<StatusAnswer> {
-  return {
-    method: 'getSignatureStatuses',
-    params: [signatures, { searchTransactionHistory: true }],
-    // Whoever is still before its claim must not wait for those who look for theirs.
-    lane: 'settlement',
-    read: (result) => {
-      const { context: at, value } = Statuses.parse(result);
-      if (value.length !== signatures.length) throw new Error('not one status for each signature');
-      return {
-        contextSlot: at.slot,
-        statuses: value.map((status) => {
-          if (!status) return null;
-          const { slot, err, confirmationStatus, confirmations } = status;
-          // Old endpoints say only how many blocks have confirmed it; null has always meant all that are needed.
-          const commitment = confirmationStatus ?? (confirmations === null ? 'finalized' : 'processed');
-          return { slot, commitment, error: err === null ? null : JSON.stringify(err) };
-        }),
-      };
-    },
-  };
-}
-
-interface Waiting {
-  readonly signature: string;
-  resolve(status: SignatureStatus | null): void;
-  reject(error: unknown): void;
-}
-
-/** Asks for all signatures that are asked for in one turn of the event loop by one call: many payments wait at once. */
-class StatusBatches {
-  readonly #endpoints: RpcEndpoints;
-  #waiting: Waiting[] = [];
-
-  constructor(endpoints: RpcEndpoints) {
-    this.#endpoints = endpoints;
-  }
-
-  status(signature: string): Promise<SignatureStatus | null> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ signature, resolve, reject }) === 1) setImmediate(() => this.#askAll());
-    });
-  }
-
-  #askAll(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let from = 0; from < waiting.length; from += MOST_STATUSES)
-      this.#ask(waiting.slice(from, from + MOST_STATUSES));
-  }
-
-  async #ask(waiting: readonly Waiting[]): Promise<void> {
-    try {
-      const found = new Map<string, SignatureStatus>();
-      await this.#endpoints.ask({
-        ...statusQuestion(waiting.map(({ signature }) => signature)),
-        // An endpoint may not know what another does: all are asked until each signature is confirmed by one.
-        settles: ({ statuses }) => {
-          statuses.forEach((status, index) => {
-            const { signature } = waiting[index] as Waiting;
-            const before = found.get(signature);
-            if (status) found.set(signature, before ? furthest(before, status) : status);
-          });
-          return waiting.every(({ signature }) => isConfirmed(found.get(signature)));
-        },
-      });
-      for (const { signature, resolve } of waiting) resolve(found.get(signature) ?? null);
-    } catch (error) {
-      for (const { reject } of waiting) reject(error);
-    }
-  }
-}
