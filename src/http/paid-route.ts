@@ -9,7 +9,7 @@ import { deliveryHeaders } from './delivery-header.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
-import { SANDBOX_HEADERS } from './sandbox/answer-early.ts';
+import { UNPAID_ANSWER_HEADERS } from './sandbox/answer-early.ts';
 import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import { sendProblem } from './send-problem.ts';
 import { isV1 } from './v1/sunset.ts';
@@ -59,7 +59,7 @@ export function registerPaidRoute<Parameters>(
           const body = answer({ requestId: request.requestId, tag: readTag(request) });
           const asked = route.sandboxCallbacks?.(parameters) ?? [];
           if (asked.length > 0) reply.headers(dependencies.sandboxCallbacks?.push(asked, body, request.ip) ?? {});
-          return reply.headers(SANDBOX_HEADERS).send(body);
+          return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
         }
       }
       const payment = readPayment(request.headers, merchant.network);
@@ -126,7 +126,7 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
       reply.headers(receiptHeaders({ ...call.receipt, transaction: outcome.transaction, failure: null }));
       return sendPaidAnswer(reply, outcome);
     case 'uncharged':
-      return reply.headers(SANDBOX_HEADERS).send(outcome.body);
+      return reply.headers(UNPAID_ANSWER_HEADERS).send(outcome.body);
     case 'pending':
       return sendPending(reply, { ...call, transaction: outcome.transaction, boughtBy: outcome.boughtBy });
     case 'failed': {

@@ -49,7 +49,7 @@ export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parame
 
 /** @param answers by path */
 export function answerSandboxEarly(publicUrl: string, answers: ReadonlyMap<string, ReadyAnswer>): EarlyAnswer {
-  const headers = Object.entries({ ...commonHeaders('everybody', publicUrl), ...SANDBOX_HEADERS }).flat();
+  const headers = Object.entries({ ...commonHeaders('everybody', publicUrl), ...UNPAID_ANSWER_HEADERS }).flat();
   return (request, response) => {
     const answer = readyAnswer(request, answers);
     if (answer === null) return false;
@@ -58,8 +58,8 @@ export function answerSandboxEarly(publicUrl: string, answers: ReadonlyMap<strin
   };
 }
 
-/** As the routes send them. */
-export const SANDBOX_HEADERS = {
+/** Of an answer that nobody pays for: one from fixtures, or one of a batch in which nothing could be answered. */
+export const UNPAID_ANSWER_HEADERS = {
   'cache-control': 'no-store',
   'content-type': 'application/json; charset=utf-8',
 } as const;
