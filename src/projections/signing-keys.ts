@@ -2,7 +2,6 @@
 import { unreachable } from '../commands/decider.ts';
 import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/signing-key.ts';
 import type { Instant } from '../instant.ts';
-import type { ReadStore } from '../storage/read-store.ts';
 import type { Projection } from './projection.ts';
 
 export const SIGNING_KEYS = 'signing-keys';
@@ -57,27 +56,3 @@ export const signingKeyRecords: Projection<SigningKeyEvent> = {
     }
   },
 };
-
-/** Versions of the master key that current signing keys were made with, and that are not among these. */
-export async function missingMasterVersions(
-  readStore: Pick<ReadStore, 'find'>,
-  known: readonly number[],
-): Promise<readonly number[]> {
-  const ordered = [Number.NEGATIVE_INFINITY, ...known.toSorted((a, b) => a - b), Number.POSITIVE_INFINITY];
-  const found = await Promise.all(
-    ordered.slice(1).map(async (below, index) => {
-      const above = ordered[index] ?? below;
-      const [record] = await readStore.find<SigningKeysRecord>({
-        collection: SIGNING_KEYS,
-        range: {
-          field: 'masterVersion',
-          ...(Number.isFinite(above) && { above }),
-          ...(Number.isFinite(below) && { below }),
-        },
-        limit: 1,
-      });
-      return record ? [record.document.masterVersion] : [];
-    }),
-  );
-  return found.flat();
-}

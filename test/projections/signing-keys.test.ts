@@ -6,7 +6,8 @@ import { rotateSigningKey } from '../../src/commands/signing-key-use.ts';
 import { healthChecks } from '../../src/health-checks.ts';
 import { type Micros, toInstant, toMicros } from '../../src/instant.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
-import { missingMasterVersions, SIGNING_KEYS, signingKeyRecords } from '../../src/projections/signing-keys.ts';
+import { SIGNING_KEYS, signingKeyRecords } from '../../src/projections/signing-keys.ts';
+import { missingMasterVersions } from '../../src/queries/missing-master-versions.ts';
 import { silent } from '../http/serving.ts';
 import { openTestStorage } from '../support/storage.ts';
 
