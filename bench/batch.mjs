@@ -6,12 +6,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { syntheticDocket } from './support/dockets.mjs';
+import { startChain, startService, USDC } from './support/paid-service.mjs';
 import { DIALECTS, newWallet } from './support/payments.mjs';
-import { DOCKET, freePort, pause, runNode, SERVER_OPTIONS, startNode, until } from './support/processes.mjs';
-import { inParallel, rpcClient } from './support/rpc.mjs';
+import { pause, startNode } from './support/processes.mjs';
+import { inParallel } from './support/rpc.mjs';
 import { median, rounded, spread } from './support/statistics.mjs';
 
-const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const { header, read } = DIALECTS['x402 v2'];
 const CASES = 50;
 const ENTRIES = 200;
@@ -38,7 +38,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
   try {
     progress('starting the chain and the service, importing the dockets');
     const chain = await startChain(start, folder);
-    const url = await startService(start, folder, chain);
+    const url = await startOurs(start, folder, chain);
     const calls = (rounds + warmUp) * 2 * Object.keys(KINDS).length;
     progress('funding the wallets');
     const wallets = await inParallel(Array.from({ length: Math.ceil(calls / PER_WALLET) }), 8, async () => {
@@ -86,34 +86,14 @@ function row(what, ours, rival, { target, met } = {}) {
   };
 }
 
-async function startChain(start, folder) {
-  const port = await freePort();
-  const started = start([DOCKET, 'chain', '--port', String(port), '--data-dir', join(folder, 'chain')]);
-  const url = `http://127.0.0.1:${port}`;
-  const call = rpcClient(url);
-  await until('the local chain', async () => Boolean(await call('getLatestBlockhash')), { process: started });
-  return { url, call };
-}
-
-async function startService(start, folder, chain) {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const environment = {
-    SOLANA_NETWORK: 'local',
-    SOLANA_RPC_URL: chain.url,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    DATA_DIR: join(folder, 'service'),
-  };
+async function startOurs(start, folder, chain) {
   const dockets = join(folder, 'dockets');
   await mkdir(dockets);
   for (let number = 1; number <= CASES; number += 1) {
     await writeFile(join(dockets, `${number}.json`), JSON.stringify(syntheticDocket(number, ENTRIES)));
   }
-  await runNode([DOCKET, 'import', dockets], environment);
-  const started = start([...SERVER_OPTIONS, DOCKET, 'serve'], environment);
-  const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
-  await until('the service', ready, { process: started });
-  return `http://127.0.0.1:${port}`;
+  const { url } = await startService(start, folder, chain, dockets);
+  return url;
 }
 
 const idOf = (index) => ({ case_id: syntheticDocket((index % CASES) + 1, 0).docket_number, court_code: 'cand' });

@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fundedWallets, payment, startChain, startOurs } from './paid-query.mjs';
 import { load } from './support/load.mjs';
+import { fundedWallets, payment, startChain, startOurs } from './support/paid-service.mjs';
 import { DOCKET, freePort, pause, runNode, SERVER_OPTIONS, startNode, until } from './support/processes.mjs';
 import { median, percentile, rounded, spread } from './support/statistics.mjs';
 

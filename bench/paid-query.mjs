@@ -9,25 +9,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { docket, query } from './support/docket.mjs';
+import { query } from './support/docket.mjs';
 import { load } from './support/load.mjs';
-import { DIALECTS, newKeypairBytes, newWallet, receiptOf } from './support/payments.mjs';
-import {
-  DOCKET,
-  freePort,
-  pause,
-  processorTime,
-  runNode,
-  SERVER_OPTIONS,
-  startNode,
-  until,
-} from './support/processes.mjs';
-import { inParallel, rpcClient, tokenBalance } from './support/rpc.mjs';
+import { fundedWallets, payment, priced, startChain, startOurs } from './support/paid-service.mjs';
+import { DIALECTS, newKeypairBytes, receiptOf } from './support/payments.mjs';
+import { freePort, pause, processorTime, SERVER_OPTIONS, startNode, until } from './support/processes.mjs';
+import { inParallel, tokenBalance } from './support/rpc.mjs';
 import { median, percentile, rounded, spread } from './support/statistics.mjs';
 
 const RIVAL_DIALECT = 'x402 v2';
 const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
-const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const AT_ONCE = 32;
 /** A side's first turns only warm it up. How many payments a later one takes is told by the one before. */
 const FULL = { wallets: 400, warmUps: 3, warmUp: 1_000, turnSeconds: 10, rounds: 5, finality: true };
@@ -38,9 +29,6 @@ const QUICK = { wallets: 400, warmUps: 2, warmUp: 200, turnSeconds: 3, rounds: 2
  * with their rests the limit comes first, at some 1,200 a second.
  */
 const FASTEST = 1_500;
-
-/** What each wallet has for network fees: 5,000 lamports a payment, and what an account must keep. */
-const LAMPORTS = 50_000_000;
 
 /** Our side looks at a settled payment once more when it is final, 15 s later, in rounds of 5 s. */
 const FINALITY_MS = 15_000;
@@ -101,41 +89,6 @@ export async function run({ quick = false, progress = () => {} } = {}) {
   }
 }
 
-export async function startChain(start, folder) {
-  const port = await freePort();
-  const started = start([DOCKET, 'chain', '--port', String(port), '--data-dir', join(folder, 'chain')]);
-  const url = `http://127.0.0.1:${port}`;
-  const call = rpcClient(url);
-  await until('the local chain', async () => Boolean(await call('getLatestBlockhash')), { process: started });
-  return { url, call, pid: started.pid };
-}
-
-/** @param more environment of the service beside what every side has */
-export async function startOurs(start, folder, chain, more = {}) {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const environment = {
-    SOLANA_NETWORK: 'local',
-    SOLANA_RPC_URL: chain.url,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    DATA_DIR: join(folder, 'service'),
-    ...more,
-  };
-  const file = join(folder, 'docket.json');
-  await writeFile(file, JSON.stringify(docket));
-  await runNode([DOCKET, 'import', file], environment);
-  const started = start([...SERVER_OPTIONS, ...profiling(), DOCKET, 'serve'], environment);
-  const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
-  await until('the service', ready, { process: started });
-  return priced({ name: 'ours', url: `http://127.0.0.1:${port}/v2/case?${query}`, pid: started.pid }, 'x402 v2');
-}
-
-/** With `BENCH_PROFILE=FOLDER` node writes a profile of the service's processor time there when it ends. */
-function profiling() {
-  const folder = process.env.BENCH_PROFILE;
-  return folder ? ['--cpu-prof', '--cpu-prof-dir', folder] : [];
-}
-
 async function startRival(start, folder, chain, body) {
   const [port, feePayer, payTo] = [await freePort(), newKeypairBytes(), newKeypairBytes()];
   const bodyFile = join(folder, 'answer.json');
@@ -157,44 +110,6 @@ async function startRival(start, folder, chain, body) {
 
 /** One side for each way of paying the service: the same process, price and receiver. */
 const inEachDialect = (ours) => Promise.all(Object.keys(DIALECTS).map((dialect) => priced(ours, dialect)));
-
-/** Asks once without paying, as a client does, and learns from the 402 how to pay in a dialect. */
-async function priced(side, dialect) {
-  const response = await fetch(side.url);
-  const text = await response.text();
-  if (response.status !== 402) throw new Error(`${side.name} answered ${response.status} to an unpaid call: ${text}`);
-  try {
-    // Only what x402 v1 offers stands in the body; not every seller's is JSON.
-    const body = dialect === 'x402 v1' ? JSON.parse(text) : null;
-    return { ...side, dialect, ...DIALECTS[dialect].read(response.headers, body) };
-  } catch (error) {
-    throw new Error(`${side.name} does not say how to pay by ${dialect}: ${text}`, { cause: error });
-  }
-}
-
-/** Makes the header that pays: signed with the blockhash of a fresh 402 if it names one, else with the chain's. */
-export async function payment(side, chain) {
-  const { sign, blockhash: named } = await priced(side, side.dialect);
-  const blockhash = named ?? (await chain.call('getLatestBlockhash', { commitment: 'confirmed' })).value.blockhash;
-  const { header } = DIALECTS[side.dialect];
-  return (wallet) => ({ [header]: sign(wallet, blockhash) });
-}
-
-/**
- * Wallets that can together pay for everything, the rival's turn and one for each dialect, each with an even share and
- * some to spare; and with SOL for the fees of what they pay for themselves.
- */
-export async function fundedWallets(chain, count, payments) {
-  const price = 990_000n;
-  const turns = BigInt(1 + Object.keys(DIALECTS).length);
-  const each = price * ((turns * payments) / BigInt(count) + 10n);
-  return inParallel(Array.from({ length: count }), 8, async () => {
-    const wallet = newWallet(USDC);
-    await chain.call('requestTokenAirdrop', wallet.address, String(each));
-    await chain.call('requestAirdrop', wallet.address, LAMPORTS);
-    return wallet;
-  });
-}
 
 /** Buys one answer from our side: the bytes that the rival will serve. */
 async function oneAnswer(ours, chain, wallet) {

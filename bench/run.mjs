@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const NAMES = [
@@ -98,15 +98,10 @@ function table(rows) {
 }
 
 async function runOne(name, quick) {
-  const file = new URL(`${name}.mjs`, import.meta.url);
-  if (!existsSync(file)) {
-    say(`${name}: not here yet`);
-    return { name, missing: true };
-  }
   say(`${name}${quick ? ' (quick)' : ''}`);
   const began = performance.now();
   try {
-    const { run } = await import(pathToFileURL(fileURLToPath(file)).href);
+    const { run } = await import(new URL(`${name}.mjs`, import.meta.url).href);
     const result = await run({ quick, progress: (line) => say(`  ${line}`) });
     const seconds = Math.round((performance.now() - began) / 1000);
     process.stdout.write(`\n${result.title}\n${table(result.rows)}\n\n`);
