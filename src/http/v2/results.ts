@@ -13,7 +13,6 @@ import type { Reach } from '../../projections/reach.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
-import { StorageFailure } from '../../storage/storage-failure.ts';
 import { sendPaidAnswer, sendPending } from '../paid-route.ts';
 import { MAX_TAG_LENGTH } from '../parameters/described-parameters.ts';
 import { readTag } from '../parameters/request-parameters.ts';
@@ -111,15 +110,9 @@ async function keyAnswer(
       actor: 'http',
     },
   };
-  try {
-    return purchase.answer.keyCall?.does === 'rotate'
-      ? await keyCalls.rotate(stream, purchase, call)
-      : await keyCalls.show(purchase, call);
-  } catch (error) {
-    if (!(error instanceof StorageFailure)) throw error;
-    request.log.error({ err: error, requestId }, 'an answer on keys met failing storage');
-    return problem('service_unavailable', { component: 'storage', retry_after: 2 });
-  }
+  return purchase.answer.keyCall?.does === 'rotate'
+    ? keyCalls.rotate(stream, purchase, call)
+    : keyCalls.show(purchase, call);
 }
 
 const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null;
