@@ -13,7 +13,7 @@ export interface Metrics {
   purchaseEnded(dialect: string, outcome: string): void;
   /** Stored content was met that is damaged, for the first time. */
   payloadDamaged(): void;
-  /** Says from where the standing of deliveries is read. */
+  /** Says from where the standing of deliveries is read; while that fails, its figures are not a number. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
   /** Says from where the room on the disk is read; without it there is no such metric. */
   watchDisk(freeBytes: () => Promise<number | null>): void;
@@ -21,6 +21,8 @@ export interface Metrics {
   /** Everything, as Prometheus reads it. */
   text(): Promise<string>;
 }
+
+const UNKNOWN: DeliveryStanding = { pending: Number.NaN, retrying: Number.NaN, oldestOverdueSeconds: Number.NaN };
 
 /** Seconds; the last is past an attempt's deadline. */
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -88,7 +90,8 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     async text() {
       if (standing) {
-        const { pending, retrying, oldestOverdueSeconds } = await standing();
+        // Storage that fails must not hide everything else just then.
+        const { pending, retrying, oldestOverdueSeconds } = await standing().catch(() => UNKNOWN);
         waiting.set({ status: 'pending' }, pending);
         waiting.set({ status: 'retrying' }, retrying);
         overdue.set(oldestOverdueSeconds);

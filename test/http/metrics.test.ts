@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Purchasing } from '../../src/commands/purchase-contract.ts';
 import { buildAdminApp } from '../../src/http/admin-app.ts';
 import { countPurchases, createMetrics, type Metrics } from '../../src/metrics.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { listen, service, silent } from './serving.ts';
 
 /** What Prometheus would read, over a real socket: samples by name and labels. */
@@ -54,6 +55,22 @@ describe('GET /metrics', () => {
     expect(samples.get('docket_callback_oldest_overdue_seconds')).toBe(71.5);
     expect(samples.get('docket_callback_deliveries{status="pending"}')).toBe(2);
     expect(samples.get('docket_callback_deliveries{status="retrying"}')).toBe(5);
+  });
+
+  it('shows all the rest while the standing of deliveries cannot be read', async () => {
+    const metrics = createMetrics();
+    metrics.payloadDamaged();
+    let isDown = true;
+    metrics.watchDeliveries(async () => {
+      if (isDown) throw new StorageFailure('storage_unavailable', 'no answer');
+      return { pending: 1, retrying: 0, oldestOverdueSeconds: 0 };
+    });
+    const samples = await scrape(metrics);
+    expect(samples.get('docket_damaged_payloads_total')).toBe(1);
+    expect(samples.get('docket_callback_deliveries{status="pending"}')).toBeNaN();
+    expect(samples.get('docket_callback_oldest_overdue_seconds')).toBeNaN();
+    isDown = false;
+    expect((await scrape(metrics)).get('docket_callback_deliveries{status="pending"}')).toBe(1);
   });
 
   it('counts what was bought, by dialect and outcome', async () => {
