@@ -2,7 +2,7 @@
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, toInstant } from '../instant.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
-import type { SealedPayload } from '../storage/payload-store.ts';
+import type { PayloadStore, SealedPayload } from '../storage/payload-store.ts';
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
 import { isUnwritten, type StorageFailure } from '../storage/storage-failure.ts';
 import { appendUntilKnown } from './append-until-known.ts';
@@ -32,6 +32,7 @@ export type Claim =
 
 export interface ClaimPorts {
   readonly log: EventLog;
+  readonly payloads: Pick<PayloadStore, 'remove'>;
   readonly clock: Clock;
   readonly patience?: { readonly appendRepeatsMs?: readonly number[] };
 }
@@ -39,7 +40,7 @@ export interface ClaimPorts {
 /**
  * Records a purchase, if the payment is still free.
  * @param found the payment as it was last read
- * @param payloads what the purchase names, stored along with it
+ * @param payloads what the purchase names, stored along with it; nothing of it stays behind if it is not recorded
  * @param identified a request under a payment identifier, which is claimed before
  * @throws what reading the log throws; then nothing was claimed
  */
@@ -51,6 +52,26 @@ export async function claimPayment(
   payloads: readonly SealedPayload[],
   context: CommandContext,
   identified: IdentifiedRequest | null = null,
+): Promise<Claim> {
+  let mayBeNamed = false;
+  try {
+    const claim = await record(ports, stream, found, purchase, payloads, context, identified);
+    mayBeNamed = 'claimed' in claim || 'unknown' in claim;
+    return claim;
+  } finally {
+    // The claim is somebody else's, or nobody's: no event will ever name them.
+    if (!mayBeNamed) await Promise.all(payloads.map(({ name }) => ports.payloads.remove(name).catch(() => undefined)));
+  }
+}
+
+async function record(
+  ports: ClaimPorts,
+  stream: string,
+  found: Loaded<Payment>,
+  purchase: Purchase,
+  payloads: readonly SealedPayload[],
+  context: CommandContext,
+  identified: IdentifiedRequest | null,
 ): Promise<Claim> {
   let at = found;
   for (;;) {

@@ -21,7 +21,7 @@ import {
 } from './payment.ts';
 import { isKept, keptAnswer, promisedBy, sealAnswer } from './payment-answer.ts';
 import { checkOnChain } from './payment-chain-checks.ts';
-import { type Claim, claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
+import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import type { RateLimitState } from './payment-limits.ts';
 import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
@@ -221,7 +221,7 @@ class PurchaseRun {
     answer: QueryAnswer,
     submission: Purchase['submission'],
   ): Promise<PurchaseOutcome> {
-    const { payloads, keyCalls, draining, logger } = this.#ports;
+    const { keyCalls, draining, logger } = this.#ports;
     const newKeyId = () => keyCalls.newKeyId();
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
@@ -229,25 +229,15 @@ class PurchaseRun {
     // Whoever broke off would pay for what cannot reach them. From the claim on the answer can be fetched all the same.
     if (this.#request.isAbandoned()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
-    // Of what no event will ever name.
-    const discard = () => Promise.all(sealed.payloads.map(({ name }) => payloads.remove(name).catch(() => undefined)));
-    let claim: Claim;
-    try {
-      claim = await claimPayment(
-        this.#ports,
-        this.#stream,
-        found,
-        purchase,
-        sealed.payloads,
-        this.#context,
-        this.#identified,
-      );
-    } catch (error) {
-      await discard();
-      throw error;
-    }
-    // The claim is somebody else's, or nobody's.
-    if ('used' in claim || 'bought' in claim || 'unwritten' in claim) await discard();
+    const claim = await claimPayment(
+      this.#ports,
+      this.#stream,
+      found,
+      purchase,
+      sealed.payloads,
+      this.#context,
+      this.#identified,
+    );
     if ('used' in claim) return this.refuse(claim.used);
     if ('bought' in claim) return this.#lost(claim.bought);
     if ('unwritten' in claim) {

@@ -9,6 +9,7 @@ import { claimPayment } from '../../src/commands/payment-claim.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { systemClock } from '../../src/instant.ts';
 import { type CommandContext, type EventLog, NO_STREAM, RevisionConflict } from '../../src/storage/event-log.ts';
+import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { altered } from '../payments/world.ts';
@@ -47,7 +48,7 @@ describe('a claim that was recorded, though the log says that somebody else wrot
   /** Of a stream that was read as empty. */
   const claimBy = (requestId: string, read: EventLog['read'], stream: string) =>
     claimPayment(
-      { log: conflicting(read), clock: systemClock },
+      { ...storage, log: conflicting(read), clock: systemClock },
       stream,
       { state: payment.initialState, head: NO_STREAM },
       { ...purchase, authorization: { ...purchase.authorization, requestId } },
@@ -75,7 +76,7 @@ describe('a claim that the log does not take', () => {
   const full = (nothingWritten: boolean) => new StorageFailure('storage_full', 'no room', { nothingWritten });
   const claimOn = (log: EventLog, stream: string) =>
     claimPayment(
-      { log, clock: systemClock, patience: { appendRepeatsMs: [0, 0] } },
+      { ...storage, log, clock: systemClock, patience: { appendRepeatsMs: [0, 0] } },
       stream,
       { state: payment.initialState, head: NO_STREAM },
       purchase,
@@ -124,7 +125,7 @@ describe('a claim that the log does not take', () => {
       async append() {
         const theirs = { ...purchase, authorization: { ...purchase.authorization, requestId: randomUUID() } };
         const found = { state: payment.initialState, head: NO_STREAM };
-        await claimPayment({ log: storage.log, clock: systemClock }, stream, found, theirs, [], context);
+        await claimPayment({ ...storage, clock: systemClock }, stream, found, theirs, [], context);
         throw full(true);
       },
     });
@@ -135,5 +136,40 @@ describe('a claim that the log does not take', () => {
     const failure = full(true);
     const gone = altered(failing(failure), { read: () => Promise.reject(full(false)) });
     expect(await claimOn(gone, paymentStream('5'.repeat(64)))).toEqual({ unwritten: failure });
+  });
+});
+
+describe('what a claim names, where it is stored before', () => {
+  const full = (nothingWritten: boolean) => new StorageFailure('storage_full', 'no room', { nothingWritten });
+  const refusing = (failure: Error): EventLog => altered(storage.log, { append: () => Promise.reject(failure) });
+  /** Claims once on this log. @returns whether the content is there afterwards */
+  async function keeps(log: EventLog, stream: string): Promise<boolean> {
+    const content = await storage.payloads.seal('answer', Buffer.from('paid'));
+    await claimPayment(
+      {
+        log: withPayloadsFirst(log, storage.payloads),
+        payloads: storage.payloads,
+        clock: systemClock,
+        patience: { appendRepeatsMs: [] },
+      },
+      stream,
+      { state: payment.initialState, head: NO_STREAM },
+      { ...purchase, authorization: { ...purchase.authorization, requestId: randomUUID() } },
+      [content],
+      { ...context, commandId: randomUUID() },
+    ).catch(() => undefined);
+    return (await storage.payloads.get(content.name)) !== null;
+  }
+
+  it('is kept by one that is recorded, or may be', async () => {
+    expect(await keeps(storage.log, paymentStream('6'.repeat(64)))).toBe(true);
+    expect(await keeps(refusing(full(false)), paymentStream('7'.repeat(64)))).toBe(true);
+  });
+
+  it('does not stay behind of one that is another’s, or nobody’s', async () => {
+    const taken = paymentStream('8'.repeat(64));
+    expect(await keeps(storage.log, taken)).toBe(true);
+    expect(await keeps(storage.log, taken)).toBe(false);
+    expect(await keeps(refusing(full(true)), paymentStream('9'.repeat(64)))).toBe(false);
   });
 });
