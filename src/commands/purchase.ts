@@ -159,7 +159,6 @@ class PurchaseRun {
       return this.#refuseUnlessUsed(checked);
     }
 
-    if (this.#request.isAbandoned()) return this.refuse(nobodyWaits());
     const answer = await runQuery({
       requestId,
       deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
@@ -226,8 +225,10 @@ class PurchaseRun {
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
-    // Whoever broke off would pay for what cannot reach them. From the claim on the answer can be fetched all the same.
-    if (this.#request.isAbandoned()) return this.#abandoned(answeredCases);
+    // Whoever broke off would pay for what cannot reach them, unless it is pushed to them too. From the claim on the
+    // answer can be fetched all the same.
+    const isPushed = 'callbacks' in answer && (answer.callbacks?.length ?? 0) > 0;
+    if (!isPushed && this.#request.isAbandoned()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     const claim = await claimPayment(
       this.#ports,
