@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RequestedCallback } from '../../src/commands/payment-query.ts';
 import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase-contract.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
@@ -259,18 +260,19 @@ describe('what goes wrong before the claim', () => {
       await slow.close();
     }
   });
-  it('a caller who breaks off pays for nothing, and the payment is free', async () => {
+  /** Breaks off while the query is answered, and gives what that cost. */
+  async function breakOff(payment: Record<string, string>, callbacks: readonly RequestedCallback[]): Promise<bigint> {
     const { purchasing } = world;
     const untilGone: Purchasing['buy'] = (request) =>
       purchasing.buy({
         ...request,
         async answer(call) {
           await until(async () => request.isAbandoned(), Boolean);
-          return request.answer(call);
+          const answer = await request.answer(call);
+          return 'body' in answer ? { ...answer, callbacks } : answer;
         },
       });
     const node = await world.serve({ underway: purchasing.underway, buy: untilGone });
-    const payment = world.pay(wallet);
     const { spent } = await world.moved(wallet, async () => {
       const caller = new AbortController();
       const broken = fetch(`${node}/v2/case?q=a`, { headers: payment, signal: caller.signal });
@@ -284,7 +286,19 @@ describe('what goes wrong before the claim', () => {
         ),
       ).toBe(0);
     });
-    expect(spent).toBe(0n);
+    return spent;
+  }
+
+  it('a caller who breaks off pays for what is pushed to them all the same', async () => {
+    expect(await breakOff(world.pay(wallet), [{ url: 'https://receiver.example/', result: null }])).toBe(990_000n);
+    expect((await world.events()).findLast(({ type }) => type === 'PaymentSettled')?.data).toMatchObject({
+      wallet: wallet.publicKey.toBase58(),
+      owes: { deliveries: [expect.any(String)] },
+    });
+  });
+  it('a caller who breaks off pays for nothing else, and the payment is free', async () => {
+    const payment = world.pay(wallet);
+    expect(await breakOff(payment, [])).toBe(0n);
     const again = await world.get('/v2/case?q=a', payment);
     // The first one counts, for the minute and for the day: its answer was made.
     expect([again.status, again.headers.get('ratelimit-remaining')]).toEqual([200, '58']);
