@@ -65,10 +65,11 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
           underway.delete(messageHash);
         }
       } catch (error) {
-        if (!(error instanceof StorageFailure)) throw error;
         // From the claim on everything is caught where it happens, so nothing was claimed here.
+        const refused = await run.refuse(problemOf(error));
+        if (!(error instanceof StorageFailure)) throw error;
         ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
-        return run.refuse(problemOf(error));
+        return refused;
       }
     },
   };

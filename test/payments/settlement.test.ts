@@ -260,6 +260,16 @@ describe('what goes wrong before the claim', () => {
       await slow.close();
     }
   });
+  it('what nobody foresaw is a 500, and holds nothing of the wallet back', async () => {
+    const poor = await world.wallet(990_000n);
+    const feePayer = { sign: () => Promise.reject(new Error('the key is out of reach')) };
+    const node = await world.serve(createPurchasing({ ...world.ports, feePayer }));
+    const { result: answer, spent } = await world.moved(poor, () => world.get('/v2/case?q=a', world.pay(poor), node));
+    expect([answer.status, answer.json.error.code, spent]).toEqual([500, 'internal_error', 0n]);
+    expect(answer.text).not.toContain('out of reach');
+    expect((await world.get('/v2/case?q=a', world.pay(poor))).status).toBe(200);
+  });
+
   /** Breaks off while the query is answered, and gives what that cost. */
   async function breakOff(payment: Record<string, string>, callbacks: readonly RequestedCallback[]): Promise<bigint> {
     const { purchasing } = world;
