@@ -29,11 +29,11 @@ describe('the commands of the README', () => {
     expect(statSync(join(root, 'bin/docket.js')).mode & 0o111).toBe(0o111);
   });
 
-  it('write no wallet where the repository would take it in', () => {
-    const written = [...read('README.md').matchAll(/wallet new --out (\S+)/g)].map(([, file]) => file);
-    expect(written).not.toEqual([]);
+  it('write no secret key where the repository would take it in', () => {
+    const written = [...read('README.md').matchAll(/wallet new --out (\S+)|^DATA_DIR=(\S+) npm/gm)];
+    expect(written.length).toBeGreaterThan(1);
     const ignored = new Set(read('.gitignore').split('\n'));
-    expect(written.filter((file) => !ignored.has(`/${file}`))).toEqual([]);
+    for (const [, file, folder] of written) expect(ignored).toContain(file ? `/${file}` : `/${folder}/`);
   });
 });
 
