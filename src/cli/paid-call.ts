@@ -213,7 +213,8 @@ function refusal(status: number, body: unknown, { wallet, isLocal, isRepeated }:
     );
   }
   const { code, message, details } = parsed.data.error;
-  const reason = typeof details.reason === 'string' ? ` (${details.reason})` : '';
+  const why = details.reason ?? details.component;
+  const reason = typeof why === 'string' ? ` (${why})` : '';
   const exitCode = status === 400 ? EXIT.usage : status >= 500 || status === 429 ? EXIT.unavailable : EXIT.found;
   const { accepts: _terms, hint: advised, ...facts } = details;
   const refused = (text: string, hint: string) => new CliError(text, hint, exitCode, { code, status, details: facts });
@@ -224,7 +225,9 @@ function refusal(status: number, body: unknown, { wallet, isLocal, isRepeated }:
     );
   }
   const lacks = isLocal ? LACKING.get(String(details.reason)) : undefined;
-  const hint = lacks ? `Give it test money: docket wallet fund ${wallet} ${lacks}` : (advised ?? 'See /docs/errors.');
+  const hint = lacks
+    ? `Give it test money: docket wallet fund ${wallet} ${lacks}`
+    : spelt(advised ?? 'See /docs/errors.', details);
   if (details.reason === 'insufficient_funds') {
     return refused(`${message} The wallet lacks ${String(details.shortfall_usd)} USDC.`, hint);
   }
@@ -232,6 +235,16 @@ function refusal(status: number, body: unknown, { wallet, isLocal, isRepeated }:
   const charge = status === 404 || (status >= 500 && code !== 'result_damaged') ? ' Nothing was charged.' : '';
   return refused(`${code}${reason}: ${message}${charge}${issues.join('')}`, hint);
 }
+
+/** A hint that points at details, with what they say: a person is not shown the details. */
+const spelt = (hint: string, details: Readonly<Record<string, unknown>>): string =>
+  hint.replace(/\bdetails\.(\w+)/g, (pointer, name) => {
+    const value = details[name];
+    if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string')) {
+      return value.join(', ');
+    }
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : pointer;
+  });
 
 /** What the local chain's faucet gives a wallet that lacks it. */
 const LACKING: ReadonlyMap<string, string> = new Map([

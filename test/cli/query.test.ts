@@ -10,6 +10,12 @@ import { problem } from '../../src/errors.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';
 
+const REFUSALS = new Map([
+  ['several', problem('ambiguous_case_id', { candidates: ['1:24-cv-00042', '3:24-cv-00042'] })],
+  ['closed', problem('court_unavailable', { retry_after: 7 })],
+  ['down', problem('service_unavailable', { component: 'read_store', retry_after: 2 })],
+]);
+
 let world: World;
 let directory: string;
 beforeAll(async () => {
@@ -17,6 +23,8 @@ beforeAll(async () => {
   world = await openWorld({
     patience: { settlementMs: 200 },
     answer: async (caseId, call) => {
+      const refusal = REFUSALS.get(caseId);
+      if (refusal) return refusal;
       if (caseId === 'nowhere') return problem('case_not_found', { enqueued: false });
       const filing = {
         entry_number: 12,
@@ -161,6 +169,16 @@ describe('docket query says what went wrong and what to do', () => {
     expect([result.code, spent]).toEqual([EXIT.found, 0n]);
     expect(result.err).toContain('case_not_found: No such case is known.');
     expect(result.out).toBe('');
+  });
+
+  it.each([
+    ['several', EXIT.found, /^Repeat the request with one of 1:24-cv-00042, 3:24-cv-00042\.$/m],
+    ['closed', EXIT.unavailable, /^Ask again after 7 seconds; /m],
+    ['down', EXIT.unavailable, /^service_unavailable \(read_store\): .* Nothing was charged\.$/m],
+  ])('in words that need no details: %s', async (caseId, expected, words) => {
+    const { code, err } = await query(caseId, '--keypair', await keyFile(await world.wallet()));
+    expect([code, err]).toEqual([expected, expect.stringMatching(words)]);
+    expect(err).not.toMatch(/details\./);
   });
 
   it('in JSON too, a refusal and a wrong option alike: one object on stdout', async () => {
