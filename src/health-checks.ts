@@ -1,7 +1,7 @@
 /** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
-import { type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
+import { type Advice, type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
 import type { Clock } from './instant.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
 import { oldestOverdue } from './queries/delivery-standing.ts';
@@ -55,6 +55,17 @@ export interface CheckedParts {
   /** Left out where no part of the storage is on a disk of ours. */
   readonly freeBytes?: (() => Promise<number | null>) | undefined;
 }
+
+const CHAIN_ADVICE: Advice = {
+  code: 'chain_unreachable',
+  hint: 'Check SOLANA_RPC_URL and the network; several endpoints may be given. Nothing is sold or charged meanwhile.',
+};
+
+/** For parts that cannot be looked at (`watchHealth`). */
+export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
+  chain: CHAIN_ADVICE,
+  payment_receiver: CHAIN_ADVICE,
+};
 
 /** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
 export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
@@ -110,19 +121,27 @@ async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
 /** Asked now: a blockhash stays good for a while after the chain has gone. */
 async function chainAnswers({ chain, blockhashes }: CheckedParts): Promise<Finding> {
   await chain.blockHeight('processed');
-  return blockhashes.latest() ? NOMINAL : down('no endpoint has given a recent blockhash');
+  return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
 }
 
 /** A low balance of the fee payer is an alarm before it is a failure. */
 async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Finding> {
+  const { feePayer, payTo, mint } = receiver;
   const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
+  const sendSol = `Send SOL to ${feePayer}: it pays the network’s fees of x402 payments.`;
   if (lacks.includes('fee_payer_funds')) {
-    return down(`the fee payer ${receiver.feePayer} has ${feePayerLamports} lamports: too little for network fees`);
+    const reason = `the fee payer ${feePayer} has ${feePayerLamports} lamports: too little for network fees`;
+    return { ...down(reason), code: 'fee_payer_empty', hint: sendSol };
   }
   if (lacks.includes('token_account')) {
-    return down(`${receiver.payTo} has no USDC token account (${tokenAccount}); it must be made before it can be paid`);
+    const reason = `${payTo} has no USDC token account (${tokenAccount}); it must be made before it can be paid`;
+    const hint = `Make it: spl-token create-account ${mint} --owner ${payTo} --fee-payer KEYPAIR; or send it any USDC from a wallet.`;
+    return { ...down(reason), code: 'token_account_missing', hint };
   }
-  if (feePayerLow) return degraded(`the fee payer ${receiver.feePayer} has only ${feePayerLamports} lamports left`);
+  if (feePayerLow) {
+    const reason = `the fee payer ${feePayer} has only ${feePayerLamports} lamports left`;
+    return { ...degraded(reason), code: 'fee_payer_low', hint: sendSol };
+  }
   return NOMINAL;
 }
 

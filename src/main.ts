@@ -9,7 +9,7 @@ import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createKeyCalls } from './commands/signing-key-call.ts';
 import type { Config } from './config.ts';
 import { freePorts } from './free-ports.ts';
-import { alarmsTo, healthChecks } from './health-checks.ts';
+import { alarmsTo, HEALTH_ADVICE, healthChecks } from './health-checks.ts';
 import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
@@ -96,6 +96,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
     checks: healthChecks({ ...storage, ...paymentChain, runner, masterKeys, clock }),
+    advice: HEALTH_ADVICE,
     clock,
     onChange: alarmsTo(logger),
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { alarmsTo, type CheckedParts, healthChecks } from '../src/health-checks.ts';
+import { alarmsTo, type CheckedParts, HEALTH_ADVICE, healthChecks } from '../src/health-checks.ts';
 import { type HealthWatch, isReady, watchHealth } from '../src/http/health.ts';
 import { LOOKS_TO_TELL_BETTER } from '../src/http/health-news.ts';
 import { systemClock } from '../src/instant.ts';
+import { ChainUnavailable } from '../src/solana/chain.ts';
 import { StorageFailure } from '../src/storage/storage-failure.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -14,8 +15,10 @@ function watching(names: readonly string[], parts: Partial<CheckedParts>) {
   const checks = healthChecks(parts as CheckedParts);
   const watch: HealthWatch = watchHealth({
     checks: Object.fromEntries(Object.entries(checks).filter(([name]) => names.includes(name))),
+    advice: HEALTH_ADVICE,
     clock: systemClock,
     everyMs: 60_000,
+    timeoutMs: 100,
     onChange: alarmsTo({ info: tell('info'), warn: tell('warn'), error: tell('error') }),
   });
   return { watch, told };
@@ -83,6 +86,45 @@ describe('a part of the storage that fails', () => {
       failure = null;
       await watch.refresh();
       expect(isReady(watch.health())).toBe(true);
+    } finally {
+      watch.stop();
+    }
+  });
+});
+
+describe('what money needs', () => {
+  const receiver = {
+    payTo: '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW',
+    feePayer: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+    mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  };
+  const holding = (lamports: bigint, tokens: object | null) => ({
+    blockHeight: async () => 1,
+    balance: async () => lamports,
+    tokenBalance: async () => tokens,
+  });
+  const failing = (fail: () => Promise<never>) => ({ blockHeight: fail, balance: fail, tokenBalance: fail });
+  const silent = failing(() => new Promise<never>(() => {}));
+  const gone = failing(async () => {
+    throw new ChainUnavailable('no endpoint answers');
+  });
+  const SOL = 1_000_000_000n;
+
+  it.each([
+    ['chain', 'does not answer', silent, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['chain', 'cannot be reached', gone, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['chain', 'gave no blockhash', holding(SOL, {}), 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['payment_receiver', 'does not answer', silent, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['payment_receiver', 'has no SOL', holding(0n, {}), 'down', 'fee_payer_empty', receiver.feePayer],
+    ['payment_receiver', 'has little SOL', holding(SOL / 100n, {}), 'degraded', 'fee_payer_low', receiver.feePayer],
+    ['payment_receiver', 'cannot be paid', holding(SOL, null), 'down', 'token_account_missing', receiver.payTo],
+  ])('says of %s, which %s, what to do about it', async (part, _, chain, status, code, hint) => {
+    const blockhashes = { latest: () => null };
+    const { watch, told } = watching([part], { chain, receiver, blockhashes } as unknown as CheckedParts);
+    try {
+      await watch.refresh();
+      expect(watch.health()[part]).toMatchObject({ status, code, hint: expect.stringContaining(hint) });
+      expect(told).toEqual([expect.objectContaining({ alarm: `${part}_${status}`, code })]);
     } finally {
       watch.stop();
     }

@@ -38,6 +38,9 @@ export const NOMINAL: Finding = { status: 'nominal', reason: null };
 /** Looks at a part; one that throws, or takes too long, is down for that reason. */
 export type Check = () => Promise<Finding> | Finding;
 
+/** Of a part that cannot be looked at, whatever the reason: what kind of trouble that is, and what to do about it. */
+export type Advice = Required<Pick<PartHealth, 'code' | 'hint'>>;
+
 export interface HealthWatch {
   health(): Health;
   /** Looks at every part now; resolves once all have answered. */
@@ -47,6 +50,8 @@ export interface HealthWatch {
 
 export interface HealthWatchOptions {
   readonly checks: Readonly<Record<string, Check>>;
+  /** By the part's name; for one whose check throws or takes too long. */
+  readonly advice?: Readonly<Record<string, Advice>>;
   readonly clock: Clock;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
@@ -59,6 +64,7 @@ const STARTING = 'starting';
 /** Looks at every part again and again. Until its first look a part is down: starting. */
 export function watchHealth({
   checks,
+  advice = {},
   clock,
   everyMs = 2_000,
   timeoutMs = 5_000,
@@ -73,7 +79,7 @@ export function watchHealth({
   let looking: Promise<void> | null = null;
 
   const look = async (name: string, check: Check): Promise<void> => {
-    const finding = await withinTime(check, timeoutMs);
+    const finding = await withinTime(check, timeoutMs, advice[name]);
     const { status, reason } = finding;
     const before = parts.get(name);
     const since = before?.status === status ? before.since : toInstant(clock.now());
@@ -97,15 +103,18 @@ export function watchHealth({
   return { health: () => current, refresh, stop: () => clearInterval(timer) };
 }
 
-async function withinTime(check: Check, timeoutMs: number): Promise<Finding> {
+async function withinTime(check: Check, timeoutMs: number, advice?: Advice): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((resolve) => {
-    timer = setTimeout(() => resolve({ status: 'down', reason: `no answer within ${timeoutMs} ms` }), timeoutMs);
+    timer = setTimeout(
+      () => resolve({ status: 'down', reason: `no answer within ${timeoutMs} ms`, ...advice }),
+      timeoutMs,
+    );
   });
   try {
     return await Promise.race([Promise.resolve().then(check), late]);
   } catch (error) {
-    return { status: 'down', reason: error instanceof Error ? error.message : String(error) };
+    return { status: 'down', reason: error instanceof Error ? error.message : String(error), ...advice };
   } finally {
     clearTimeout(timer);
   }
