@@ -161,7 +161,7 @@ export const ERROR_CATALOGUE = {
   court_not_covered: entry(
     422,
     'This court is not covered.',
-    'details.suggestions names the nearest covered courts; GET /v2/status lists all of them.',
+    'Use one of details.suggestions, the nearest covered courts, or find the court in GET /v2/status.',
     {
       received: 'What was sent.',
       coverage: 'planned: listed, and not yet to be queried. unknown: no court has this code.',

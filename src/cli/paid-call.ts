@@ -232,7 +232,9 @@ function refusal(status: number, body: unknown, { wallet, isLocal, isRepeated }:
     return refused(`${message} The wallet lacks ${String(details.shortfall_usd)} USDC.`, hint);
   }
   const issues = Array.isArray(details.issues) ? details.issues.map((issue) => `\n  ${JSON.stringify(issue)}`) : [];
-  const charge = status === 404 || (status >= 500 && code !== 'result_damaged') ? ' Nothing was charged.' : '';
+  // Said of what may have had a payment with it; of a payment itself its own message says it.
+  const isQuery = status === 404 || code === 'ambiguous_case_id' || (status >= 500 && code !== 'result_damaged');
+  const charge = isQuery ? ' Nothing was charged.' : '';
   return refused(`${code}${reason}: ${message}${charge}${issues.join('')}`, hint);
 }
 

@@ -172,7 +172,11 @@ describe('docket query says what went wrong and what to do', () => {
   });
 
   it.each([
-    ['several', EXIT.found, /^Repeat the request with one of 1:24-cv-00042, 3:24-cv-00042\.$/m],
+    [
+      'several',
+      EXIT.found,
+      /^ambiguous_case_id: .* Nothing was charged\.\nRepeat the request with one of 1:24-cv-00042, 3:24-cv-00042\.$/m,
+    ],
     ['closed', EXIT.unavailable, /^Ask again after 7 seconds; /m],
     ['down', EXIT.unavailable, /^service_unavailable \(read_store\): .* Nothing was charged\.$/m],
   ])('in words that need no details: %s', async (caseId, expected, words) => {
