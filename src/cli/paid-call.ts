@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readConfig } from '../config.ts';
 import { reachableHost } from '../listen.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
+import { refusal } from './paid-refusal.ts';
 import type { Dialect } from './paying-fetch.ts';
 import { chainUnreachable, walletOf } from './query-wallet.ts';
 import { baseUnitsOf } from './usd.ts';
@@ -24,13 +25,6 @@ const PENDING_PATIENCE_MS = 90_000;
 /** How long a request whose connection broke is repeated: a service that restarts is back by then. */
 const REPEATS = { patienceMs: 60_000, pauseMs: 500 };
 
-const ErrorAnswer = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    details: z.looseObject({ hint: z.string().optional() }),
-  }),
-});
 const PendingAnswer = z.object({
   payment: z.object({ transaction: z.string(), result_url: z.string(), retry_after: z.number() }),
 });
@@ -117,6 +111,21 @@ export async function payFor(
   return { body, transaction, wallet: key.address, resultUrl };
 }
 
+/**
+ * What was bought, in the form that is shown.
+ * @throws CliError that names what was paid, and where the answer stays, if it has another form
+ */
+export function readAnswer<Answer>(schema: z.ZodType<Answer>, { body, transaction, resultUrl }: PaidCall): Answer {
+  const { data, success } = schema.safeParse(body);
+  if (success) return data;
+  throw new CliError(
+    'The answer has no form known here; it was paid for.',
+    resultUrl === null ? `Its transaction: ${transaction ?? 'unknown'}` : `It stays, free, at ${resultUrl}`,
+    EXIT.unavailable,
+    { code: 'answer_unreadable', transaction, result_url: resultUrl, answer: body },
+  );
+}
+
 /** What a client's error means to the person who ran the command. */
 function explained(error: unknown, { url, rpcUrl, maxUsd }: { url: string; rpcUrl: string; maxUsd: string }): Error {
   const text = messagesOf(error);
@@ -168,8 +177,12 @@ function messagesOf(error: unknown): string {
 function receiptOf({ headers }: Response): string | null {
   const text = headers.get('payment-response') ?? headers.get('x-payment-response');
   if (text === null) return null;
-  const parsed = ReceiptText.safeParse(JSON.parse(Buffer.from(text, 'base64').toString('utf8')));
-  return parsed.success ? parsed.data.transaction : null;
+  try {
+    return ReceiptText.parse(JSON.parse(Buffer.from(text, 'base64').toString('utf8'))).transaction;
+  } catch {
+    // The answer is paid for, whatever the receipt says.
+    return null;
+  }
 }
 
 /** The chain has not said yet: the answer appears at its result URL, free. */
@@ -177,7 +190,15 @@ async function untilSettled(
   first: Response,
   context: CliContext,
 ): Promise<{ readonly response: Response; readonly transaction: string; readonly resultUrl: string }> {
-  const { payment } = PendingAnswer.parse(await first.json());
+  const pending = PendingAnswer.safeParse(await first.json().catch(() => null));
+  if (!pending.success) {
+    throw new CliError(
+      'The service answered 202, that the payment is not settled yet, in no form known here.',
+      'Do not pay again before you have looked at the wallet: docket wallet balance ADDRESS.',
+      EXIT.unavailable,
+    );
+  }
+  const { payment } = pending.data;
   note(context, `The payment ${payment.transaction} is not settled yet; waiting for ${payment.result_url}`);
   const deadline = performance.now() + PENDING_PATIENCE_MS;
   while (performance.now() < deadline) {
@@ -194,62 +215,3 @@ async function untilSettled(
     { code: 'payment_pending', transaction: payment.transaction, result_url: payment.result_url },
   );
 }
-
-interface Refused {
-  readonly wallet: string;
-  /** Whether test money can be had for the asking. */
-  readonly isLocal: boolean;
-  /** Whether an earlier answer to the same payment may have been lost. */
-  readonly isRepeated: boolean;
-}
-
-function refusal(status: number, body: unknown, { wallet, isLocal, isRepeated }: Refused): CliError {
-  const parsed = ErrorAnswer.safeParse(body);
-  if (!parsed.success) {
-    return new CliError(
-      `The service answered ${status} in no form known here.`,
-      'Is --url the service?',
-      EXIT.unavailable,
-    );
-  }
-  const { code, message, details } = parsed.data.error;
-  const why = details.reason ?? details.component;
-  const reason = typeof why === 'string' ? ` (${why})` : '';
-  const exitCode = status === 400 ? EXIT.usage : status >= 500 || status === 429 ? EXIT.unavailable : EXIT.found;
-  const { accepts: _terms, hint: advised, ...facts } = details;
-  const refused = (text: string, hint: string) => new CliError(text, hint, exitCode, { code, status, details: facts });
-  if (code === 'payment_already_used' && isRepeated && typeof details.transaction === 'string') {
-    return refused(
-      `The answer is lost; the payment for it was submitted as transaction ${details.transaction}.`,
-      'This dialect has no name for a request by which its answer could be asked for again; --dialect v2 has.',
-    );
-  }
-  const lacks = isLocal ? LACKING.get(String(details.reason)) : undefined;
-  const hint = lacks
-    ? `Give it test money: docket wallet fund ${wallet} ${lacks}`
-    : spelt(advised ?? 'See /docs/errors.', details);
-  if (details.reason === 'insufficient_funds') {
-    return refused(`${message} The wallet lacks ${String(details.shortfall_usd)} USDC.`, hint);
-  }
-  const issues = Array.isArray(details.issues) ? details.issues.map((issue) => `\n  ${JSON.stringify(issue)}`) : [];
-  // Said of what may have had a payment with it; of a payment itself its own message says it.
-  const isQuery = status === 404 || code === 'ambiguous_case_id' || (status >= 500 && code !== 'result_damaged');
-  const charge = isQuery ? ' Nothing was charged.' : '';
-  return refused(`${code}${reason}: ${message}${charge}${issues.join('')}`, hint);
-}
-
-/** A hint that points at details, with what they say: a person is not shown the details. */
-const spelt = (hint: string, details: Readonly<Record<string, unknown>>): string =>
-  hint.replace(/\bdetails\.(\w+)/g, (pointer, name) => {
-    const value = details[name];
-    if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string')) {
-      return value.join(', ');
-    }
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : pointer;
-  });
-
-/** What the local chain's faucet gives a wallet that lacks it. */
-const LACKING: ReadonlyMap<string, string> = new Map([
-  ['insufficient_funds', '--usdc 10'],
-  ['insufficient_sol_for_network_fee', '--sol 0.01'],
-]);

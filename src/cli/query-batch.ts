@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
-import { type PayingOptions, payFor } from './paid-call.ts';
+import { type PayingOptions, payFor, readAnswer } from './paid-call.ts';
 
 const Filing = z.object({
   entry_number: z.number().nullable(),
@@ -56,8 +56,9 @@ export async function queryBatch(file: string, options: BatchOptions, context: C
     body: JSON.stringify(batch),
   };
   const paying = { ...options, maxUsd: options.maxUsd ?? String(Math.max(1, size)) };
-  const { body, transaction, wallet, resultUrl } = await payFor('/v2/cases/batch', init, paying, context);
-  const { meta, results } = BatchAnswer.parse(body);
+  const paid = await payFor('/v2/cases/batch', init, paying, context);
+  const { body, transaction, wallet, resultUrl } = paid;
+  const { meta, results } = readAnswer(BatchAnswer, paid);
   if (options.json) {
     printJson(context, {
       wallet,

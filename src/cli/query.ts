@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type AddCommand, type CliContext, CliError, print, printJson } from './command.ts';
-import { type PaidCall, type PayingOptions, payFor } from './paid-call.ts';
+import { type PaidCall, type PayingOptions, payFor, readAnswer } from './paid-call.ts';
 import { CaseAnswer, printFilings, queryBatch } from './query-batch.ts';
 
 interface QueryOptions extends Omit<PayingOptions, 'maxUsd'> {
@@ -100,8 +100,9 @@ function parametersOf(options: QueryOptions): URLSearchParams {
   return search;
 }
 
-function show({ body, transaction, wallet, resultUrl }: PaidCall, json: boolean, context: CliContext): void {
-  const answer = CaseAnswer.parse(body);
+function show(paid: PaidCall, json: boolean, context: CliContext): void {
+  const { body, transaction, wallet, resultUrl } = paid;
+  const answer = readAnswer(CaseAnswer, paid);
   const { queried_at, query_cost_usd } = answer.meta;
   if (json) {
     printJson(context, {

@@ -69,6 +69,26 @@ async function breaking(cut: Cut, times = 1): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
+/** In front of the service; gives what was bought another form. */
+async function spoiling(spoil: { receipt?: string; body?: string }): Promise<string> {
+  const proxy = createServer((request, response) => {
+    const { method, url, headers } = request;
+    const onward = ask(world.url + url, { method, headers }, async (answer) => {
+      const body = await buffer(answer);
+      const { receipt } = spoil;
+      const bought = answer.statusCode === 200;
+      const said = bought && receipt ? { 'payment-response': receipt, 'x-payment-response': receipt } : {};
+      const { 'content-length': _, ...kept } = answer.headers;
+      response.writeHead(answer.statusCode ?? 500, { ...kept, ...said }).end(bought ? (spoil.body ?? body) : body);
+    });
+    request.pipe(onward);
+  });
+  answersByOwnRoutes(proxy);
+  proxies.push(proxy);
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
 async function query(wallet: Keypair, url: string, ...more: readonly string[]) {
   const file = join(directory, `${wallet.publicKey.toBase58()}.json`);
   await writeFile(file, JSON.stringify([...wallet.secretKey]));
@@ -118,6 +138,26 @@ describe('docket query, where the connection breaks', () => {
     expect(spent).toBe(990_000n);
     expect(new Set(result.map(([, transaction]) => transaction)).size).toBe(1);
     expect(result.map(([code]) => code)).toEqual([EXIT.ok, EXIT.ok, EXIT.ok]);
+  });
+});
+
+describe('docket query, where something between changes the answer', () => {
+  it.each(['v2', 'v1', 'self'])('in dialect %s gives what was paid for, whatever the receipt says', async (dialect) => {
+    for (const receipt of ['junk', Buffer.from('[]').toString('base64')]) {
+      const url = await spoiling({ receipt });
+      const { code, out, err } = await query(await world.wallet(), url, '--dialect', dialect);
+      expect([code, err]).toEqual([EXIT.ok, '']);
+      expect(JSON.parse(out)).toMatchObject({ charged_usd: 0.99, result_url: expect.stringContaining('/v2/results/') });
+    }
+  });
+
+  it.each(['', '<html>', '{}', 'null'])('says what was paid, and where the answer stays: %j', async (body) => {
+    const { code, out, err } = await query(await world.wallet(), await spoiling({ body }));
+    expect(code).toBe(EXIT.unavailable);
+    expect(err).not.toContain('Unexpected');
+    const { error } = JSON.parse(out);
+    const kept = await fetch(error.result_url);
+    expect([kept.status, error.transaction]).toEqual([200, expect.stringMatching(/^\w{80,}$/)]);
   });
 });
 
