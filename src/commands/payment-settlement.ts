@@ -154,6 +154,11 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
 const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;
 const LAST_LOOK_MS = 250;
+/**
+ * How long the last round may take when time is up, milliseconds. A silent endpoint holds each call for seconds, and a
+ * round has several: the caller, whose patience ends too, is told 202 rather than nothing.
+ */
+const LAST_ROUND_WITHIN_MS = 1_000;
 
 export interface Watch {
   /** When to give up waiting, by the monotonic clock (`performance.now()`), milliseconds. */
@@ -176,22 +181,37 @@ export async function settle(
 ): Promise<Loaded<Payment>> {
   const { submission } = submitted.state;
   const look = () => lookAt(ports.chain, submission.transaction);
-  // The first look goes with the broadcast, in the same request where others are under way: an endpoint that has seen
-  // the transaction land by the time it answers says so at once.
-  let [sighting] = await Promise.all([look(), broadcast(ports.chain, submission)]);
-  let sentAt = performance.now();
-  for (let looks = 0; ; looks++) {
-    if (looks > 0) sighting = await look();
+  let sentAt = Number.POSITIVE_INFINITY;
+  const round = async (): Promise<Sighting> => {
+    let sighting = await look();
     if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
       sighting = await lookForExpiry(ports.chain, submission);
       if (sighting.seen === 'not_yet') await broadcast(ports.chain, submission, { everywhere: true });
       sentAt = performance.now();
     }
-    const command = commandFor(sighting);
-    if (command) return recordOutcome(ports, stream, submitted, command, context);
-    const lookAfterMs = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
-    if (lookAfterMs <= 0 || signal.aborted) return submitted;
-    // After a pause that was cut short there is one last look, and then the answer is 202.
-    await pause(lookAfterMs, signal);
+    return sighting;
+  };
+  // The first look goes with the broadcast, in the same request where others are under way: an endpoint that has seen
+  // the transaction land by the time it answers says so at once.
+  const first = async (): Promise<Sighting> => {
+    const [sighting] = await Promise.all([look(), broadcast(ports.chain, submission)]);
+    sentAt = performance.now();
+    return sighting;
+  };
+  const over = new AbortController();
+  const late = sleep(until + LAST_ROUND_WITHIN_MS - performance.now(), null, { signal: over.signal }).catch(() => null);
+  try {
+    for (let looks = 0; ; looks++) {
+      const sighting = await Promise.race([looks === 0 ? first() : round(), late]);
+      if (sighting === null) return submitted;
+      const command = commandFor(sighting);
+      if (command) return await recordOutcome(ports, stream, submitted, command, context);
+      const lookAfterMs = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
+      if (lookAfterMs <= 0 || signal.aborted) return submitted;
+      // After a pause that was cut short there is one last look, and then the answer is 202.
+      await pause(lookAfterMs, signal);
+    }
+  } finally {
+    over.abort();
   }
 }

@@ -43,6 +43,28 @@ const recovered = () =>
     ({ pending }) => pending === 0,
   );
 
+describe('a chain that holds every call from the broadcast on', () => {
+  it('is waited for no longer than a payment is: 202, and the answer at its result URL once it speaks', async () => {
+    const never = () => new Promise<never>(() => {});
+    world.disturb({
+      signatureStatus: never,
+      blockHeight: never,
+      send: async (wire) => {
+        await world.chain.send(wire);
+        return never();
+      },
+    });
+    const began = performance.now();
+    const answer = await world.get('/v2/case?q=held', world.pay(wallet));
+    expect(answer.status).toBe(202);
+    // Its patience is 900 ms here; a last round may take a second more.
+    expect(performance.now() - began).toBeLessThan(10_000);
+    world.disturb();
+    await recovered();
+    expect((await result(requestOf(answer))).status).toBe(200);
+  });
+});
+
 describe('twenty copies of one payment on four nodes that know nothing of each other', () => {
   it('are charged once and answered once', async () => {
     const nodes = await Promise.all(Array.from({ length: 4 }, () => world.serve(createPurchasing(world.ports))));
