@@ -127,7 +127,7 @@ export const ERROR_CATALOGUE = {
   payment_already_used: entry(
     409,
     'This payment has already bought an answer.',
-    'Sign again with a newer blockhash or a unique memo. A paid answer stays at its Content-Location for 30 days.',
+    'To buy another answer, which is charged anew, sign again with a newer blockhash or a unique memo. What this payment bought stays, free, at its Content-Location for 30 days.',
     {
       transaction: 'The signature of the transfer; null while another request is still at work with the payment.',
       result_hint: 'Where the answer that it bought can be fetched by its owner.',

@@ -163,7 +163,9 @@ describe('a used payment', () => {
       status: 409,
       json: { error: { code: 'payment_already_used', details: { retry_after: 1, result_hint: expect.any(String) } } },
     });
-    const { transaction } = again.json.error.details;
+    const { transaction, hint } = again.json.error.details;
+    // Whoever only repeats a request must not be led to pay for it twice.
+    expect(hint).toMatch(/another answer, which is charged anew, .*newer blockhash.*stays, free/);
     expect(await world.chain.signatureStatus(transaction)).toMatchObject({ error: null });
     expect(again.text).not.toContain(bought.json.meta.request_id);
     expect((await uncharged(payment, '/v2/monitor?q=a')).status).toBe(409);
