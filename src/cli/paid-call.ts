@@ -132,6 +132,10 @@ function explained(error: unknown, { url, rpcUrl, maxUsd }: { url: string; rpcUr
   if (/\bspendControls\.maxAmountPerPayment\b|more than \$/.test(text)) {
     return new CliError(`The call costs more than $${maxUsd}.`, 'Allow more with --max-usd.', EXIT.found);
   }
+  if (/\bspendControls: only default assets\b|which is not USDC$/.test(text)) {
+    const hint = `Nothing was signed. Is ${url} the service that you mean?`;
+    return new CliError('The service asks for a token that is not USDC.', hint, EXIT.found);
+  }
   const isUnreachable = /fetch failed|ECONNREFUSED|ENOTFOUND/.test(text);
   if (/Failed to create payment payload/.test(text)) {
     if (isUnreachable) return chainUnreachable(rpcUrl);

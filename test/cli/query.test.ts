@@ -8,6 +8,7 @@ import { EXIT } from '../../src/cli/command.ts';
 import { main } from '../../src/cli/main.ts';
 import { problem } from '../../src/errors.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
+import { asksFor } from '../clients/dear-service.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';
 
 const REFUSALS = new Map([
@@ -159,6 +160,14 @@ describe('docket query says what went wrong and what to do', () => {
     expect([result.code, spent]).toEqual([EXIT.found, 0n]);
     expect(result.err).toContain(message);
     expect(result.err).toContain(hint);
+  });
+
+  it('a token that is no US dollar, and signs nothing for it', async () => {
+    const dear = await asksFor(world.url, { asset: 'So11111111111111111111111111111111111111112' });
+    const wallet = ['--keypair', await keyFile(await world.wallet()), '--url', dear.url];
+    const { code, err } = await query('a', ...wallet, '--dialect', 'self');
+    dear.close();
+    expect([code, err, dear.payments]).toEqual([EXIT.found, expect.stringContaining('not USDC'), []]);
   });
 
   it('an unknown case, which costs nothing', async () => {

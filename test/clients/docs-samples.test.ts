@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../payments/world.ts';
+import { asksFor } from './dear-service.ts';
 import { guideOf, runSample, sampleWith } from './readme-samples.ts';
 
 let world: World;
@@ -19,5 +20,19 @@ describe('the words of the documentation', () => {
     const { result, spent } = await world.moved(wallet, () => runSample(sample, world, wallet));
     expect([spent, world.asked.at(-1)]).toEqual([990_000n, '3:24-cv-00042']);
     expect(result).toContain(wallet.publicKey.toBase58());
+  });
+
+  it.each([
+    ['a dearer call', { maxAmountRequired: '1000001' }],
+    ['another token', { asset: 'So11111111111111111111111111111111111111112' }],
+  ])('payments: the transfer by hand signs nothing for %s', async (_, terms) => {
+    const dear = await asksFor(world.url, terms);
+    try {
+      const sample = sampleWith('@solana/web3.js', guideOf('payments', dear.url, world.rpcUrl));
+      await expect(runSample(sample, world, await world.wallet())).rejects.toThrow(/not 1 USDC at most/);
+      expect(dear.payments).toEqual([]);
+    } finally {
+      dear.close();
+    }
   });
 });

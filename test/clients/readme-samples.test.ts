@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../payments/world.ts';
+import { asksFor } from './dear-service.ts';
 import { runSample, sampleWith } from './readme-samples.ts';
 
 let world: World;
@@ -14,6 +15,20 @@ describe('the README’s own words', () => {
     const { result, spent } = await world.moved(wallet, () => runSample(sampleWith(packageName), world, wallet));
     expect([spent, world.asked.at(-1)]).toEqual([990_000n, '3:24-cv-00042']);
     expect(result).toContain(wallet.publicKey.toBase58());
+  });
+
+  it.each([
+    ['a dearer call', { maxAmountRequired: '1000001' }],
+    ['another token', { asset: 'So11111111111111111111111111111111111111112' }],
+  ])('sign no transfer by hand for %s', async (_, terms) => {
+    const dear = await asksFor(world.url, terms);
+    try {
+      const sample = runSample(sampleWith('@solana/web3.js'), { ...world, url: dear.url }, await world.wallet());
+      await expect(sample).rejects.toThrow(/not 1 USDC at most/);
+      expect(dear.payments).toEqual([]);
+    } finally {
+      dear.close();
+    }
   });
 
   it('sign a transfer by hand in about twenty lines', () => {

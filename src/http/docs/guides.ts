@@ -41,6 +41,7 @@ export function guideText(name: GuideName, facts: DocsFacts): string {
     rpc_url: localRpcUrl ?? '',
     v2_rpc: localRpcUrl === null ? '' : `, { rpcUrl: '${localRpcUrl}' }`,
     v1_network: network.v1,
+    usdc_mint: network.usdcMint,
     v1_rpc: localRpcUrl === null ? '' : `, undefined, { svmConfig: { rpcUrl: '${localRpcUrl}' } }`,
     sandbox_key_id: SANDBOX_KEY_ID,
     sandbox_secret: SANDBOX_SECRET,
