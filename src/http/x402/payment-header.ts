@@ -7,7 +7,7 @@ import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schem
 import { type Problem, problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { nestingOf } from '../nesting.ts';
-import { readPaymentIdentifier } from './payment-identifier.ts';
+import { IDENTIFIER_RULE, readPaymentIdentifier } from './payment-identifier.ts';
 
 /** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
 export const PAYMENT_HEADERS = ['payment-signature', 'x-payment', 'x402-payment'] as const;
@@ -67,7 +67,7 @@ function readEnvelope(envelope: Readonly<Record<string, unknown>>, network: Netw
       if (!data) return unreadable('schema');
       const { scheme, network: named, extra } = data.accepted;
       const read = readPaymentIdentifier(data.extensions);
-      if ('unreadable' in read) return unreadable('payment_identifier');
+      if ('unreadable' in read) return unreadable('payment_identifier', IDENTIFIER_RULE);
       const memo = typeof extra?.memo === 'string' ? extra.memo : null;
       return readTransaction(2, scheme, named, data.payload, { memo, identifier: read.identifier }, network);
     }
@@ -120,7 +120,8 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 /** The payment cannot be read at all. */
-export const unreadable = (reason: string): Problem => problem('invalid_payment', { reason });
+export const unreadable = (reason: string, hint?: string): Problem =>
+  problem('invalid_payment', hint === undefined ? { reason } : { reason, hint });
 
 /** The payment can be read, and is none of ours. */
 export const rejectedPayment = (reason: string): Problem => problem('payment_rejected', { reason });

@@ -9,6 +9,8 @@ const PATTERN = '^[a-zA-Z0-9_-]+$';
 const LEAST_LENGTH = 16;
 const MOST_LENGTH = 128;
 const IDENTIFIER = new RegExp(PATTERN);
+/** What is wrong with an identifier that is none. */
+export const IDENTIFIER_RULE = `A payment-identifier is info.id, of ${LEAST_LENGTH} to ${MOST_LENGTH} letters, digits, - and _.`;
 
 /** What a 402 says of it: offered, never required. */
 export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {

@@ -100,6 +100,8 @@ describe('a payment identifier', () => {
   it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('so is an extension of another shape (%j)', (extension) =>
     expect(reasonOf(withExtension(extension))).toEqual(['invalid_payment', 'payment_identifier']),
   );
+  it('that is refused says what one is', () =>
+    expect(read(withId('short'))).toMatchObject({ details: { hint: expect.stringContaining('16 to 128 letters') } }));
   it('of two headers must be one', () => {
     const other = base64({ ...second, extensions: { 'payment-identifier': { info: { id: 'b'.repeat(16) } } } });
     expect(readPayment({ 'payment-signature': withId('a'.repeat(16)), 'x-payment': other }, network)).toMatchObject({
