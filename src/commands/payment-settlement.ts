@@ -199,7 +199,7 @@ export async function settle(
     return sighting;
   };
   const over = new AbortController();
-  const late = sleep(until + LAST_ROUND_WITHIN_MS - performance.now(), null, { signal: over.signal }).catch(() => null);
+  const late = pause(until + LAST_ROUND_WITHIN_MS - performance.now(), over.signal).then(() => null);
   try {
     for (let looks = 0; ; looks++) {
       const sighting = await Promise.race([looks === 0 ? first() : round(), late]);
