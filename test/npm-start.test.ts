@@ -1,0 +1,54 @@
+/** `npm start`, as an operator or a supervisor runs and stops it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+describe('npm start', () => {
+  it('stops the service when npm is told to stop: a shell between them must not keep the signal', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+    const npm = spawn('npm', ['start', '--', '--json'], {
+      cwd: join(import.meta.dirname, '..'),
+      env: { ...process.env, DATA_DIR: folder, PORT: '0', ADMIN_PORT: '0', SOLANA_LOCAL_PORT: '0', LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that nothing is left behind where this fails.
+      detached: true,
+    });
+    try {
+      let [said, logged] = ['', ''];
+      npm.stderr.on('data', (part) => {
+        logged += part;
+      });
+      for await (const part of npm.stdout) {
+        said += part;
+        if (said.includes('adminUrl')) break;
+      }
+      const { url } = JSON.parse(said.slice(said.indexOf('{"url"')));
+      expect((await fetch(`${url}/v2/status`)).status).toBe(200);
+      npm.kill('SIGTERM');
+      await once(npm, 'exit');
+      await expect
+        .poll(
+          () =>
+            fetch(url).then(
+              () => 'answers',
+              () => 'stopped',
+            ),
+          { timeout: 15_000 },
+        )
+        .toBe('stopped');
+      expect(logged).toContain('finishing what is under way');
+    } finally {
+      if (npm.pid) {
+        try {
+          process.kill(-npm.pid, 'SIGKILL');
+        } catch {
+          // Nothing of it is left.
+        }
+      }
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
+});
