@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { SolanaNetwork } from '../config.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { AmountUnreadable, formatAmount, parseAmount } from '../solana/decimal-amount.ts';
@@ -91,6 +92,13 @@ async function fundWallet(address: string, options: FundOptions, context: CliCon
   const sol = amountOf('--sol', options.sol, SOL_DECIMALS);
   if (usdc === 0n && sol === 0n)
     throw new CliError('Nothing to give.', 'Say how much: --usdc 10, --sol 0.05, or both.');
+  const network = networkOf(context.environment);
+  if (network !== 'local') {
+    throw new CliError(
+      `Nothing was given: SOLANA_NETWORK is ${network}.`,
+      'Test money is given on the local chain alone; elsewhere send it from a wallet.',
+    );
+  }
   const url = rpcUrl(context.environment);
   const faucet = createFaucetClient(url);
   const chain = openChain(url);
@@ -114,10 +122,7 @@ async function fundWallet(address: string, options: FundOptions, context: CliCon
 
 async function showBalance(address: string, options: { json?: boolean }, context: CliContext): Promise<void> {
   assertAddress(address);
-  const network = context.environment.SOLANA_NETWORK || 'local';
-  if (network !== 'local' && network !== 'devnet' && network !== 'mainnet') {
-    throw new CliError(`SOLANA_NETWORK is ${JSON.stringify(network)}.`, 'Set it to local, devnet or mainnet.');
-  }
+  const network = networkOf(context.environment);
   if (network !== 'local' && !context.environment.SOLANA_RPC_URL) {
     // Else the local chain would be asked, and its answer taken for the cluster's.
     throw new CliError(`Where is ${network}?`, `Set SOLANA_RPC_URL to an endpoint of ${network}.`);
@@ -186,6 +191,12 @@ function amountOf(option: string, text: string | undefined, decimals: number): b
       throw new CliError(`${option}: ${error.message}.`, `Give an amount as ${option} 0.99.`);
     throw error;
   }
+}
+
+function networkOf({ SOLANA_NETWORK }: NodeJS.ProcessEnv): SolanaNetwork {
+  const network = SOLANA_NETWORK || 'local';
+  if (network === 'local' || network === 'devnet' || network === 'mainnet') return network;
+  throw new CliError(`SOLANA_NETWORK is ${JSON.stringify(network)}.`, 'Set it to local, devnet or mainnet.');
 }
 
 function rpcUrl(environment: NodeJS.ProcessEnv): string {

@@ -118,6 +118,8 @@ describe('docket wallet balance', () => {
     const asked = { SOLANA_NETWORK: network, SOLANA_LOCAL_PORT: String(chain.port) };
     const { code, out, err } = await wallet(['balance', newAddress()], asked);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining('SOLANA_RPC_URL')]);
+    const funded = await wallet(['fund', newAddress(), '--usdc', '1'], asked);
+    expect([funded.code, funded.out, funded.err]).toEqual([2, '', expect.stringContaining('Nothing was given')]);
   });
 
   it('helps with examples', async () => {
