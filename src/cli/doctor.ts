@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../callbacks/open-master-keys.ts';
@@ -38,14 +39,19 @@ function node(): Diagnosis {
 async function dataFolder(config: Config): Promise<Diagnosis> {
   const part = 'data folder';
   const { dataDirectory } = config;
+  // A look makes nothing: where the folder is not there yet, the one that it will be made in is looked at.
+  const wanted = resolve(dataDirectory);
+  let folder = wanted;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
-    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
-    accessSync(dataDirectory, constants.R_OK | constants.W_OK);
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`);
+    accessSync(folder, constants.R_OK | constants.W_OK);
   } catch (error) {
     return bad(part, textOf(error), 'Give DATA_DIR a folder that this user may write to.');
   }
-  const { reason, hint = '' } = diskFinding(await freeBytes(dataDirectory));
-  return reason === null ? good(part, dataDirectory) : bad(part, reason, hint);
+  const { reason, hint = '' } = diskFinding(await freeBytes(folder));
+  if (reason !== null) return bad(part, reason, hint);
+  return good(part, folder === wanted ? dataDirectory : `${dataDirectory}: not there yet; the first start makes it`);
 }
 
 async function storage(config: Config): Promise<readonly Diagnosis[]> {

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +24,10 @@ afterEach(async () => {
 });
 
 async function doctor(...argv: string[]) {
+  return doctorOf(directory, ...argv);
+}
+
+async function doctorOf(dataDirectory: string, ...argv: string[]) {
   const said: string[] = [];
   const sink = () =>
     new Writable({
@@ -32,7 +37,7 @@ async function doctor(...argv: string[]) {
       },
     });
   const { port } = admin.address() as AddressInfo;
-  const environment = { DATA_DIR: directory, HOST: '127.0.0.1', ADMIN_PORT: String(port) };
+  const environment = { DATA_DIR: dataDirectory, HOST: '127.0.0.1', ADMIN_PORT: String(port) };
   const code = await main(['doctor', ...argv], {
     environment,
     stdin: process.stdin,
@@ -59,4 +64,15 @@ it('says of a part of the running service what the service itself advises, else 
   expect(said).toMatch(/ok +service: callbacks +nominal\n/);
   const { checks } = JSON.parse((await doctor('--json')).said.split('\n')[0] as string);
   expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', mend: 'Make it writable.' }));
+});
+
+it('makes nothing: a folder that is not there yet stays so, and one that can never be is said to be wrong', async () => {
+  readiness = { ready: true, parts: {} };
+  const coming = join(directory, 'not', 'yet');
+  const first = await doctorOf(coming);
+  expect(first.said).toMatch(/ok +data folder +.*not there yet; the first start makes it/);
+  expect(existsSync(join(directory, 'not'))).toBe(false);
+  await writeFile(join(directory, 'file'), '');
+  const never = await doctorOf(join(directory, 'file', 'below'));
+  expect([never.code, never.said]).toEqual([1, expect.stringMatching(/WRONG data folder +.*file is not a folder/)]);
 });
