@@ -28,7 +28,8 @@ describe('npm start', () => {
       const { url } = JSON.parse(said.slice(said.indexOf('{"url"')));
       expect((await fetch(`${url}/v2/status`)).status).toBe(200);
       npm.kill('SIGTERM');
-      await once(npm, 'exit');
+      // Not until whoever holds its stderr has ended too.
+      await once(npm, 'close');
       await expect
         .poll(
           () =>
@@ -39,7 +40,13 @@ describe('npm start', () => {
           { timeout: 15_000 },
         )
         .toBe('stopped');
-      expect(logged).toContain('finishing what is under way');
+      // Where no person looks on, all of it is for who reads lines of JSON.
+      const lines = logged
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line).msg);
+      expect(lines).toEqual(expect.arrayContaining([expect.stringContaining(`answers at ${url} `), 'stopped']));
+      expect(lines).toContain('SIGTERM: finishing what is under way');
     } finally {
       if (npm.pid) {
         try {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { makeLogger } from '../logger.ts';
 import { startService } from '../main.ts';
 import { type AddCommand, note, printJson } from './command.ts';
 import { untilStopped } from './until-stopped.ts';
@@ -26,12 +27,15 @@ Examples:
       // From the signal on, whatever is under way: a start may be waiting for an endpoint that never answers.
       void stopped.then(() => setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref());
       const config = readConfig(context.environment);
-      const service = await startService(config);
+      const logger = makeLogger(config.logLevel);
+      // Whoever reads the log of a service that runs by itself reads JSON, and expects nothing else between the lines.
+      const say = (text: string) => (context.interactive ? note(context, text) : logger.info(text.trim()));
+      const service = await startService(config, { logger });
       const { url, adminUrl, rpcUrl } = service;
       if (options.json) printJson(context, { url, adminUrl, rpcUrl });
-      for (const line of service.banner) note(context, line);
+      for (const line of service.banner) say(line);
       const signal = await stopped;
-      note(context, `${signal}: finishing what is under way`);
+      say(`${signal}: finishing what is under way`);
       await service.stop();
     });
 };
