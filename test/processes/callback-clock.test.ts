@@ -220,22 +220,24 @@ describe('a wall clock that is set forward by hours', () => {
 });
 
 describe('a wall clock that is set forward again and again, faster than what waits has its turn', () => {
-  it('puts nothing off: each turn is had, in order', async () => {
+  it('keeps nobody from their turn', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     world.node();
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
     for (const id of ids) await attempts(id, 1);
-    // All twelve are due, 10 ms apart: between two jumps one of them has its turn, and no more time than that.
-    for (let turn = 1; turn <= 12; turn++) {
+    const states = () => Promise.all(ids.map(world.stateOf));
+    // All twelve are due, 10 ms apart: between two jumps one of them has its turn, and no more time than that. In which
+    // order is for the tests of the queue: whoever's attempt is recorded slowly comes back to it later than others.
+    for (let turn = 1; (await states()).some(({ attempts: made }) => made < 2); turn++) {
+      expect(turn).toBeLessThanOrEqual(3 * ids.length);
       world.forward(10_000);
       world.setForward(6 * HOUR);
       await until(() => expect(world.received).toHaveLength(12 + turn));
     }
-    await until(async () => {
-      const states = await Promise.all(ids.map(world.stateOf));
-      expect(states.map(({ attempts: made, underway }) => [made, underway])).toEqual(ids.map(() => [2, null]));
-    });
+    await until(async () => expect((await states()).every(({ underway }) => underway === null)).toBe(true));
+    const made = (await states()).reduce((sum, state) => sum + state.attempts, 0);
+    expect(made).toBe(world.received.length);
   });
 });
 
