@@ -52,7 +52,8 @@ describe('the Dockerfile', () => {
 
   it('starts the program that the package has', () => {
     const command = JSON.parse(last('CMD') ?? '[]') as string[];
-    expect(command.join(' ')).toBe(manifest.scripts.start);
+    // Npm starts a shell, which `exec` replaces by the program; here nothing stands between.
+    expect(`exec ${command.join(' ')}`).toBe(manifest.scripts.start);
     expect(command.slice(-2)).toEqual(['bin/docket.js', 'serve']);
     expect(existsSync(join(ROOT, command.at(-2) ?? ''))).toBe(true);
   });
