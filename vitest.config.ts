@@ -6,8 +6,8 @@ export default defineConfig({
     setupFiles: ['test/support/watch-answers.ts'],
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts', 'test/**/*.integration.test.ts'],
-    // Most tests wait more than they compute; by default two cores get one worker.
-    maxWorkers: 2,
+    // Most tests wait more than they compute: three workers keep two cores busy; by default those get one.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
