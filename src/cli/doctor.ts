@@ -210,7 +210,7 @@ async function chain(config: Config, serviceRuns: boolean): Promise<readonly Dia
   if (network === 'local' && !rpcUrls.length && !serviceRuns)
     return [good('chain', 'local; it starts with the service')];
   const urls = rpcUrls.length ? rpcUrls : [`http://127.0.0.1:${localPort}`];
-  const { GENESIS_HASHES } = await import('../solana/addresses.ts');
+  const { isGenesisOf } = await import('../solana/addresses.ts');
   return Promise.all(
     urls.map(async (url, index) => {
       const part = `chain ${index + 1} of ${urls.length}`;
@@ -222,7 +222,7 @@ async function chain(config: Config, serviceRuns: boolean): Promise<readonly Dia
           signal: AbortSignal.timeout(5_000),
         });
         const { result } = (await response.json()) as { result?: string };
-        if (result === GENESIS_HASHES[network]) return good(part, `${network}, reachable`);
+        if (result !== undefined && isGenesisOf(network, result)) return good(part, `${network}, reachable`);
         return bad(part, `serves another network than ${network}`, 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree.');
       } catch {
         // The cause may quote the URL, which may hold a key.

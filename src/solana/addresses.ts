@@ -1,4 +1,5 @@
 /** The addresses and network names that the service speaks of (design: payments, "Three dialects"). */
+import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import type { SolanaNetwork } from '../config.ts';
 import { deriveProgramAddress } from './derived-address.ts';
@@ -45,12 +46,28 @@ export const NETWORKS: Readonly<Record<SolanaNetwork, NetworkNames>> = {
   local: DEVNET,
 };
 
-/** Genesis hashes, by which an endpoint is known to serve the network that it is configured for. */
-export const GENESIS_HASHES: Readonly<Record<SolanaNetwork, string>> = {
+/** Genesis hashes of the public networks, by which an endpoint is known to serve the one that it is configured for. */
+export const GENESIS_HASHES: Readonly<Record<Exclude<SolanaNetwork, 'local'>, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-  local: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 };
+
+/** Whether a chain with this genesis hash can be the network: a local one is any that is none of the public ones. */
+export const isGenesisOf = (network: SolanaNetwork, genesisHash: string): boolean =>
+  network === 'local' ? !Object.values(GENESIS_HASHES).includes(genesisHash) : GENESIS_HASHES[network] === genesisHash;
+
+const GENESIS_LENGTH = 44;
+
+/**
+ * The genesis hash of a local chain, from its own 32 random bytes. It begins with the reference of the chain's CAIP-2
+ * identifier, as everywhere on Solana, and its end differs from chain to chain.
+ * @param seed 32 bytes
+ */
+export function localGenesisHash(seed: Uint8Array): string {
+  const reference = NETWORKS.local.caip2.slice('solana:'.length);
+  const own = bs58.encode(createHash('sha256').update('genesis').update(seed).digest());
+  return reference + own.slice(-(GENESIS_LENGTH - reference.length));
+}
 
 /** The 32 bytes of an address in base58, or null for any other text. */
 export function addressBytes(text: string): Uint8Array | null {

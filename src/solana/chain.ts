@@ -51,6 +51,11 @@ export class ChainUnavailable extends Error {
 
 /** Every method throws ChainUnavailable when no endpoint answers in time. */
 export interface Chain {
+  /**
+   * What each endpoint says is the hash of the chain's first block, base58, in the order of the endpoints: two chains
+   * never share one. Null for an endpoint that does not answer; throws if none of them does.
+   */
+  genesisHashes(): Promise<readonly (string | null)[]>;
   latestBlockhash(): Promise<LatestBlockhash>;
   /** @param unanimous the least height that any configured endpoint says; throws unless all of them answer */
   blockHeight(commitment: Commitment, options?: { readonly unanimous?: boolean }): Promise<number>;

@@ -44,6 +44,7 @@ const count = z.int().nonnegative();
 const LatestBlockhashResult = z.object({
   value: z.object({ blockhash: z.string().refine((text) => addressBytes(text)), lastValidBlockHeight: count }),
 });
+const GenesisHash = z.string().refine((text) => addressBytes(text));
 const EpochInfo = z.object({ absoluteSlot: count, blockHeight: count });
 const BooleanResult = z.object({ value: z.boolean() });
 const BalanceResult = z.object({ value: count });
@@ -73,6 +74,14 @@ export function createRpcChain({
   let finalizedSlot = 0;
 
   return {
+    async genesisHashes(): Promise<readonly (string | null)[]> {
+      return endpoints.askEvery({
+        method: 'getGenesisHash',
+        params: [],
+        read: (result) => GenesisHash.parse(result),
+      });
+    },
+
     async latestBlockhash(): Promise<LatestBlockhash> {
       return endpoints.ask({
         method: 'getLatestBlockhash',

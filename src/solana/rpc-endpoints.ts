@@ -132,6 +132,18 @@ export class RpcEndpoints {
   }
 
   /**
+   * What each endpoint answers, in the order of the URLs; null for one that does not.
+   * @throws ChainUnavailable if none of them answers
+   */
+  async askEvery<Answer>(question: Question<Answer>): Promise<readonly (Answer | null)[]> {
+    const options = { timeoutMs: this.#timeoutMs, alone: true };
+    const outcomes = await Promise.allSettled(this.#members.map((member) => this.#askOne(member, question, options)));
+    const answers = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null));
+    if (answers.some((answer) => answer !== null)) return answers;
+    throw this.#unavailable(question.method, outcomes.find((outcome) => outcome.status === 'rejected')?.reason);
+  }
+
+  /**
    * Asks every endpoint at once, each one time. The first answer that settles the question is given, or, when all have
    * answered or failed, the first in the order of the URLs.
    * @throws ChainUnavailable if none of them answers

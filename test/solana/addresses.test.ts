@@ -2,7 +2,14 @@ import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/sp
 import { Keypair, PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { associatedTokenAddress, GENESIS_HASHES, isAddress, NETWORKS } from '../../src/solana/addresses.ts';
+import {
+  associatedTokenAddress,
+  GENESIS_HASHES,
+  isAddress,
+  isGenesisOf,
+  localGenesisHash,
+  NETWORKS,
+} from '../../src/solana/addresses.ts';
 import { deriveProgramAddress, isOnCurve } from '../../src/solana/derived-address.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -51,8 +58,24 @@ describe('addresses', () => {
   });
 
   it('name each network by the beginning of its genesis hash', () => {
-    for (const network of ['mainnet', 'devnet', 'local'] as const) {
+    for (const network of ['mainnet', 'devnet'] as const) {
       expect(NETWORKS[network].caip2).toBe(`solana:${GENESIS_HASHES[network].slice(0, 32)}`);
+      expect(isGenesisOf(network, GENESIS_HASHES[network])).toBe(true);
+      expect(isGenesisOf('local', GENESIS_HASHES[network])).toBe(false);
     }
+    expect(isGenesisOf('mainnet', GENESIS_HASHES.devnet)).toBe(false);
+  });
+
+  it('give every local chain a genesis hash of its own under the name that all of them share', () => {
+    fc.assert(
+      fc.property(bytes32, bytes32, (seed, other) => {
+        const hash = localGenesisHash(seed);
+        expect(isAddress(hash)).toBe(true);
+        expect(`solana:${hash.slice(0, 32)}`).toBe(NETWORKS.local.caip2);
+        expect(isGenesisOf('local', hash)).toBe(true);
+        expect(isGenesisOf('devnet', hash)).toBe(false);
+        expect(localGenesisHash(other) === hash).toBe(Buffer.from(seed).equals(Buffer.from(other)));
+      }),
+    );
   });
 });

@@ -367,6 +367,16 @@ describe('the chain over several endpoints', () => {
     await expect(chain.historyFrom()).rejects.toThrow(ChainUnavailable);
   });
 
+  it('says which chain each endpoint serves, and of which it does not know', async () => {
+    const other = { type: 'result', result: '1'.repeat(32) } as const;
+    const nonsense = { type: 'result', result: 'genesis' } as const;
+    const { chain } = await across([() => pass, hang, () => nonsense, () => other]);
+    const genesis = await local.connection.getGenesisHash();
+    expect(await chain.genesisHashes()).toEqual([genesis, null, null, other.result]);
+    const { chain: dead } = await across([hang]);
+    await expect(dead.genesisHashes()).rejects.toBeInstanceOf(ChainUnavailable);
+  });
+
   it('never logs or throws what a URL keeps secret', async () => {
     const endpoint = keep(await openFaultyRpc(null, status(500)));
     const url = endpoint.url.replace('http://', 'http://user:hush@').concat('/key-hush?api-key=hush');

@@ -1,6 +1,6 @@
 /** RPC methods about slots, blockhashes and the cluster as a whole. */
 
-import { GENESIS_HASHES } from '../addresses.ts';
+import { localGenesisHash } from '../addresses.ts';
 import type { Commitment } from '../chain.ts';
 import { feeOf } from './fees.ts';
 import { type Ledger, SLOTS_PER_EPOCH } from './ledger.ts';
@@ -38,7 +38,8 @@ export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
 
   getVersion: () => ({ 'feature-set': 0, 'solana-core': VERSION }),
 
-  getGenesisHash: () => GENESIS_HASHES.local,
+  /** Each data folder's chain has its own. */
+  getGenesisHash: (ledger) => localGenesisHash(ledger.store.identity.seed),
 
   getSlot: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
 

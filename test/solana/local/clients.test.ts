@@ -17,6 +17,7 @@ import { toFacilitatorSvmSigner } from '@x402/svm';
 import { ExactSvmScheme as ClientScheme } from '@x402/svm/exact/client';
 import { ExactSvmScheme as FacilitatorScheme } from '@x402/svm/exact/facilitator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GENESIS_HASHES, NETWORKS } from '../../../src/solana/addresses.ts';
 import { MINT, tokenAccountOf } from '../payment-transactions.ts';
 import { openChain, openMarket, type TestChain } from './harness.ts';
 
@@ -102,7 +103,10 @@ describe('@solana/web3.js', () => {
 
   it('asks about the cluster', async () => {
     const { connection } = chain;
-    expect(await connection.getGenesisHash()).toBe('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG');
+    const genesis = await connection.getGenesisHash();
+    expect(`solana:${genesis.slice(0, 32)}`).toBe(NETWORKS.local.caip2);
+    expect(genesis).not.toBe(GENESIS_HASHES.devnet);
+    expect(await createSolanaRpc(chain.url).getGenesisHash().send()).toBe(genesis);
     const epoch = await connection.getEpochInfo('processed');
     expect(epoch.absoluteSlot).toBe(epoch.blockHeight);
     expect(await connection.getMinimumBalanceForRentExemption(165)).toBe(2_039_280);
