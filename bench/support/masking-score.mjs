@@ -1,0 +1,98 @@
+/**
+ * How well personal details are masked, held against labelled texts. A text marks a detail as `{kind|detail}`.
+ * Recall: the share of details of which no letter or digit is left. Precision: the share of maskings that name the right
+ * kind and remove nothing beside details.
+ */
+
+/** What a masking says it removed, by the corpus's name of the kind. */
+const KIND_OF_MARK = new Map([
+  ['address removed', 'address'],
+  ['telephone number removed', 'phone'],
+  ['e-mail address removed', 'email'],
+  ['social security number removed', 'ssn'],
+  ['social insurance number removed', 'ssn'],
+  ['taxpayer number removed', 'taxpayer'],
+  ['alien registration number removed', 'alien'],
+  ['passport number removed', 'passport'],
+  ["driver's license number removed", 'licence'],
+  ['account number removed', 'account'],
+  ['date of birth removed', 'dob'],
+]);
+export const KINDS = [...new Set(KIND_OF_MARK.values())];
+
+/** Reads the corpus: tab separated, columns id, split (`tune` or `held-out`), country (`us` or `ca`), text. */
+export function readCorpus(content) {
+  const [, ...lines] = content.split('\n');
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [id, split, country, marked] = line.split('\t');
+      let text = '';
+      const details = [];
+      for (const [, before, kind, detail] of marked.matchAll(/([^{]*)(?:\{(\w+)\|([^}]*)\})?/gu)) {
+        text += before;
+        if (kind === undefined) continue;
+        details.push({ kind, start: text.length, end: text.length + detail.length });
+        text += detail;
+      }
+      return { id, split, country, text, details };
+    });
+}
+
+const MARK = new RegExp(`\\[(${[...KIND_OF_MARK.keys()].join('|')})\\]`, 'gu');
+
+/** The stretches of `text` that marks stand for in `masked`; null where the rest of it is not the text's. */
+function removals(text, masked) {
+  const found = [];
+  let at = 0;
+  let last = 0;
+  let open = null;
+  const close = (literal, isEnd) => {
+    const start = isEnd && open !== null ? text.length - literal.length : text.indexOf(literal, at);
+    if (start < at || !text.startsWith(literal, start) || (open === null && start !== at)) return false;
+    if (open !== null) found.push({ kind: open, start: at, end: start });
+    at = start + literal.length;
+    return true;
+  };
+  for (const { 0: mark, 1: name, index } of masked.matchAll(MARK)) {
+    if (!close(masked.slice(last, index), false)) return null;
+    open = KIND_OF_MARK.get(name);
+    last = index + mark.length;
+  }
+  return close(masked.slice(last), true) && at === text.length ? found : null;
+}
+
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+
+/** @param mask `(text, country) => masked text` */
+export function scoreMasking(entries, mask) {
+  const kinds = new Map(KINDS.map((kind) => [kind, { details: 0, hidden: 0, maskings: 0, right: 0 }]));
+  const faults = [];
+  for (const { id, text, country, details } of entries) {
+    const masked = mask(text, country);
+    const removed = removals(text, masked);
+    if (removed === null) throw new Error(`${id}: the masked text is not the text with marks in it: ${masked}`);
+    const characters = (from, to, within) => {
+      for (let at = from; at < to; at += 1) {
+        if (SAYS_SOMETHING.test(text[at]) && !within.some(({ start, end }) => at >= start && at < end)) return false;
+      }
+      return true;
+    };
+    for (const { kind, start, end } of details) {
+      const counts = kinds.get(kind);
+      counts.details += 1;
+      if (characters(start, end, removed)) counts.hidden += 1;
+      else faults.push({ id, kind, fault: 'shown', detail: text.slice(start, end), masked });
+    }
+    for (const { kind, start, end } of removed) {
+      const counts = kinds.get(kind);
+      counts.maskings += 1;
+      const named = details.some((one) => one.kind === kind && one.start < end && one.end > start);
+      if (named && characters(start, end, details)) counts.right += 1;
+      else faults.push({ id, kind, fault: 'wrong', detail: text.slice(start, end), masked });
+    }
+  }
+  const sum = (field) => [...kinds.values()].reduce((total, counts) => total + counts[field], 0);
+  const all = { details: sum('details'), hidden: sum('hidden'), maskings: sum('maskings'), right: sum('right') };
+  return { kinds, all, recall: all.hidden / all.details, precision: all.right / all.maskings, faults };
+}
