@@ -25,12 +25,10 @@ let running = null;
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => running?.kill(signal));
 try {
   if (!environment.EVENTSTORE_URL) {
-    const standin = await startStandin(folder, undo, say);
-    if (standin) {
-      environment.EVENTSTORE_URL = standin.url;
-      environment.EVENTSTORE_CONTROL_URL = standin.control;
-      say(`a stand-in for EventStoreDB at ${standin.url}`);
-    }
+    const standin = await startStandin(folder, undo);
+    environment.EVENTSTORE_URL = standin.url;
+    environment.EVENTSTORE_CONTROL_URL = standin.control;
+    say(`a stand-in for EventStoreDB at ${standin.url}`);
   }
   if (!environment.MONGODB_URL) {
     await mkdir(join(folder, 'documents'));

@@ -1,0 +1,55 @@
+// The control port: plain HTTP for tests that want to know of the stand-in or to upset it.
+import { createServer } from 'node:http';
+import { LASTING, MOMENTARY } from './faults.mjs';
+
+/** Resolves to the port. `state()` is what /health tells. */
+export function control({ host, port, faults, state }) {
+  const server = createServer((request, response) => {
+    const reply = (code, body) => {
+      response.writeHead(code, { 'content-type': 'application/json' });
+      response.end(`${JSON.stringify(body)}\n`);
+    };
+    const url = new URL(request.url, 'http://standin');
+    const [, area, name, ...rest] = url.pathname.split('/');
+    if (request.method === 'GET' && area === 'health' && !name) return reply(200, state());
+    if (area !== 'faults' || rest.length)
+      return reply(404, {
+        error: 'there are GET /health, GET /faults, POST /faults/NAME, DELETE /faults and DELETE /faults/NAME',
+      });
+    try {
+      if (request.method === 'GET')
+        return reply(200, { active: faults.active, lasting: describe(LASTING), momentary: describe(MOMENTARY) });
+      if (request.method === 'POST' && name) {
+        faults.set(name, url.searchParams);
+        return reply(200, { active: faults.active });
+      }
+      if (request.method === 'DELETE') {
+        faults.clear(name);
+        return reply(200, { active: faults.active });
+      }
+      return reply(405, { error: 'GET, POST or DELETE' });
+    } catch (error) {
+      return reply(400, { error: error.message });
+    }
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () =>
+      resolve({
+        port: server.address().port,
+        close: () => {
+          server.close();
+          server.closeAllConnections();
+        },
+      }),
+    );
+  });
+}
+
+const describe = (faults) =>
+  Object.fromEntries(
+    Object.entries(faults).map(([name, { does, ...parameters }]) => [
+      name,
+      { does, parameters: Object.keys(parameters) },
+    ]),
+  );

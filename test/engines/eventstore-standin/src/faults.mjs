@@ -1,0 +1,168 @@
+// Faults on demand. A lasting fault holds until it is cleared or its `count` is used up; a momentary one happens once, at once.
+import { setTimeout as sleep } from 'node:timers/promises';
+import grpc from '@grpc/grpc-js';
+import { consumerTooSlow, notLeader, notReady, RpcError } from './errors.mjs';
+
+const { status } = grpc;
+const flag = (text) => {
+  if (!['true', 'false'].includes(text)) throw new Error('must be true or false');
+  return text === 'true';
+};
+const whole = (text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new Error('must be a whole number');
+  return Number(text);
+};
+const text = (value) => value;
+const requiresLeader = (value) => {
+  if (value !== 'requires-leader') throw new Error('can only be requires-leader');
+  return value;
+};
+const code = (name) => {
+  if (!(name in status)) throw new Error(`must be a gRPC status such as UNAVAILABLE`);
+  return name;
+};
+
+/** Every fault with its parameters: how each is read, and its default. */
+export const LASTING = {
+  silent: {
+    does: 'takes appends and deletions and never answers',
+    written: [flag, 'true'],
+    stream: [text, ''],
+    count: [whole, ''],
+  },
+  timeout: {
+    does: 'answers appends and deletions with a timeout, as a node that cannot tell in time whether they are committed',
+    written: [flag, 'true'],
+    stream: [text, ''],
+    count: [whole, ''],
+  },
+  unavailable: { does: 'fails every call with UNAVAILABLE, an open batch of appends included', count: [whole, ''] },
+  'not-ready': {
+    does: 'answers as a node that is starting: calls fail with UNAVAILABLE, batched appends with an error of their own',
+    count: [whole, ''],
+  },
+  'not-leader': {
+    does: 'sends callers to another node',
+    host: [text, ''],
+    port: [whole, ''],
+    only: [requiresLeader, ''],
+    count: [whole, ''],
+  },
+  slow: { does: 'answers late; appends are written at once', ms: [whole, '1000'] },
+};
+export const MOMENTARY = {
+  'drop-subscriptions': { does: 'ends all subscriptions without an error' },
+  'abort-subscriptions': {
+    does: 'ends all subscriptions with an error (by default that of a subscriber who is too slow)',
+    code: [code, 'ABORTED'],
+    message: [text, ''],
+  },
+  disconnect: { does: 'closes all connections' },
+};
+
+function parameters(definition, given) {
+  const out = {};
+  for (const name of given.keys())
+    if (!Array.isArray(definition[name])) throw new Error(`there is no parameter ${name}`);
+  for (const [name, specification] of Object.entries(definition)) {
+    if (!Array.isArray(specification)) continue;
+    const [read, otherwise] = specification;
+    const value = given.get(name) ?? otherwise;
+    try {
+      if (value !== '') out[name] = read(value);
+    } catch (error) {
+      throw new Error(`${name} ${error.message}`);
+    }
+  }
+  return out;
+}
+
+export class Faults {
+  #lasting = new Map();
+  #deliveries = new Set();
+  #server;
+
+  /** `server` tells its address and closes its connections. */
+  constructor(server) {
+    this.#server = server;
+  }
+
+  /** Starts a lasting fault, or does a momentary one. `given` is a URLSearchParams. Throws an Error that says what is wrong. */
+  set(name, given) {
+    if (name in LASTING) {
+      this.#lasting.set(name, parameters(LASTING[name], given));
+      return;
+    }
+    if (!(name in MOMENTARY))
+      throw new Error(
+        `there is no fault ${name}; there are ${[...Object.keys(LASTING), ...Object.keys(MOMENTARY)].join(', ')}`,
+      );
+    const options = parameters(MOMENTARY[name], given);
+    if (name === 'disconnect') return void this.#server.disconnect();
+    const error =
+      options.code &&
+      (options.code === 'ABORTED' && !options.message
+        ? consumerTooSlow()
+        : new RpcError(status[options.code], options.message ?? 'aborted by the stand-in'));
+    for (const delivery of this.#deliveries)
+      if (error) delivery.fail(error);
+      else if (name === 'drop-subscriptions') delivery.end();
+  }
+
+  clear(name) {
+    if (name) this.#lasting.delete(name);
+    else this.#lasting.clear();
+  }
+  get active() {
+    return Object.fromEntries(this.#lasting);
+  }
+  get subscriptions() {
+    return this.#deliveries.size;
+  }
+  subscribed(delivery) {
+    this.#deliveries.add(delivery);
+    delivery.whenOver(() => this.#deliveries.delete(delivery));
+  }
+
+  /** Before a call is carried out. `kind`: 'read', 'write' or 'node'. */
+  async enter(call, kind) {
+    if (this.#use('unavailable')) throw new RpcError(status.UNAVAILABLE, 'unavailable by order of the stand-in');
+    if (this.#use('not-ready')) throw Object.assign(notReady(), { inBand: 'Server Is Not Ready' });
+    const redirect = this.#lasting.get('not-leader');
+    if (
+      redirect &&
+      kind !== 'node' &&
+      (redirect.only !== 'requires-leader' || call.metadata.get('requires-leader')[0] === 'true') &&
+      this.#use('not-leader')
+    )
+      throw notLeader({ ...this.#server.address(), ...redirect });
+    if (kind !== 'write') await this.answer();
+  }
+
+  /** Carries a write out, or not. */
+  async write(streamName, write) {
+    for (const [name, result] of [
+      ['silent', { result: 'none' }],
+      ['timeout', { result: 'timeout', atOnce: true }],
+    ]) {
+      const fault = this.#lasting.get(name);
+      if (!fault || !streamName.startsWith(fault.stream ?? '') || !this.#use(name)) continue;
+      if (fault.written) await write();
+      return result;
+    }
+    return write();
+  }
+
+  /** Before an answer is sent. */
+  async answer() {
+    const slow = this.#lasting.get('slow');
+    if (slow) await sleep(slow.ms);
+  }
+
+  #use(name) {
+    const fault = this.#lasting.get(name);
+    if (!fault) return false;
+    if (fault.count !== undefined && --fault.count <= 0) this.#lasting.delete(name);
+    return true;
+  }
+}

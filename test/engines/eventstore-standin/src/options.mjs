@@ -1,0 +1,62 @@
+// The command line.
+import { parseArgs } from 'node:util';
+
+export const HELP = `eventstore-standin: a test double for EventStoreDB. It is not EventStoreDB; keep nothing in it that you need.
+
+  --db DIR            keep events in DIR; what was acknowledged survives kill -9
+  --mem-db            keep events in memory only
+  --port PORT         gRPC port (default 2113; 0 takes a free one)
+  --host ADDRESS      address to listen on (default 127.0.0.1)
+  --control-port PORT HTTP port for faults (default: none; 0 takes a free one)
+  --live-buffer N     drop live subscribers who are more than N events behind (default: 64 events and 128 KiB;
+                      a node under load drops from 32 on)
+  --fault NAME[?parameter=value&…]
+                      starts with a fault; may be repeated
+  --help
+
+It prints "listening on PORT" when it is ready, and "control on PORT" before that if there is a control port.
+
+  eventstore-standin --mem-db --port 0
+  eventstore-standin --db ./events --control-port 2114
+  eventstore-standin --mem-db --fault 'silent?written=false&count=1'
+`;
+
+/** `{ help }`, or the options; throws an Error that says what is wrong. */
+export function readOptions(argv) {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      db: { type: 'string' },
+      'mem-db': { type: 'boolean' },
+      port: { type: 'string', default: '2113' },
+      host: { type: 'string', default: '127.0.0.1' },
+      'control-port': { type: 'string' },
+      'live-buffer': { type: 'string' },
+      fault: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return { help: true };
+  if (!values.db === !values['mem-db']) throw new Error('give either --db DIR or --mem-db');
+  return {
+    directory: values.db,
+    host: values.host,
+    port: port('--port', values.port),
+    controlPort: values['control-port'] === undefined ? undefined : port('--control-port', values['control-port']),
+    hold:
+      values['live-buffer'] === undefined
+        ? undefined
+        : { events: whole('--live-buffer', values['live-buffer']), bytes: 0 },
+    faults: values.fault,
+  };
+}
+
+function whole(name, text) {
+  if (!/^\d{1,6}$/.test(text)) throw new Error(`${name} takes a whole number, not ${text}`);
+  return Number(text);
+}
+
+function port(name, text) {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${name} takes a port number, not ${text}`);
+  return Number(text);
+}
