@@ -73,7 +73,7 @@ export const ERROR_CATALOGUE = {
   invalid_payment: entry(
     400,
     'The payment cannot be read.',
-    'Send the payment as your x402 client encodes it: standard base64, one payment for each request.',
+    'Send the payment as your x402 client encodes it: base64 or base64url, padded or not; a transfer of your own may be base58. One payment for each request.',
     { reason: 'What cannot be decoded.' },
   ),
   payment_required: entry(

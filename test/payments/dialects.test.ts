@@ -1,6 +1,7 @@
 /** The table "What must hold" of the payments page, for every kind of client, on a real chain. */
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { breachesBy } from '../solana/breaches.ts';
@@ -70,6 +71,14 @@ describe.each(DIALECTS)('$name', (dialect) => {
   it('buys, and so does a legacy message', async () => {
     await buys(headersOf(building()));
     await buys(headersOf(building({ version: 'legacy' })));
+  });
+
+  it('buys in base64url and without padding; a transfer of one’s own in base58 too', async () => {
+    const inBase64 = (wire: Buffer) => Object.entries(headersOf(wire))[0] as [string, string];
+    const [name, text] = inBase64(building());
+    await buys({ [name]: Buffer.from(text, 'base64').toString('base64url') });
+    await buys({ [name]: inBase64(building())[1].replace(/=+$/, '') });
+    if (isBare) await buys({ [name]: bs58.encode(building()) });
   });
 
   it('may carry the guards of Phantom (one) and Solflare (two), before and after the transfer', async () => {
@@ -143,7 +152,11 @@ describe.each(DIALECTS)('$name', (dialect) => {
         ]);
       }
       expect((await ask(headersOf(wire), '/v2/monitor?q=elsewhere')).status).toBe(409);
-      for (const spoilt of [`${text} `.trimEnd().replace(/.$/, '-'), `${text}AAAA`, ` ${text}`.slice(1, -1)]) {
+      const urlSafe = Buffer.from(text, 'base64').toString('base64url');
+      const rewritten = [urlSafe, text.replace(/=+$/, ''), ...(isBare ? [bs58.encode(wire)] : [])];
+      for (const other of rewritten)
+        expect((await ask({ [name]: other })).json.error.code, other.slice(-8)).toBe('payment_already_used');
+      for (const spoilt of [`${text}AAAA`, `${text}=`, `-_+/${text.slice(4)}`, text.slice(0, 40)]) {
         const { status, json } = await ask({ [name]: spoilt });
         expect([status, json.error.code], spoilt.slice(-8)).toEqual([400, 'invalid_payment']);
       }

@@ -45,12 +45,12 @@ export interface PaidTool<RouteParameters extends object> {
 
 export const PAYMENT_ARGUMENT = 'payment_tx';
 
-const EXAMPLE_PAYMENT = 'AQAB… (standard base64 of a signed transaction)';
+const EXAMPLE_PAYMENT = 'AQAB… (base64 of a signed transaction)';
 
 /** @param what it pays, e.g. "0.99 USDC" */
 export const paymentParameter = (what: string): Parameter => ({
   type: 'string',
-  description: `Standard base64 of a signed Solana transfer of ${what}, not yet sent. Leave out to get payment instructions, free.`,
+  description: `Base64 (or base58) of a signed Solana transfer of ${what}, not yet sent. Leave out to get payment instructions, free.`,
   example: EXAMPLE_PAYMENT,
 });
 

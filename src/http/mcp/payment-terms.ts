@@ -108,5 +108,5 @@ const signing = (asked: TransferInstructions): string => {
     asked.recent_blockhash === null
       ? 'a recent blockhash of the chain'
       : `recent blockhash ${asked.recent_blockhash} (within ${asked.expires_in_seconds} seconds; it ends at block height ${asked.last_valid_block_height})`;
-  return `Sign, and do not send, a Solana transaction with your wallet as fee payer (it needs a little SOL), ${blockhash}, and two instructions: a TransferChecked of exactly ${asked.amount_base_units} base units (${asked.amount_usdc} USDC, mint ${asked.asset}, 6 decimals) from your token account to token account ${asked.recipient_token_account}, and a Memo ${asked.memo}. Encode the signed bytes as standard base64.`;
+  return `Sign, and do not send, a Solana transaction with your wallet as fee payer (it needs a little SOL), ${blockhash}, and two instructions: a TransferChecked of exactly ${asked.amount_base_units} base units (${asked.amount_usdc} USDC, mint ${asked.asset}, 6 decimals) from your token account to token account ${asked.recipient_token_account}, and a Memo ${asked.memo}. Encode the signed bytes as base64.`;
 };

@@ -87,7 +87,7 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
   invalid_payment: ({ reason }, tool, argument) =>
     typeof reason === 'string' && UNFIT_PAYMENTS.has(reason)
       ? `${UNFIT_PAYMENTS.get(reason)} Then call ${tool} again; no payment that you sent was used.`
-      : `${argument} is the standard base64 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool, argument)}`,
+      : `${argument} is the base64, base64url or base58 of one fully signed Solana transaction, without spaces or line breaks. ${newPayment({}, tool, argument)}`,
   payment_rejected: (details, tool, argument) =>
     `${paymentAdvice(details) ?? 'details.reason names the rule that the transfer breaks.'} Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
   settlement_failed: (_details, tool, argument) =>

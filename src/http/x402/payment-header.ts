@@ -7,6 +7,7 @@ import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schem
 import { type Problem, problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { nestingOf } from '../nesting.ts';
+import { readTransactionText } from './payment-bytes.ts';
 import { IDENTIFIER_RULE, readPaymentIdentifier } from './payment-identifier.ts';
 
 /** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
@@ -50,7 +51,7 @@ const isSamePayment = (one: PresentedPayment, other: PresentedPayment): boolean 
 /** Reads one payment from its text: a header's value, or an argument of a tool. */
 export function readPaymentText(text: string, network: NetworkNames): PresentedPayment | Problem {
   if (text.length > MAX_PAYMENT_HEADER_BYTES) return unreadable('too_long');
-  const bytes = strictBase64(text);
+  const bytes = readTransactionText(text);
   if (!bytes || bytes.length === 0) return unreadable(text === '' ? 'empty' : 'not_base64');
   // A transaction begins with the number of its signatures; no JSON text begins with so low a byte.
   if (bytes.readUInt8(0) < 0x09) return { x402Version: null, transaction: bytes, memo: null, identifier: null };
@@ -97,14 +98,8 @@ function readTransaction(
     return rejectedPayment('invalid_exact_svm_network_mismatch');
   }
   const text = payload.transaction;
-  const transaction = typeof text === 'string' ? strictBase64(text) : null;
+  const transaction = typeof text === 'string' ? readTransactionText(text) : null;
   return transaction ? { x402Version, transaction, ...said } : unreadable('transaction_not_base64');
-}
-
-/** The bytes of standard base64 in its one canonical form; null for anything else. */
-function strictBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : null;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

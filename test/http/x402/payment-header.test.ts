@@ -1,10 +1,13 @@
+import { Keypair } from '@solana/web3.js';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
+import bs58 from 'bs58';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isProblem } from '../../../src/errors.ts';
 import { readPayment, readPaymentText } from '../../../src/http/x402/payment-header.ts';
 import { identifierHashOf } from '../../../src/http/x402/payment-identifier.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
+import { selfPaid } from '../../solana/payment-transactions.ts';
 
 const network = NETWORKS.devnet;
 const transaction = Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -65,6 +68,34 @@ describe('a payment is read by what it is', () => {
       expect(readPayment({ [name]: base64(second) }, network)).toMatchObject({ x402Version: 2 });
     expect(readPayment({ authorization: base64(second) }, network)).toBeNull();
   });
+  it('in base64url or without padding, outside and inside', () => {
+    const bytes = Buffer.from([1, 0xfb, 0xff, 0xfe, 0xfb]);
+    const urlSafe = bytes.toString('base64url');
+    const payload = { transaction: urlSafe };
+    for (const envelope of [
+      { ...first, payload },
+      { ...second, payload },
+    ]) {
+      const json = Buffer.from(JSON.stringify({ ...envelope, note: '\u00bf\u00bf?>~' }));
+      for (const text of [json.toString('base64url'), json.toString('base64').replace(/=+$/, '')])
+        expect(read(text)).toMatchObject({ transaction: bytes });
+    }
+    expect(read(urlSafe)).toMatchObject({ x402Version: null, transaction: bytes });
+  });
+  it('a self-paid transfer in base58, bare and in an envelope', () => {
+    const parties = { feePayer: Keypair.generate().publicKey, payTo: Keypair.generate().publicKey };
+    const wire = selfPaid(parties, Keypair.generate());
+    const text = bs58.encode(wire);
+    expect(read(text)).toMatchObject({ x402Version: null, transaction: wire });
+    expect(read(base64({ ...first, payload: { transaction: text } }))).toMatchObject({ transaction: wire });
+    // One payment in several encodings is one payment.
+    const headers = {
+      'payment-signature': text,
+      'x-payment': wire.toString('base64'),
+      'x402-payment': wire.toString('base64url'),
+    };
+    expect(readPayment(headers, network)).toMatchObject({ transaction: wire });
+  });
   it('never by what the client says of our terms', () => {
     const echo = { ...accepted, amount: '1', asset: 'another', payTo: 'another' };
     expect(read(base64({ ...second, accepted: echo }))).toMatchObject({ transaction });
@@ -121,8 +152,8 @@ describe('a payment that cannot be read', () => {
   it.each([
     ['empty', '', 'empty'],
     ['not base64', '@@@@', 'not_base64'],
-    ['url-safe base64', base64(second).replace(/.$/, '-'), 'not_base64'],
-    ['base64 without its padding', Buffer.alloc(8, 200).toString('base64').replace(/=+$/, ''), 'not_base64'],
+    ['both alphabets of base64', '-_+/', 'not_base64'],
+    ['half of its padding', 'ew=', 'not_base64'],
     ['base64 with a space', `${base64(second)} `, 'not_base64'],
     ['base64 with bits left over', 'ew==', 'not_json'],
     ['base64 with other bits left over', 'ex==', 'not_base64'],
@@ -137,8 +168,8 @@ describe('a payment that cannot be read', () => {
     ['no payload', base64({ ...first, payload: undefined }), 'schema'],
     ['no transaction', base64({ ...first, payload: {} }), 'transaction_not_base64'],
     [
-      'a transaction in url-safe base64',
-      base64({ ...first, payload: { transaction: 'AQ-_' } }),
+      'a transaction in both alphabets',
+      base64({ ...first, payload: { transaction: 'AQ-_+/AQ' } }),
       'transaction_not_base64',
     ],
     ['a transaction with spaces', base64({ ...first, payload: { transaction: 'AQID ' } }), 'transaction_not_base64'],
