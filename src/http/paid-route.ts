@@ -1,5 +1,6 @@
 /** What every paid endpoint has in common: the order of checks, payment, settlement, receipts (`http-api.md`). */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../commands/payment-answer.ts';
 import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
@@ -45,7 +46,7 @@ export function registerPaidRoute<Parameters>(
   checkTerms(merchant, offerOf(PRICE_BASE_UNITS));
 
   app.route({
-    method: route.method,
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
     handler: async (request, reply) => {
       const startedAt = performance.now();
@@ -57,12 +58,13 @@ export function registerPaidRoute<Parameters>(
         if (rehearsal !== null) {
           const answer = await rehearsal;
           const body = answer({ requestId: request.requestId, tag: readTag(request) });
-          const asked = route.sandboxCallbacks?.(parameters) ?? [];
+          const asked = isHead(request) ? [] : (route.sandboxCallbacks?.(parameters) ?? []);
           if (asked.length > 0) reply.headers(dependencies.sandboxCallbacks?.push(asked, body, request.ip) ?? {});
           return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
         }
       }
-      const payment = readPayment(request.headers, merchant.network);
+      // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
+      const payment = isHead(request) ? null : readPayment(request.headers, merchant.network);
       const askForPayment = (amount: bigint, refusal?: Problem) =>
         sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal);
 
@@ -97,6 +99,8 @@ export function registerPaidRoute<Parameters>(
     },
   });
 }
+
+const isHead = ({ method }: FastifyRequest): boolean => method === 'HEAD';
 
 const isRefusal = (value: unknown): value is Problem => typeof value === 'object' && value !== null && isProblem(value);
 
@@ -144,7 +148,7 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
 export interface PaidAnswer {
   /** The request that the answer is kept under. */
   readonly boughtBy: string;
-  readonly body: Buffer;
+  readonly body: Buffer | Readable;
   readonly promised: Promised;
 }
 

@@ -92,7 +92,7 @@ export function makeServer(
     bodyLimit: MAX_BODY_BYTES,
     // Its own 503 has no envelope; ours below has.
     return503OnClosing: false,
-    // A HEAD on a paid address would pay for an answer without a body.
+    // Each route says by itself whether and how it answers HEAD: on a paid address it never pays.
     exposeHeadRoutes: false,
     serverFactory: (handle) => {
       const server = createServer(SERVER_OPTIONS, (request, response) => {

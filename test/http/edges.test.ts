@@ -95,7 +95,8 @@ describe.each(PAID)('$method $path', (call) => {
   it.each(['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND'])(
     'takes no %s that is not its own, whatever override is named',
     async (other) => {
-      if (PAID.some((known) => known.method === other && known.path === path)) return;
+      const served = other === 'HEAD' ? 'GET' : other;
+      if (PAID.some((known) => known.method === served && known.path === path)) return;
       const headers = { 'x-http-method-override': method, 'x-http-method': method, 'x-method-override': method };
       const answer = await rawRequest(world.port, and(`_method=${method}`), { method: other, headers });
       expect(answer.status).toBe(405);

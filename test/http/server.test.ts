@@ -99,7 +99,7 @@ describe('a server that answers everything in JSON', () => {
     },
   );
 
-  it('does not serve HEAD where it would pay for an answer without a body', async () => {
+  it('serves HEAD only where a route says so: on a paid address it must not pay', async () => {
     const answer = await rawRequest(port, '/v2/case', { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([405, '']);
   });

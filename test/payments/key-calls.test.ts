@@ -200,6 +200,19 @@ describe('the secret of a rotation', () => {
     expect(given[0]?.headers.get('cache-control')).toContain('no-store');
   });
 
+  it('waits through any number of HEADs, which have no body to give it in', async () => {
+    world.disturb({ send: unavailable });
+    const pending = await call('POST');
+    world.disturb();
+    await recovered();
+    const id = requestOf(pending);
+    const head = () => fetch(`${world.url}/v2/results/${id}`, { method: 'HEAD' });
+    for (let time = 0; time < 3; time++) expect((await head()).status).toBe(200);
+    expect(await world.eventTypesOf(id)).not.toContain('ResultHandedOut');
+    expect((await result(id)).json.new_key_secret).toMatch(/^[0-9a-f]{64}$/);
+    expect([(await head()).status, (await result(id)).status]).toEqual([410, 410]);
+  });
+
   it('does not leave while it cannot be recorded that it does', async () => {
     const answer = await call('POST', world.pay(wallet), await nodeUnableTo(ResultHandedOut.type));
     expect(answer.status).toBe(202);

@@ -11,6 +11,7 @@ import { CallbackEnvelope } from './schemas/wallet.ts';
 
 const DESCRIPTION = `Court dockets for agents, paid per query: 0.99 USDC on Solana by x402 in the same call. No account, no key.
 A refusal never costs anything: \`error.details.charged\` is false in every one, \`error.details.hint\` says what to do.
+Every \`GET\` address answers \`HEAD\` with the same status and headers and no body; on a paid one that is the \`402\` with its terms, and no payment is read.
 Every address answers \`405\` to other methods and every other address \`404\`, both with this service's error object.
 Answers may gain members; pass over those that you do not know.`;
 
@@ -30,21 +31,21 @@ const SECURITY_SCHEMES: JsonObject = {
     in: 'header',
     name: 'PAYMENT-SIGNATURE',
     description:
-      'x402 v2: base64 of JSON with the transaction that the wallet signed, by the terms of `PAYMENT-REQUIRED`.',
+      'x402 v2: base64 or base64url of JSON with the transaction that the wallet signed, by the terms of `PAYMENT-REQUIRED`.',
   },
   x402_v1: {
     type: 'apiKey',
     in: 'header',
     name: 'X-PAYMENT',
     description:
-      'x402 v1: base64 of JSON with the transaction that the wallet signed, by the terms in the body of the 402.',
+      'x402 v1: base64 or base64url of JSON with the transaction that the wallet signed, by the terms in the body of the 402.',
   },
   self_paid: {
     type: 'apiKey',
     in: 'header',
     name: 'X402-Payment',
     description:
-      'Base64 of a fully signed transfer, by the terms of `X-Payment-Requirements`. Do not send it to the chain.',
+      'Base64, base64url or base58 of a fully signed transfer, by the terms of `X-Payment-Requirements`. Do not send it to the chain.',
   },
 };
 /** The last one is no payment at all: the sandbox, or the question for the terms. */

@@ -1,6 +1,8 @@
 /** `GET /v2/results/{request_id}`: a paid answer again, or what became of its payment (`http-api.md`). Free. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { isRejection } from '../../commands/decider.ts';
 import { load } from '../../commands/handle.ts';
 import { type Payment, type Purchase, payment } from '../../commands/payment.ts';
 import { isKept, keptAnswer, promisedBy } from '../../commands/payment-answer.ts';
@@ -39,7 +41,9 @@ export const RESULTS_PATIENCE_MS = 1_000;
 const RequestId = z.uuid();
 
 export function registerResults(app: FastifyInstance, dependencies: ResultsDependencies): void {
-  app.get<{ Params: { requestId: string } }>(RESULTS_PATH, async (request, reply) => {
+  app.route<{ Params: { requestId: string } }>({ method: ['GET', 'HEAD'], url: RESULTS_PATH, handler });
+
+  async function handler(request: FastifyRequest<{ Params: { requestId: string } }>, reply: FastifyReply) {
     const requestId = request.params.requestId.toLowerCase();
     const hash = RequestId.safeParse(requestId).success ? await paymentOfRequest(dependencies, requestId) : null;
     if (hash === null) return notFound(reply);
@@ -48,7 +52,7 @@ export function registerResults(app: FastifyInstance, dependencies: ResultsDepen
     const stream = paymentStream(hash);
     const { state } = await load(dependencies.log, payment, stream);
     return answer(dependencies, { stream, state }, requestId, request, reply);
-  });
+  }
 }
 
 const notFound = (reply: FastifyReply): FastifyReply => sendProblem(reply, problem('result_not_found'));
@@ -77,6 +81,12 @@ async function answer(
     case 'rolled_back':
       return sendProblem(reply, problem('settlement_failed', { reason: 'rolled_back', transaction }));
     case 'settled': {
+      // A secret is given once, and a HEAD has no body to give it in. Its length is left out: nothing is composed.
+      if (request.method === 'HEAD' && state.answer.keyCall?.does === 'rotate') {
+        const gone = !isKept(dependencies.clock, state) || isRejection(payment.decide(state, { type: 'HandOut' }));
+        if (gone) return sendProblem(reply, problem('result_gone'));
+        return sendPaidAnswer(reply, { boughtBy: requestId, body: Readable.from([]), promised: promisedBy(state) });
+      }
       const body = state.answer.keyCall
         ? await keyAnswer(dependencies, stream, state, request)
         : await keptAnswer(dependencies, state);
