@@ -26,6 +26,7 @@ import {
 } from './broken-requests.ts';
 import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-headers.ts';
 import { type Connections, trackConnections } from './connections.ts';
+import { continueOnRead } from './expect-continue.ts';
 import { countHosts } from './host-header.ts';
 import { collectRoutes, pathOf, plainPath, type RouteTable } from './route-table.ts';
 import {
@@ -104,6 +105,7 @@ export function makeServer(
       // Node drops silently what is beyond its own limit, say the header that asks for the sandbox; bytes are limited.
       server.maxHeadersCount = 0;
       server.on('connect', refuseTunnel(service, audience, connections));
+      continueOnRead(server);
       // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },

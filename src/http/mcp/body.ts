@@ -15,7 +15,6 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (body
     if (length <= maxBytes) return;
     request.off('data', take);
     request.off('end', end);
-    // What still comes is read and thrown away, so that the caller gets to read the refusal.
     request.resume();
     done(null);
   };
