@@ -1,18 +1,15 @@
 # The service in two steps: everything is built in the first, and only what runs is kept in the second.
-FROM node:20-bookworm-slim AS build
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends python3 make g++ \
-  && rm -rf /var/lib/apt/lists/*
+FROM node:26-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Of all packages only this one has to run a script: it compiles SQLite where no binary of it fits.
-RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
+# On this version of Node nothing is compiled: the SQLite driver ships its binaries, so no package has to run a script.
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY src src
 RUN npm run -s build && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-bookworm-slim
+FROM node:26-trixie-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

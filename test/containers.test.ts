@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../src/config.ts';
+import { driverPackage } from '../src/storage/sqlite/driver.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
@@ -79,11 +80,15 @@ describe('the Dockerfile', () => {
     expect(read('.dockerignore').split('\n')).toContain('*');
   });
 
-  it('runs a version of Node that the package takes', () => {
+  it('runs one version of Node, which the package supports and whose driver has a binary', () => {
     const versions = instructions
       .filter(({ name }) => name === 'FROM')
-      .map(({ rest }) => /^node:(\d+)/.exec(rest)?.[1]);
-    for (const version of versions) expect(Number(version)).toBeGreaterThanOrEqual(20);
+      .map(({ rest }) => /^node:(\d+)-/.exec(rest)?.[1] ?? '');
+    expect(new Set(versions).size).toBe(1);
+    for (const version of versions) {
+      expect(manifest.engines.node.split(' || ')).toContain(`${version}.x`);
+      expect(driverPackage(`${version}.0.0`)).toBe('better-sqlite3');
+    }
   });
 });
 

@@ -7,20 +7,23 @@ import { addConfigCommand } from '../src/cli/config.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
-const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+  string,
+  Record<string, string>
+>;
 
 describe('the README', () => {
   it('names each dependency once, and no other', () => {
     const rows = read('README.md').matchAll(/^\| (`[^|]+`) \| [^|]+ \|$/gm);
     const named = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-    expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+    expect(named.sort()).toEqual(Object.keys({ ...dependencies, ...optionalDependencies }).sort());
   });
 });
 
 describe('package.json', () => {
   it('pins every version exactly', () => {
-    const versions = Object.entries({ ...dependencies, ...devDependencies });
-    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    const versions = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
+    expect(versions.filter(([, version]) => !/^(npm:[a-z0-9-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 });
 

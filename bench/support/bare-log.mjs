@@ -1,5 +1,5 @@
 /** The least code that keeps events durably in SQLite: the floor that the event log is held against. */
-import Database from 'better-sqlite3';
+import { Database } from '../../dist/storage/sqlite/driver.js';
 
 /**
  * @returns `append(stream, revision, events)`, one transaction on disk when it returns, and `close()`

@@ -6,7 +6,6 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { Pool } from 'undici';
 import { envelopeOf } from '../../dist/callbacks/envelope.js';
@@ -19,6 +18,7 @@ import { systemClock, toInstant } from '../../dist/instant.js';
 import { createCallbackDeliveries } from '../../dist/processes/callback-deliveries.js';
 import { deliveries } from '../../dist/projections/deliveries.js';
 import { createProjectionRunner } from '../../dist/projections/runner.js';
+import { Database } from '../../dist/storage/sqlite/driver.js';
 import { openSqlite } from '../../dist/storage/sqlite/open.js';
 import { commandContext } from './events.mjs';
 import { pause } from './processes.mjs';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFreezeAccountInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/storage/sqlite/driver.ts';
 import { build, MINT, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { until } from './steering.ts';
 import type { World } from './world.ts';

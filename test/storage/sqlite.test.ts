@@ -1,11 +1,11 @@
 import { mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/instant.ts';
 import { freeBytes } from '../../src/storage/disk-space.ts';
 import type { Count, Find } from '../../src/storage/read-store.ts';
+import { Database, type Statement } from '../../src/storage/sqlite/driver.ts';
 import { countSql, createTableSql, findSql, type Query } from '../../src/storage/sqlite/find-query.ts';
 import { LogWatch } from '../../src/storage/sqlite/log-watch.ts';
 import { openSqlite, openSqliteLog, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
@@ -259,10 +259,10 @@ describe('SQLite storage', () => {
   describe('a commit that fails', () => {
     const committing = async (fault: (commit: () => void) => void) => {
       const prepare = Database.prototype.prepare;
-      vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql: string) {
+      vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database, sql: string) {
         const statement = prepare.call(this, sql);
         if (sql !== 'COMMIT') return statement;
-        return { run: () => fault(() => (statement as Database.Statement<[]>).run()) } as unknown as Database.Statement;
+        return { run: () => fault(() => (statement as Statement<[]>).run()) } as unknown as Statement;
       });
       try {
         return openSqliteLog(join(directory, 'log.sqlite'));

@@ -1,7 +1,7 @@
 /** Spoils stored content where it lies, as a bad disk does: one bit of a blob's bytes. */
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { Binary, MongoClient } from 'mongodb';
+import { Database } from '../../src/storage/sqlite/driver.ts';
 
 const spoil = (bytes: Buffer): Buffer => {
   const last = bytes.length - 1;

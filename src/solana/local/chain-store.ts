@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from '../../storage/sqlite/driver.ts';
 import { mentionedIn } from './transaction-outcome.ts';
 import type { AccountState } from './virtual-machine.ts';
 
@@ -105,7 +105,7 @@ export class ChainStore {
   readonly identity: ChainIdentity;
   /** Whether this start made the chain. */
   readonly created: boolean;
-  readonly #database: Database.Database;
+  readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
   #unsyncedSlots = 0;
 
@@ -244,7 +244,7 @@ export class ChainStore {
   }
 }
 
-function prepare(database: Database.Database) {
+function prepare(database: Database) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),

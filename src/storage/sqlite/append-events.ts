@@ -1,9 +1,10 @@
 /** One append inside a transaction: the rules of expected revisions and of repeats. */
-import type Database from 'better-sqlite3';
+
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, RevisionConflict } from '../event-log.ts';
 import type { SealedPayload } from '../payload-store.ts';
 import { Refusal } from './commit-together.ts';
+import type { Database } from './driver.ts';
 import { positionText } from './event-rows.ts';
 
 /** An append whose JSON is already text: serialised before its turn in the transaction, where time is short. */
@@ -39,7 +40,7 @@ export function serialiseAppend(append: Append): SerialisedAppend {
 /** Writes one append, to be called inside a transaction. Throws a `Refusal` before its first write. */
 export type AppendWriter = (append: SerialisedAppend) => Appended;
 
-export function appendWriter(database: Database.Database, putPayload: (payload: SealedPayload) => void): AppendWriter {
+export function appendWriter(database: Database, putPayload: (payload: SealedPayload) => void): AppendWriter {
   const newestRevision = database
     .prepare<[string], number>('SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1')
     .pluck();

@@ -2,11 +2,11 @@
  * Copies a database's write-ahead log back into it beside those who write there. A writer does that by itself every so
  * many pages, and then stands still for an fsync of both files; here nobody waits for it.
  */
-import Database from 'better-sqlite3';
+import { Database } from './driver.ts';
 
 export class Checkpointer {
   readonly #path: string;
-  #database: Database.Database | null = null;
+  #database: Database | null = null;
 
   /** Nothing is opened before the first checkpoint. */
   constructor(path: string) {

@@ -1,7 +1,8 @@
 /** Counters with a fixed window, for rate limits. */
-import type Database from 'better-sqlite3';
+
 import type { Micros } from '../../instant.ts';
 import type { Counted } from '../read-store.ts';
+import type { Database } from './driver.ts';
 
 interface CounterRow {
   readonly count: number;
@@ -19,7 +20,7 @@ export class Counters {
   readonly #sweep;
   #windowsUntilSweep = WINDOWS_BETWEEN_SWEEPS;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database) {
     this.#select = database.prepare<[string], CounterRow>(
       'SELECT count, resets_at AS resetsAt FROM counters WHERE id = ?',
     );

@@ -1,20 +1,21 @@
 /** The documents of projections: one table for each generation of each collection. */
-import type Database from 'better-sqlite3';
+
 import type { JsonObject } from '../../events/event.ts';
 import type { Position } from '../event-log.ts';
 import type { CollectionSpec, Commit, Count, DocumentState, Find, Stored } from '../read-store.ts';
+import type { Database, Statement } from './driver.ts';
 import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
 
 type DocumentRow = readonly [id: string, position: Position, document: string | null];
 
 interface TableStatements {
-  readonly load: Database.Statement<[string], DocumentRow>;
-  readonly write: Database.Statement<[string, Position, string | null]>;
+  readonly load: Statement<[string], DocumentRow>;
+  readonly write: Statement<[string, Position, string | null]>;
 }
 
 /** Everything here runs at once, inside or outside of a transaction of the caller. */
 export class DocumentTables {
-  readonly #database: Database.Database;
+  readonly #database: Database;
   readonly #owner;
   readonly #claim;
   readonly #generationOf;
@@ -23,13 +24,13 @@ export class DocumentTables {
   readonly #checkpoint;
   readonly #moveCheckpoint;
   readonly #tables = new Map<string, TableStatements>();
-  readonly #queries = new Map<string, Database.Statement<unknown[], unknown>>();
+  readonly #queries = new Map<string, Statement<unknown[], unknown>>();
   readonly #dataVersion;
   /** Generations that readers see, by collection, as they were at one version of the file's data. */
   readonly #generations = new Map<string, number>();
   #generationsAt = -1;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database) {
     this.#database = database;
     this.#owner = database
       .prepare<[string, number], string>('SELECT projection FROM collections WHERE collection = ? AND generation = ?')

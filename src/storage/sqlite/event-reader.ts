@@ -1,6 +1,7 @@
 /** Reads the log in its order, in slices small enough for the main thread and for memory. */
-import type Database from 'better-sqlite3';
+
 import type { EventFilter, RecordedEvent } from '../event-log.ts';
+import type { Database } from './driver.ts';
 import { EVENT_COLUMNS, type EventRow, recordedEvent } from './event-rows.ts';
 
 /** How many rows one slice looks at, matching or not: a few milliseconds. */
@@ -18,7 +19,7 @@ export interface Slice {
 /** Gives what matches after one position, up to another one that exists. */
 export type EventReader = (after: number, head: number) => Slice;
 
-export function eventReader(database: Database.Database, filter: EventFilter): EventReader {
+export function eventReader(database: Database, filter: EventFilter): EventReader {
   const { condition, parameters } = conditionOf(filter);
   const select = database
     .prepare<unknown[], EventRow>(

@@ -1,8 +1,9 @@
 /** Everything that is ever written to the file of the log, as plain data, so that another thread can write it. */
-import type Database from 'better-sqlite3';
+
 import type { Instant } from '../../instant.ts';
 import type { BlobName, SealedPayload } from '../payload-store.ts';
 import { appendWriter, type SerialisedAppend } from './append-events.ts';
+import type { Database } from './driver.ts';
 
 export type LogWrite =
   | { readonly write: 'append'; readonly append: SerialisedAppend }
@@ -22,7 +23,7 @@ export type LogWrite =
  * Prepares the statements; what it gives makes one write, inside a transaction of the caller. An append gives an
  * `Appended`, a cell whether it was still at that version, a deletion whether there was anything, all else nothing.
  */
-export function logWriter(database: Database.Database): (write: LogWrite) => unknown {
+export function logWriter(database: Database): (write: LogWrite) => unknown {
   const insertPayload = database.prepare(
     'INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );

@@ -1,5 +1,5 @@
 /** The payload store on SQLite, in the file of the event log: a blob is as durable as the event that names it. */
-import type Database from 'better-sqlite3';
+
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
 import { openPayload, sealPayload } from '../payload-blob.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
   StoredPayload,
 } from '../payload-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
+import type { Database } from './driver.ts';
 import type { LogCommitter } from './log-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -159,7 +160,7 @@ export class SqlitePayloadStore implements PayloadStore {
  * Best effort: a reader in another process may hold it back, and then the next checkpoint overwrites it.
  * @returns whether it is empty
  */
-function emptyWriteAheadLog(database: Database.Database): boolean {
+function emptyWriteAheadLog(database: Database): boolean {
   try {
     return database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
   } catch {

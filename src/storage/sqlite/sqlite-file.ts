@@ -3,8 +3,8 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
+import { Database, type Statement } from './driver.ts';
 
 /** How long SQLite itself may wait for another process; it waits on the main thread, so not for long. */
 const BUSY_ON_MAIN_THREAD_MS = 5;
@@ -26,12 +26,12 @@ export interface SqliteFileOptions {
 }
 
 export class SqliteFile {
-  readonly database: Database.Database;
+  readonly database: Database;
   readonly #options: SqliteFileOptions;
-  readonly #begin: Database.Statement;
-  readonly #commit: Database.Statement;
-  readonly #rollback: Database.Statement;
-  readonly #dataVersion: Database.Statement<[], number>;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #rollback: Statement;
+  readonly #dataVersion: Statement<[], number>;
 
   constructor(options: SqliteFileOptions) {
     this.#options = options;
@@ -120,7 +120,7 @@ export class SqliteFile {
   }
 }
 
-function openDatabase({ path, synchronous, migrations, checkpointPages }: SqliteFileOptions): Database.Database {
+function openDatabase({ path, synchronous, migrations, checkpointPages }: SqliteFileOptions): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its -wal and -shm files the permissions of the database, so it is enough to make this one private.
   closeSync(openSync(path, 'a', 0o600));
@@ -144,7 +144,7 @@ function openDatabase({ path, synchronous, migrations, checkpointPages }: Sqlite
   }
 }
 
-function migrate(database: Database.Database, path: string, migrations: readonly string[]): void {
+function migrate(database: Database, path: string, migrations: readonly string[]): void {
   const versionOf = () => Number(database.pragma('user_version', { simple: true }));
   if (versionOf() === migrations.length) return;
   const toNewest = database.transaction(() => {
