@@ -3,6 +3,7 @@ import type { BaseLogger } from 'pino';
 import { type ErrorCode, type Problem, problem } from '../errors.ts';
 import type { KeyCall } from '../events/payment.ts';
 import { problemOf } from '../failure-problem.ts';
+import { onAbort } from '../on-abort.ts';
 
 /** How long a query may take. */
 export const QUERY_DEADLINE_MS = 20_000;
@@ -68,7 +69,7 @@ export async function runQuery({
   const { signal } = controller;
   const stop = () => controller.abort(stopping());
   const timer = setTimeout(() => controller.abort(problem('query_timeout', { retry_after: 1 })), deadlineMs);
-  draining.addEventListener('abort', stop, { once: true });
+  const leave = onAbort(draining, stop);
   try {
     const ended = new Promise<Problem>((resolve) => {
       signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
@@ -81,6 +82,6 @@ export async function runQuery({
     return problemOf(error);
   } finally {
     clearTimeout(timer);
-    draining.removeEventListener('abort', stop);
+    leave();
   }
 }

@@ -5,6 +5,8 @@ export interface LineOptions {
   readonly signal: AbortSignal;
 }
 
+import { onAbort } from '../on-abort.ts';
+
 /** Ends a turn: the next one in line is called. To be called once. */
 export type EndTurn = () => void;
 
@@ -32,14 +34,14 @@ function called(behind: Set<() => void>, until: number, signal: AbortSignal): Pr
   return new Promise((resolve) => {
     const leave = (isCalled: boolean) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', late);
+      unlisten();
       behind.delete(call);
       resolve(isCalled);
     };
     const call = () => leave(true);
     const late = () => leave(false);
     const timer = setTimeout(late, Math.max(0, until - performance.now()));
-    signal.addEventListener('abort', late, { once: true });
+    const unlisten = onAbort(signal, late);
     behind.add(call);
     if (signal.aborted) late();
   });

@@ -12,6 +12,7 @@ import {
   finalError,
   isDisconnection,
   NoAnswer,
+  SubscriptionDropped,
   unreachable,
 } from '../../src/storage/eventstoredb/failures.ts';
 import { serverFilter } from '../../src/storage/eventstoredb/filters.ts';
@@ -156,7 +157,8 @@ describe('failures of EventStoreDB', () => {
   it('ask for a new connection where the old one is to blame', () => {
     expect(isDisconnection(Object.assign(new Error('14 UNAVAILABLE'), { code: 14 }))).toBe(true);
     expect(isDisconnection(new NoAnswer('x'))).toBe(true);
-    expect(isDisconnection(new Error('the subscription ended without an error'))).toBe(false);
+    expect(isDisconnection(new Error('Failed to discover after 10 attempts.'))).toBe(true);
+    expect(isDisconnection(new SubscriptionDropped('the subscription ended without an error'))).toBe(false);
   });
 });
 

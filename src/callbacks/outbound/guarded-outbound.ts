@@ -4,9 +4,9 @@
  * in one of them is an outcome with a class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
  */
 import { constants } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { createSecureContext, DEFAULT_CIPHERS, rootCertificates, type SecureContext } from 'node:tls';
+import { onAbort } from '../../on-abort.ts';
 import type { FailureClass } from '../failure-class.ts';
 import { Attempt } from './attempt.ts';
 import { AttemptFailure, NothingSent } from './attempt-failure.ts';
@@ -85,11 +85,7 @@ class GuardedOutbound implements Outbound {
     const attempt = new Attempt(this.#options.deadlineMs ?? DEADLINE_MS);
     this.#underWay.add(attempt);
     const interrupt = () => attempt.interrupt();
-    if (request.signal) {
-      // One signal of the process ends all attempts under way: many listeners on it are no leak.
-      setMaxListeners(0, request.signal);
-      request.signal.addEventListener('abort', interrupt, { once: true });
-    }
+    const leave = request.signal && onAbort(request.signal, interrupt);
     if (this.#closed || request.signal?.aborted) interrupt();
     try {
       return answered(await this.#attempt(attempt, request), attempt);
@@ -98,7 +94,7 @@ class GuardedOutbound implements Outbound {
     } finally {
       attempt.end();
       this.#underWay.delete(attempt);
-      request.signal?.removeEventListener('abort', interrupt);
+      leave?.();
     }
   }
 

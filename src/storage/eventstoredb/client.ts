@@ -9,18 +9,21 @@ import {
 } from '@eventstore/db-client';
 import { type EventStoreSettings, readCertificates } from './connection-string.ts';
 import { isDisconnection } from './failures.ts';
+import { guardedCall } from './guarded-calls.ts';
 
 /**
- * Two of the client's habits are changed.
+ * Three of the client's habits are changed.
  *
  * Appends go out as calls of their own. The client's usual way, one long call for all appends, keeps them in a map
  * that is global to the process: an error of one such call forgets the pending appends of all others, and an answer to
  * a forgotten one throws where nobody can catch it. It also sends absolute deadlines, so that a clock which is wrong by
  * seconds times out every append.
  *
- * And what it does after an error, not awaited by anybody, must not reject: with a cluster that cannot be found it would.
+ * What it does after an error, not awaited, must not reject: with a cluster that cannot be found it would.
+ *
+ * And no call may throw where the client does not expect it: see `guardedCall`.
  */
-class GuardedClient extends EventStoreDBClient {
+export class GuardedClient extends EventStoreDBClient {
   #used = false;
 
   constructor(
@@ -33,6 +36,11 @@ class GuardedClient extends EventStoreDBClient {
     this.supports = async () => false;
     const reconnect = this.handleError;
     this.handleError = (client, error) => reconnect(client, error).catch(() => undefined);
+    const callArguments = this.callArguments;
+    this.callArguments = (base, callOptions) => {
+      const [metadata, options] = callArguments(base, callOptions);
+      return [metadata, { ...options, interceptors: [guardedCall] }];
+    };
     const connect = this.getChannel;
     this.getChannel = () => {
       this.#used = true;
@@ -93,7 +101,7 @@ export class Lane {
     }
   }
 
-  /** If this error of this client's says that the event store was not reached, the next call dials anew. */
+  /** If this error of this client's says that the event store was not reached, the next call dials again. */
   failed(client: EventStoreDBClient, error: unknown): void {
     const now = performance.now();
     if (!isDisconnection(error) || client !== this.#client || now - this.#renewedAt < RENEW_EVERY_MS) return;

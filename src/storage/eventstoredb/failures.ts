@@ -3,9 +3,11 @@ import {
   AccessDeniedError,
   CancelledError,
   DeadlineExceededError,
+  isCommandError,
   MaxAppendSizeExceededError,
   StreamDeletedError,
   UnavailableError,
+  UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { type Append, InvalidAppend, RevisionConflict } from '../event-log.ts';
@@ -17,6 +19,15 @@ export class NoAnswer extends Error {
   constructor(what: string) {
     super(`${what}: no answer in time`);
     this.name = 'NoAnswer';
+  }
+}
+
+/** A subscription ended although its connection may be sound: the next one may use the same. */
+export class SubscriptionDropped extends Error {
+  readonly code = 'subscription_dropped';
+  constructor(how: string) {
+    super(how);
+    this.name = 'SubscriptionDropped';
   }
 }
 
@@ -53,16 +64,18 @@ export function finalAppendError(error: unknown, { stream, expected }: Append, i
   return finalError(error, isFirst);
 }
 
-/** A new connection may help: this one was refused, cut, or has gone silent. */
+/**
+ * A new connection may help: this one was refused, cut, or has gone silent; or the node at its end cannot do what the
+ * leader can. The client's plain errors count too: it found no node, or the channel was closed under it.
+ */
 export const isDisconnection = (error: unknown): boolean =>
   error instanceof UnavailableError ||
   error instanceof CancelledError ||
   error instanceof DeadlineExceededError ||
+  error instanceof UnknownError ||
   error instanceof NoAnswer ||
-  // While the server is down the client rejects an append with a plain error of this gRPC status.
-  (error instanceof Error && 'code' in error && error.code === GRPC_UNAVAILABLE);
-
-const GRPC_UNAVAILABLE = 14;
+  (error instanceof Error &&
+    !(error instanceof StorageFailure || error instanceof SubscriptionDropped || isCommandError(error)));
 
 export function unreachable(what: string, error: unknown): StorageFailure {
   const reason = error instanceof Error ? error.message : String(error);

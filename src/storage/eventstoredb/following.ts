@@ -1,10 +1,11 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
 import type { BaseLogger } from 'pino';
+import { onAbort } from '../../on-abort.ts';
 import { pause } from '../../pause.ts';
 import type { EventBatch, EventFilter, Position } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
-import { finalError, NoAnswer, unreachable } from './failures.ts';
+import { finalError, NoAnswer, SubscriptionDropped, unreachable } from './failures.ts';
 import type { HeadWatch } from './head-watch.ts';
 import { larger, takePortion } from './portions.ts';
 import { START_OF_LOG } from './positions.ts';
@@ -67,8 +68,7 @@ async function* readOnce(
 ): AsyncIterable<Omit<EventBatch, 'live'>> {
   const { client } = lane;
   const reader = new SubscriptionReader(client, from, filter);
-  const wake = () => reader.wake();
-  closing.addEventListener('abort', wake);
+  const leave = onAbort(closing, () => reader.wake());
   let position = from;
   let heardAt = performance.now();
   try {
@@ -93,7 +93,7 @@ async function* readOnce(
     lane.failed(client, error);
     throw error;
   } finally {
-    closing.removeEventListener('abort', wake);
+    leave();
     reader.close();
   }
 }
@@ -145,8 +145,7 @@ async function* session(
   const lossesBefore = watch.losses;
   const reader = new SubscriptionReader(lane.client, from, filter);
   const follower = { notice: () => reader.wake() };
-  const wake = () => reader.wake();
-  ended.addEventListener('abort', wake);
+  const leave = onAbort(ended, () => reader.wake());
   watch.follow(follower);
   let position = from;
   let caughtUp = false;
@@ -185,7 +184,8 @@ async function* session(
 
       const now = performance.now();
       if (!caughtUp && now - heardAt > SILENCE_MS) throw new NoAnswer('catching up');
-      if (owed && now - owed.since > OWED_MS) throw new Error('the subscription is open and delivers nothing');
+      if (owed && now - owed.since > OWED_MS)
+        throw new SubscriptionDropped('the subscription is open and delivers nothing');
       const { head } = watch;
       if (!caughtUp || head === null || head <= position) {
         behindSince = null;
@@ -210,7 +210,7 @@ async function* session(
     }
   } finally {
     watch.leave(follower);
-    ended.removeEventListener('abort', wake);
+    leave();
     reader.close();
   }
 }

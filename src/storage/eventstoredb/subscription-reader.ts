@@ -5,6 +5,7 @@
  */
 import type { AllStreamResolvedEvent, AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import type { EventFilter, Position } from '../event-log.ts';
+import { SubscriptionDropped } from './failures.ts';
 import { serverFilter } from './filters.ts';
 import { positionText, readFrom } from './positions.ts';
 
@@ -47,8 +48,8 @@ export class SubscriptionReader {
     this.#subscription
       .on('caughtUp', () => this.#announce({ kind: 'caughtUp' }))
       .on('error', (error) => this.#drop(error))
-      .on('end', () => this.#drop(new Error('the subscription ended without an error')))
-      .on('close', () => this.#drop(new Error('the subscription was closed')))
+      .on('end', () => this.#drop(new SubscriptionDropped('the subscription ended without an error')))
+      .on('close', () => this.#drop(new SubscriptionDropped('the subscription was closed')))
       .on('readable', () => this.#notify());
   }
 
@@ -90,7 +91,7 @@ export class SubscriptionReader {
 
   /** Ends the call: one that is merely left stays open, and a connection carries a hundred. */
   close(): void {
-    this.#dropped ??= new Error('the subscription was closed');
+    this.#dropped ??= new SubscriptionDropped('the subscription was closed');
     void this.#subscription.unsubscribe().catch(() => undefined);
   }
 

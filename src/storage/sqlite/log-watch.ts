@@ -1,4 +1,5 @@
 /** Tells subscribers that the log may have grown: at once in this process, within milliseconds in the others. */
+import { onAbort } from '../../on-abort.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** SQLite has no notification between processes; its change counter costs two microseconds to look at. */
@@ -39,11 +40,11 @@ export class LogWatch {
     return new Promise((resolve) => {
       const resume = () => {
         this.#waiting.delete(resume);
-        signal?.removeEventListener('abort', resume);
+        leave?.();
         if (this.#waiting.size === 0) this.#stopLooking();
         resolve();
       };
-      signal?.addEventListener('abort', resume, { once: true });
+      const leave = signal && onAbort(signal, resume);
       this.#waiting.add(resume);
       this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
     });
