@@ -47,6 +47,8 @@ export interface CheckedParts {
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
   readonly chain: Chain;
+  /** Why the local chain has stopped for good, null while it runs; left out where there is none. */
+  readonly localFailure?: () => Finding | null;
   readonly blockhashes: BlockhashWatch;
   readonly receiver: Receiver;
   readonly runner: ProjectionRunner;
@@ -119,7 +121,9 @@ async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
 }
 
 /** Asked now: a blockhash stays good for a while after the chain has gone. */
-async function chainAnswers({ chain, blockhashes }: CheckedParts): Promise<Finding> {
+async function chainAnswers({ chain, localFailure, blockhashes }: CheckedParts): Promise<Finding> {
+  const failed = localFailure?.();
+  if (failed) return failed;
   await chain.blockHeight('processed');
   return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import type { Finding } from './http/health.ts';
 import { associatedTokenAddress, NETWORKS } from './solana/addresses.ts';
 import { createBlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
@@ -9,6 +10,7 @@ import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
 import { checkReceiver, prepareLocalReceiver, type Receiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
+import { StorageFailure } from './storage/storage-failure.ts';
 import type { Undo } from './undo.ts';
 
 /**
@@ -16,7 +18,7 @@ import type { Undo } from './undo.ts';
  * the operator: what lacks is logged.
  */
 export async function openPaymentChain(config: Config, logger: Logger, undo: Undo) {
-  const { chain, rpcUrl } = await joinChain(config, logger, undo);
+  const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo);
   const blockhashes = createBlockhashWatch({ chain });
   undo.add(() => blockhashes.close());
   const { feePayer, payTo } = ourKeys(config);
@@ -26,6 +28,8 @@ export async function openPaymentChain(config: Config, logger: Logger, undo: Und
   else await reportReceiver(chain, receiver, logger);
   return {
     chain,
+    /** Why the local chain has stopped for good; null while it runs, and on every other chain. */
+    localFailure,
     /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
     rpcUrl,
     blockhashes,
@@ -43,6 +47,7 @@ export type PaymentChain = Awaited<ReturnType<typeof openPaymentChain>>;
 async function joinChain(config: Config, logger: Logger, undo: Undo) {
   const { network, rpcUrls, localPort, localSlotMs } = config.solana;
   let urls = rpcUrls;
+  let failure: Finding | null = null;
   if (network === 'local' && urls.length === 0) {
     // Loaded only here: a service on a real chain needs no virtual machine.
     const { startLocalChainWorker } = await import('./solana/local/start-local-chain-worker.ts');
@@ -53,14 +58,30 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
       slotMs: localSlotMs,
       logger,
       environment: process.env,
-      onFailure: (error) => logger.fatal({ err: error }, 'the local chain failed; restart the service'),
+      onFailure(error) {
+        failure = localChainFinding(error);
+        const { code, hint } = failure;
+        logger.fatal({ err: error, code, hint, alarm: code }, 'the local chain failed; restart the service');
+      },
     });
     undo.add(() => localChain.close());
     urls = [localChain.url];
   }
   const chain = createRpcChain({ urls, logger });
   undo.add(() => chain.close());
-  return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null };
+  return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null, localFailure: () => failure };
+}
+
+/** The error may come from another thread, which keeps its message and code alone. */
+function localChainFinding(error: unknown): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const replaced = error instanceof Error && 'code' in error && error.code === 'storage_replaced';
+  if (replaced) {
+    const { code, hint } = new StorageFailure('storage_replaced', reason);
+    return { status: 'down', reason, code, hint };
+  }
+  const hint = 'Check that the folder chain in DATA_DIR can be written and has room, then restart the service.';
+  return { status: 'down', reason, code: 'local_chain_failed', hint };
 }
 
 /** The keys of configuration, or those in the data folder, which are made on first use. */

@@ -1,7 +1,9 @@
 /** Freezes a token account as the issuer of USDC can: by a real transaction of the mint's freeze authority. */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createFreezeAccountInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { Database } from '../../src/storage/sqlite/driver.ts';
@@ -9,13 +11,16 @@ import { build, MINT, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { until } from './steering.ts';
 import type { World } from './world.ts';
 
+/** By another process: this one has the chain open, and would lose its locks by opening the file itself. */
+const cp = (from: string, to: string) => promisify(execFile)('cp', [from, to]);
+
 /** The key behind the local chain's faucet, which issues its USDC. The chain holds its file, so a copy is read. */
 async function issuerOf({ directory }: World): Promise<Keypair> {
   const copy = await mkdtemp(join(tmpdir(), 'issuer-'));
   try {
     const file = join(copy, 'local-chain.sqlite');
     for (const end of ['', '-wal']) {
-      await copyFile(join(directory, 'chain', `local-chain.sqlite${end}`), `${file}${end}`).catch(() => undefined);
+      await cp(join(directory, 'chain', `local-chain.sqlite${end}`), `${file}${end}`).catch(() => undefined);
     }
     const database = new Database(file);
     const { seed } = database.prepare('SELECT faucet_seed AS seed FROM chain').get() as { seed: Buffer };

@@ -3,9 +3,11 @@
  * transactions and all their effects is one commit, synced before any of them is acknowledged.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../storage/sqlite/driver.ts';
+import { DatabaseFiles } from '../../storage/sqlite/database-files.ts';
+import type { Database } from '../../storage/sqlite/driver.ts';
+import { openDatabase } from '../../storage/sqlite/open-database.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
 import { mentionedIn } from './transaction-outcome.ts';
 import type { AccountState } from './virtual-machine.ts';
 
@@ -107,13 +109,13 @@ export class ChainStore {
   readonly created: boolean;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #files: DatabaseFiles;
   #unsyncedSlots = 0;
 
   /** @throws ChainInUse */
   constructor(directory: string) {
-    mkdirSync(directory, { recursive: true });
     const file = join(directory, 'local-chain.sqlite');
-    this.#database = new Database(file, { timeout: LOCK_WAIT_MS });
+    this.#database = openDatabase(file, LOCK_WAIT_MS);
     try {
       // Held until the process ends: the accounts live in its memory, so a second process would fork the chain.
       this.#database.pragma('locking_mode = EXCLUSIVE');
@@ -121,6 +123,7 @@ export class ChainStore {
       this.#database.pragma('synchronous = FULL');
       this.#database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       this.created = this.#open(file);
+      this.#files = new DatabaseFiles(file);
     } catch (error) {
       this.#database.close();
       throw (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ? new ChainInUse(file) : error;
@@ -165,7 +168,10 @@ export class ChainStore {
       .map(({ address, executable, ...state }) => ({ address, state: { ...state, executable: executable === 1 } }));
   }
 
-  /** Writes a batch, synced to disk when this returns. */
+  /**
+   * Writes a batch, synced to disk when this returns.
+   * @throws StorageFailure `storage_replaced` where a file of the chain is no longer the one that was opened
+   */
   commit({ slot, unixTime, transactions, accounts }: ChainCommit): void {
     const statements = this.#statements;
     statements.begin.run();
@@ -180,6 +186,7 @@ export class ChainStore {
       }
       statements.slot.run(slot, unixTime);
       statements.commit.run();
+      this.#assertInPlace();
     } catch (error) {
       if (this.#database.inTransaction) statements.rollback.run();
       throw error;
@@ -187,8 +194,17 @@ export class ChainStore {
     this.#unsyncedSlots = 0;
   }
 
-  /** Saves how far the slots have come, and indexes some of the transactions that are not indexed yet. */
+  #assertInPlace(): void {
+    const misplaced = this.#files.misplaced();
+    if (misplaced !== null) throw new StorageFailure('storage_replaced', misplaced);
+  }
+
+  /**
+   * Saves how far the slots have come, and indexes some of the transactions that are not indexed yet.
+   * @throws StorageFailure `storage_replaced` as `commit`
+   */
   saveSlot(slot: number, unixTime: number): void {
+    this.#assertInPlace();
     this.#unsyncedSlots++;
     const synced = this.#unsyncedSlots >= SYNC_EVERY_SLOTS;
     if (synced) this.#unsyncedSlots = 0;

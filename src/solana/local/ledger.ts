@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
+import { StorageFailure } from '../../storage/storage-failure.ts';
 import { addressBytes, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../addresses.ts';
 import { SolanaKey, verifySignature } from '../keys.ts';
 import type { ChainStore, StoredTransaction, TransactionRecord } from './chain-store.ts';
@@ -101,6 +102,10 @@ export class Ledger {
       this.store.saveSlot(this.clock.slot, this.clock.unixTime);
       this.#slotsUnsaved = false;
     } catch (error) {
+      if (error instanceof StorageFailure) {
+        this.#fail(error);
+        return;
+      }
       // No transaction is lost by that: each is written with its own slot. A later one saves them all.
       if (!this.#slotsUnsaved) this.#onSlotsUnsaved(error);
       this.#slotsUnsaved = true;

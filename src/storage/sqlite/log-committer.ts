@@ -66,7 +66,10 @@ export class LogCommitter {
   #takeNote(outcomes: readonly Outcome[]): void {
     for (const outcome of outcomes) {
       if ('value' in outcome) this.#trouble = null;
-      else if (outcome.error instanceof StorageFailure) this.#trouble = outcome.error;
+      else if (outcome.error instanceof StorageFailure) {
+        this.#trouble = outcome.error;
+        if (outcome.error.code === 'storage_replaced') this.#file.noteReplaced(outcome.error);
+      }
     }
   }
 

@@ -13,8 +13,8 @@ if (!port) throw new Error('log-thread-entry.ts is the entry of a worker thread'
 /** How many groups there are between two checkpoints of the other database: a second or less where there is load. */
 const GROUPS_BETWEEN_CHECKPOINTS = 64;
 
-const { path, alsoCheckpoints } = workerData as LogThreadData;
-const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
+const { path, opened, alsoCheckpoints } = workerData as LogThreadData;
+const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS, opened });
 const write = logWriter(file.database);
 const other = alsoCheckpoints === null ? null : new Checkpointer(alsoCheckpoints);
 let groups = 0;

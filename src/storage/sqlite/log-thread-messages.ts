@@ -2,10 +2,13 @@
 import { RevisionConflict } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Outcome } from './commit-together.ts';
+import type { OpenedFile } from './database-files.ts';
 import type { LogWrite } from './log-writes.ts';
 
 export interface LogThreadData {
   readonly path: string;
+  /** What the main thread has opened: the same files, or nothing is committed. */
+  readonly opened: readonly OpenedFile[];
   /** Another database whose write-ahead log it copies back now and then; null for none. */
   readonly alsoCheckpoints: string | null;
 }

@@ -12,6 +12,9 @@ import type { LogWrite } from './log-writes.ts';
 
 const ENTRY = new URL('./log-thread-entry.js', import.meta.url);
 
+/** The main thread's file. */
+export type LogFile = Pick<LogThreadData, 'path' | 'opened'>;
+
 export interface LogThreadOptions {
   /** The compiled thread, where it lies elsewhere. */
   readonly entry?: URL;
@@ -41,15 +44,15 @@ export class LogThread {
    * cannot load TypeScript into a thread.
    * @param broke called if the thread ends without having been asked to
    */
-  static start(path: string, broke: (error: unknown) => void, options: LogThreadOptions = {}): LogThread | null {
+  static start(file: LogFile, broke: (error: unknown) => void, options: LogThreadOptions = {}): LogThread | null {
     const { entry = ENTRY } = options;
-    return existsSync(fileURLToPath(entry)) ? new LogThread(path, broke, entry, options) : null;
+    return existsSync(fileURLToPath(entry)) ? new LogThread(file, broke, entry, options) : null;
   }
 
-  private constructor(path: string, broke: (error: unknown) => void, entry: URL, options: LogThreadOptions) {
+  private constructor(file: LogFile, broke: (error: unknown) => void, entry: URL, options: LogThreadOptions) {
     const { fewestWrites = FEWEST_WRITES, alsoCheckpoints = null } = options;
     this.#fewestWrites = fewestWrites;
-    const data: LogThreadData = { path, alsoCheckpoints };
+    const data: LogThreadData = { ...file, alsoCheckpoints };
     this.#worker = new Worker(entry, { workerData: data, name: 'log' });
     // Storage that nobody closes must not keep a process alive; a group that is being committed does.
     this.#worker.unref();

@@ -65,6 +65,7 @@ export function openSqlite({
       // The thread comes first, as long as there is one.
       checkpointPages: thread ? CHECKPOINT_PAGES_BESIDE_THREAD : undefined,
       isDerived: true,
+      onReplaced: replacementAlarm(logger),
     };
     readFile = openDerived(options) ?? file.aloneAtOpen(() => openDerived(options) ?? openAnew(options, logger));
   } catch (error) {
@@ -118,11 +119,14 @@ export function openSqliteLog(
   clock: Clock = systemClock,
   { logger, logThread = false }: Pick<SqliteOptions, 'logger' | 'logThread'> = {},
 ): DurableStorage {
-  const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS });
+  const onReplaced = replacementAlarm(logger);
+  const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS, onReplaced });
   const watch = new LogWatch(file);
   const broke = (error: unknown) =>
     logger?.error({ err: error }, 'the thread that commits the log is gone; the main thread commits from here on');
-  const thread = logThread ? LogThread.start(path, broke, logThread === true ? {} : logThread) : null;
+  const thread = logThread
+    ? LogThread.start({ path, opened: file.opened }, broke, logThread === true ? {} : logThread)
+    : null;
   const committer = new LogCommitter(file, () => watch.wake(), thread);
   return {
     file,
@@ -132,6 +136,14 @@ export function openSqliteLog(
     cells: new SqliteCells(file, committer),
   };
 }
+
+const replacementAlarm =
+  (logger: SqliteOptions['logger']) =>
+  ({ code, message, hint }: StorageFailure): void =>
+    logger?.error(
+      { reason: message, code, hint, alarm: code },
+      'a database file was replaced or deleted while in use: nothing more is recorded or sold until a restart',
+    );
 
 interface DurableStorage {
   readonly file: SqliteFile;

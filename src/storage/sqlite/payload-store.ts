@@ -113,6 +113,7 @@ export class SqlitePayloadStore implements PayloadStore {
   }
 
   async check(): Promise<void> {
+    this.#file.assertInPlace();
     await this.#row('');
   }
 

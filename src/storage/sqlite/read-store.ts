@@ -160,6 +160,7 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async check(): Promise<void> {
+    this.#file.assertInPlace();
     await this.checkpoint('', 1);
   }
 

@@ -1,10 +1,12 @@
 /** One SQLite database file: how it is opened, brought to the newest schema, shared with other processes and closed. */
-import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
-import { Database, type Statement } from './driver.ts';
+import { DatabaseFiles, type OpenedFile } from './database-files.ts';
+import type { Database, Statement } from './driver.ts';
+import { openDatabase } from './open-database.ts';
 
 /** How long SQLite itself may wait for another process; it waits on the main thread, so not for long. */
 const BUSY_ON_MAIN_THREAD_MS = 5;
@@ -23,6 +25,10 @@ export interface SqliteFileOptions {
   readonly checkpointPages?: number | undefined;
   /** Whether all that it holds can be made again, so that no backup is needed where it is damaged. */
   readonly isDerived?: boolean;
+  /** The files that another connection of this process opened: this one must have opened the same. */
+  readonly opened?: readonly OpenedFile[];
+  /** Called once, when a file turns out to have been replaced or deleted while it was in use. */
+  readonly onReplaced?: ((failure: StorageFailure) => void) | undefined;
 }
 
 export class SqliteFile {
@@ -32,14 +38,29 @@ export class SqliteFile {
   readonly #commit: Statement;
   readonly #rollback: Statement;
   readonly #dataVersion: Statement<[], number>;
+  readonly #files: DatabaseFiles;
+  /** Why nothing may be read or written any more, until a restart. */
+  #replaced: StorageFailure | null = null;
 
   constructor(options: SqliteFileOptions) {
     this.#options = options;
-    this.database = translated(options, () => openDatabase(options));
+    this.database = translated(options, () => openNewest(options));
+    try {
+      this.#files = translated(options, () => new DatabaseFiles(options.path, options.opened));
+      this.assertInPlace();
+    } catch (error) {
+      this.database.close();
+      throw error;
+    }
     this.#begin = this.database.prepare('BEGIN IMMEDIATE');
     this.#commit = this.database.prepare('COMMIT');
     this.#rollback = this.database.prepare('ROLLBACK');
     this.#dataVersion = this.database.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  /** The files as they were opened, for another connection of this process. */
+  get opened(): readonly OpenedFile[] {
+    return this.#files.opened;
   }
 
   /** Changes whenever another connection, of this process or another one, has committed. */
@@ -53,6 +74,7 @@ export class SqliteFile {
    * @throws StorageFailure for everything that is wrong with the database itself
    */
   async whenFree<Result>(work: () => Result): Promise<Result> {
+    this.#assertNotReplaced();
     const giveUpAt = performance.now() + BUSY_AT_ALL_MS;
     for (;;) {
       try {
@@ -71,10 +93,12 @@ export class SqliteFile {
   }
 
   /**
-   * As `transaction`, at once.
+   * As `transaction`, at once. A commit counts only if the files are still in place after it: of one that may have gone
+   * to a deleted file, nobody knows whether it was kept.
    * @throws StorageFailure, also with `storage_busy` while another process writes
    */
   transactionNow<Result>(work: () => Result): Result {
+    this.#assertNotReplaced();
     let committing = false;
     try {
       this.#begin.run();
@@ -82,6 +106,7 @@ export class SqliteFile {
         const result = work();
         committing = true;
         this.#commit.run();
+        this.assertInPlace();
         return result;
       } catch (error) {
         // SQLite has rolled back by itself after some errors, a full disk among them.
@@ -94,10 +119,36 @@ export class SqliteFile {
   }
 
   /**
+   * Looks whether each file of the database is still the one that was opened.
+   * @throws StorageFailure `storage_replaced` from the first time that one was not, until the process ends
+   */
+  assertInPlace(): void {
+    this.#assertNotReplaced();
+    // Closing removes the files beside the database.
+    if (!this.database.open) throw new StorageFailure('storage_closed', 'the storage is closed');
+    const misplaced = translated(this.#options, () => this.#files.misplaced());
+    if (misplaced === null) return;
+    this.noteReplaced(new StorageFailure('storage_replaced', misplaced));
+    throw this.#replaced;
+  }
+
+  /** Another connection of this process found that a file was replaced: this one stops as well. */
+  noteReplaced(failure: StorageFailure): void {
+    if (this.#replaced) return;
+    this.#replaced = failure;
+    this.#options.onReplaced?.(failure);
+  }
+
+  #assertNotReplaced(): void {
+    if (this.#replaced) throw new StorageFailure('storage_replaced', this.#replaced.message, { nothingWritten: true });
+  }
+
+  /**
    * Asks the system whether this process may write the file.
    * @throws StorageFailure where it may not, e.g. since the file system has become read-only
    */
   async checkAccess(): Promise<void> {
+    this.assertInPlace();
     try {
       await access(this.#options.path, constants.W_OK);
     } catch (error) {
@@ -120,12 +171,8 @@ export class SqliteFile {
   }
 }
 
-function openDatabase({ path, synchronous, migrations, checkpointPages }: SqliteFileOptions): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives its -wal and -shm files the permissions of the database, so it is enough to make this one private.
-  closeSync(openSync(path, 'a', 0o600));
-  chmodSync(path, 0o600);
-  const database = new Database(path, { timeout: BUSY_AT_OPEN_MS });
+function openNewest({ path, synchronous, migrations, checkpointPages }: SqliteFileOptions): Database {
+  const database = openDatabase(path, BUSY_AT_OPEN_MS);
   try {
     database.pragma('journal_mode = WAL');
     database.pragma(`synchronous = ${synchronous}`);

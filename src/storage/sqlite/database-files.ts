@@ -1,0 +1,64 @@
+/**
+ * Tells whether the files of an open database are still where they were opened. A file that was deleted, renamed or
+ * replaced goes on taking writes through its descriptor, and a restart finds none of them. Only `stat` is used: see the
+ * rule in `open-database.ts`.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** One file as it was when it was opened. While it is open, no other file can get its inode. */
+export interface OpenedFile {
+  readonly path: string;
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+export class DatabaseFiles {
+  readonly #opened: OpenedFile[];
+  /** Files that SQLite has not created yet. Once there, SQLite keeps them until the last connection closes. */
+  #awaited: string[];
+
+  /**
+   * @param path of a database that is open in WAL mode
+   * @param opened what another connection of this process recorded; left out: what is there now
+   */
+  constructor(path: string, opened?: readonly OpenedFile[]) {
+    this.#opened = opened ? [...opened] : [];
+    // SQLite resolves links before it names the files beside a database.
+    const resolved = realpathSync(path);
+    const known = new Set(this.#opened.map((file) => file.path));
+    this.#awaited = [path, `${resolved}-wal`, `${resolved}-shm`].filter((file) => !known.has(file));
+    this.#record();
+  }
+
+  get opened(): readonly OpenedFile[] {
+    return this.#opened;
+  }
+
+  /**
+   * What happened to the files, e.g. `log.sqlite-wal was deleted or moved`; null where all are in place.
+   * @throws errors of `stat` other than that there is no such file
+   */
+  misplaced(): string | null {
+    if (this.#awaited.length > 0) this.#record();
+    for (const { path, device, inode } of this.#opened) {
+      const found = statSync(path, STAT);
+      if (!found) return `${basename(path)} was deleted or moved while it was in use (${path})`;
+      if (found.ino !== inode || found.dev !== device) {
+        return `${basename(path)} was replaced by another file while it was in use (${path})`;
+      }
+    }
+    return null;
+  }
+
+  #record(): void {
+    this.#awaited = this.#awaited.filter((path) => {
+      const found = statSync(path, STAT);
+      if (found) this.#opened.push({ path, device: found.dev, inode: found.ino });
+      return !found;
+    });
+  }
+}
+
+/** Inodes of some file systems need all 64 bits. */
+const STAT = { bigint: true, throwIfNoEntry: false } as const;

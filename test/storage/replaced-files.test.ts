@@ -1,0 +1,137 @@
+/** Given an open storage, when a file of it is deleted or replaced, then nothing is acknowledged any more. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { freshStream, notes } from './samples.ts';
+
+const entry = new URL('../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
+if (!existsSync(entry)) throw new Error('this test runs the built project: npm run build first');
+
+/** A copy with `fs` would itself break the rule that is tested: this process has the database open. */
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-r', from, to]);
+
+const ACCIDENTS = {
+  deleted: (path: string) => rm(path),
+  'replaced by its own copy': async (path: string) => {
+    await copy(path, `${path}.copy`);
+    await rename(`${path}.copy`, path);
+  },
+};
+
+const WRITERS = [
+  { writer: 'the main thread', logThread: false },
+  { writer: 'the thread of the log', logThread: { entry, fewestWrites: 1 } },
+] as const;
+
+let folder: string;
+let storage: SqliteStorage;
+const alarms: unknown[] = [];
+const logger = { debug: () => undefined, error: (alarm: unknown) => alarms.push(alarm) };
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docket-replaced-'));
+  alarms.length = 0;
+});
+afterEach(async () => {
+  await storage.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(logThread: (typeof WRITERS)[number]['logThread'] = false): Promise<string> {
+  const directory = join(folder, 'data');
+  storage = openSqlite({ directory, logger, logThread });
+  await storage.log.append(notes(freshStream(), ['before']));
+  await storage.readStore.increment('before', 1, 10, 0, 1_000_000);
+  return directory;
+}
+const count = () => storage.readStore.increment('after', 1, 10, 0, 1_000_000);
+
+describe.each(WRITERS)('the event log, written by $writer', ({ logThread }) => {
+  it.each(
+    ['log.sqlite', 'log.sqlite-wal', 'log.sqlite-shm'].flatMap((file) =>
+      Object.entries(ACCIDENTS).map(([what, happen]) => ({ file, what, happen })),
+    ),
+  )('acknowledges nothing once $file is $what, and says so once', async ({ file, happen }) => {
+    const directory = await open(logThread);
+    await happen(join(directory, file));
+    // The write that finds out may have reached the file that is gone.
+    await expect(storage.log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({
+      code: 'storage_replaced',
+      message: expect.stringContaining(file),
+      hint: expect.stringMatching(/Do not delete a -wal/),
+      nothingWritten: false,
+    });
+    // From then on nothing is tried.
+    const refused = { code: 'storage_replaced', nothingWritten: true };
+    await expect(storage.log.append(notes(freshStream(), ['b']))).rejects.toMatchObject(refused);
+    await expect(storage.payloads.put('docket', Buffer.of(1))).rejects.toMatchObject(refused);
+    for (const part of [storage.log, storage.payloads]) await expect(part.check()).rejects.toMatchObject(refused);
+    await expect(storage.log.head()).rejects.toMatchObject(refused);
+    expect(alarms).toEqual([expect.objectContaining({ alarm: 'storage_replaced', reason: expect.any(String) })]);
+    // The read models are files of their own.
+    await storage.readStore.check();
+  });
+});
+
+describe('the read models', () => {
+  it.each(
+    ['read.sqlite', 'read.sqlite-wal', 'read.sqlite-shm'].flatMap((file) =>
+      Object.entries(ACCIDENTS).map(([what, happen]) => ({ file, what, happen })),
+    ),
+  )('are not used any more once $file is $what', async ({ file, happen }) => {
+    const directory = await open();
+    await happen(join(directory, file));
+    const refused = { code: 'storage_replaced', message: expect.stringContaining(file) };
+    await expect(count()).rejects.toMatchObject(refused);
+    await expect(storage.readStore.find({ collection: 'cases', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(storage.readStore.check()).rejects.toMatchObject(refused);
+    await storage.log.check();
+  });
+});
+
+it('a data folder that is moved away, with a copy in its place, is noticed by the next look', async () => {
+  const directory = await open();
+  await rename(directory, `${directory}.old`);
+  await copy(`${directory}.old`, directory);
+  for (const part of [storage.log, storage.payloads, storage.readStore]) {
+    await expect(part.check()).rejects.toMatchObject({ code: 'storage_replaced' });
+  }
+  await expect(count()).rejects.toMatchObject({ code: 'storage_replaced' });
+});
+
+it('a data folder that was moved and put back is the same as before', async () => {
+  const directory = await open();
+  await rename(directory, `${directory}.old`);
+  await rename(`${directory}.old`, directory);
+  for (const part of [storage.log, storage.payloads, storage.readStore]) await part.check();
+  await storage.log.append(notes(freshStream(), ['after']));
+});
+
+it('a write-ahead log that was deleted is written back when the storage is closed: nothing recorded is lost', async () => {
+  const directory = await open();
+  const stream = freshStream();
+  await storage.log.append(notes(stream, ['kept']));
+  await rm(join(directory, 'log.sqlite-wal'));
+  await expect(storage.log.check()).rejects.toMatchObject({ code: 'storage_replaced' });
+  await storage.close();
+  storage = openSqlite({ directory });
+  expect(await storage.log.read(stream)).toHaveLength(1);
+});
+
+it('closing leaves alone what has been put in the place of its files', async () => {
+  const directory = await open();
+  await rename(directory, `${directory}.old`);
+  const other = openSqlite({ directory });
+  const stream = freshStream();
+  await other.log.append(notes(stream, ['another service']));
+  await storage.close();
+  for (const end of ['', '-wal', '-shm']) expect(existsSync(join(directory, `log.sqlite${end}`))).toBe(true);
+  await other.log.check();
+  expect(await other.log.read(stream)).toHaveLength(1);
+  await other.close();
+});
