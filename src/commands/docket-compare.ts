@@ -8,13 +8,16 @@ import {
   REDACTED_FILING,
   servedText,
 } from '../dockets/filing-content.ts';
-import { type Matchable, matchEntries } from '../dockets/match.ts';
+import { matchEntries } from '../dockets/match.ts';
+import type { Matchable } from '../dockets/match-item.ts';
 import type { DocketHeader, DocketSnapshot, SnapshotEntry } from '../dockets/snapshot.ts';
+import { isSameReport } from '../dockets/text.ts';
 import { canonicalJson } from '../events/canonical-json.ts';
 import type { RecordedFiling } from '../events/docket.ts';
 import type { Json } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import { type Instant, toMicros } from '../instant.ts';
 import type { DocketState, FilingState } from './docket.ts';
+import { enteredBy } from './docket-decide.ts';
 
 /** The contents that a docket's events name, as they are now. */
 export interface DocketContents {
@@ -63,6 +66,10 @@ export function compareSnapshot(
     known.map((filing) => matchable(filing.recorded, contentOf(filing))),
     snapshot.entries,
     snapshot.complete && !stale,
+    {
+      numbersAreUnique: snapshot.court.system === 'US federal district courts',
+      isShown: (index) => isShown(state, snapshot, index),
+    },
   );
   const otherOf = new Map(merges);
   const unseen: SnapshotEntry[] = [];
@@ -106,6 +113,16 @@ export function compareSnapshot(
   };
 }
 
+/** A complete look at the docket has shown whatever was entered before it. */
+function isShown({ lastCompleteAskedAt }: DocketState, { entries, court }: DocketSnapshot, index: number): boolean {
+  const entry = entries[index];
+  if (entry === undefined || lastCompleteAskedAt === null) return false;
+  // A feed has nothing but the time of entry, and gives it as that of filing.
+  const feedTime = entry.enteredAt === null && entry.dateEntered === null ? entry.filedAt : null;
+  const entered = feedTime === null ? enteredBy(entry, court.timeZone) : toMicros(feedTime);
+  return entered !== null && entered <= toMicros(lastCompleteAskedAt);
+}
+
 const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable => ({
   entryNumber: recorded.entryNumber,
   dateFiled: recorded.dateFiled,
@@ -114,6 +131,8 @@ const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable 
   shortDescription: content.shortDescription,
   documentIdentifier: content.documentIdentifier,
   sourceIds: content.sourceIds,
+  filedAt: recorded.filedAt,
+  availableAt: recorded.availableAt,
   redacted: content.redacted === true,
 });
 
@@ -144,7 +163,13 @@ function revise(
   const whole = twin && twinContent ? fillIn(filing.recorded, twin.recorded) : filing.recorded;
   const wholeContent = twinContent ? mergeContent(content, twinContent, true) : content;
   const nextContent = mergeContent(wholeContent, contentOfEntry(entry), stale);
-  const next = nextRecorded(whole, entry, stale, servedText(wholeContent) !== servedText(nextContent), nextContent);
+  const next = nextRecorded(
+    whole,
+    entry,
+    stale || isPoorer(wholeContent, entry),
+    servedText(wholeContent) !== servedText(nextContent),
+    nextContent,
+  );
   const recorded = { ...next, filingId: base.filingId, availableAt: base.availableAt, backfilled: base.backfilled };
   const before = base.filingId === filing.recorded.filingId ? content : (twinContent ?? content);
   const changed = changes(base, before, recorded, nextContent);
@@ -156,6 +181,10 @@ function revise(
     visible: twin !== null || changed.some((field) => !UNSERVED.has(field)),
   };
 }
+
+/** A feed's entry without text has the day of entry in the place of the day of filing: it only fills in. */
+const isPoorer = (known: FilingContent, said: SnapshotEntry): boolean =>
+  said.description === '' && known.description !== '';
 
 function fillIn(known: RecordedFiling, other: RecordedFiling): RecordedFiling {
   return {
@@ -185,8 +214,8 @@ function nextRecorded(
     dateFiled,
     dateEntered,
     // An exact time holds as long as its day does.
-    enteredAt: dateEntered === known.dateEntered ? pick(known.enteredAt, entry.enteredAt, stale) : entry.enteredAt,
-    filedAt: dateFiled === known.dateFiled ? pick(known.filedAt, entry.filedAt, stale) : entry.filedAt,
+    enteredAt: timeOf(dateEntered, known.dateEntered, known.enteredAt, entry.dateEntered, entry.enteredAt, stale),
+    filedAt: timeOf(dateFiled, known.dateFiled, known.filedAt, entry.dateFiled, entry.filedAt, stale),
     filingType: types?.primary ?? known.filingType,
     filingTypes: types ? [...types.all] : known.filingTypes,
     // A text that is not there says nothing of a seal either.
@@ -194,9 +223,24 @@ function nextRecorded(
   };
 }
 
-/** An empty text never replaces a text; nor does a short name, or an empty list a list. */
+/** The exact time of a day: what was known of that day, and what is said of it. */
+function timeOf(
+  day: string | null,
+  knownDay: string | null,
+  known: Instant | null,
+  saidDay: string | null,
+  said: Instant | null,
+  stale: boolean,
+): Instant | null {
+  const ofThisDay = (of: string | null, time: Instant | null): Instant | null => (of === day ? time : null);
+  return pick(ofThisDay(knownDay, known), saidDay === null ? said : ofThisDay(saidDay, said), stale);
+}
+
+/** An empty text never replaces a text, nor does the same text as another report writes it; nor does a short name, or an empty list a list. */
 function mergeContent(known: FilingContent, said: FilingContent, stale: boolean): FilingContent {
-  const takesText = said.description !== '' && (known.description === '' || !stale);
+  const takesText =
+    said.description !== '' &&
+    (known.description === '' || (!stale && !isSameReport(known.description, said.description)));
   const takesList = said.attachments.length > 0 && (known.attachments.length === 0 || !stale);
   const takesDocument = said.documentIdentifier !== null && (known.documentIdentifier === null || !stale);
   return {

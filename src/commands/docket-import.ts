@@ -77,7 +77,10 @@ export async function importItems(
         courtCode: read.snapshot.court.code,
         entries: read.snapshot.entries.length + read.skipped.filter(isEntry).length,
         skipped: read.skipped,
-        remarks: read.remarks,
+        remarks:
+          item.note === undefined || !options.complete
+            ? read.remarks
+            : [{ where: '', why: item.note }, ...read.remarks],
       });
     });
     bytes += item.bytes;

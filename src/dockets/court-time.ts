@@ -107,6 +107,14 @@ export function wallTime(timeZone: string, day: string, hour: number, minute: nu
   return momentOf(zoneOf(timeZone), wall) * 1000;
 }
 
+/** The court-local day of a moment, and whether the wall clock shows that day's very start. */
+export function dayAt(timeZone: string, at: Micros): { readonly day: string; readonly midnight: boolean } {
+  const ms = Math.floor(at / 1000);
+  const wall = new Date(ms + offsetAt(zoneOf(timeZone), ms)).toISOString();
+  const day = wall.slice(0, wall.indexOf('T'));
+  return { day, midnight: isDay(day) && startMs(timeZone, day) * 1000 === at };
+}
+
 /** A court-local day as a timestamp: its start, with the offset that the court's zone has then. */
 export function dayAsTimestamp(timeZone: string, day: string): string {
   const zone = zoneOf(timeZone);

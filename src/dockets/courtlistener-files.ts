@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import type { JsonObject } from '../events/event.ts';
-import { composeDocket, docketIdsOf, type PageKind, readCourtListenerPage } from './courtlistener.ts';
+import { composeDocket, docketIdsOf, idOf, type PageKind, readCourtListenerPage } from './courtlistener.ts';
+import { type ListedPage, whyPartialList } from './courtlistener-chain.ts';
 import { MAX_DOCKET_BYTES, type RawDocketItem, type UnreadableItem } from './docket-files.ts';
 
 const SNIFFED_BYTES = 16 * 1024;
@@ -39,9 +40,8 @@ async function beginsAsPage(file: string): Promise<boolean> {
 interface KnownDocket {
   docket: JsonObject | null;
   readonly files: Readonly<Record<PageKind, Set<string>>>;
-  /** Whether the first and the last page of its entries are among the files. */
-  firstPage: boolean;
-  lastPage: boolean;
+  /** Pages of its entries, by file. */
+  readonly entryPages: Map<string, ListedPage>;
 }
 
 /** Every docket that the pages hold, put together. A docket whose entries are not all there counts as partial. */
@@ -53,17 +53,14 @@ export async function* readPages(files: readonly string[]): AsyncGenerator<RawDo
       yield page;
       continue;
     }
-    const { kind, results, first, last } = page;
+    const { kind, results, links } = page;
     for (const result of results) {
       for (const id of docketIdsOf(kind, result)) {
         const known = dockets.get(id) ?? unknownDocket();
         dockets.set(id, known);
         known.files[kind].add(file);
         if (kind === 'dockets') known.docket = result;
-        if (kind === 'entries') {
-          known.firstPage ||= first;
-          known.lastPage ||= last;
-        }
+        if (kind === 'entries' && !known.entryPages.has(file)) known.entryPages.set(file, listed(links, results));
       }
     }
   }
@@ -88,15 +85,22 @@ export async function* readPages(files: readonly string[]): AsyncGenerator<RawDo
     });
     const bytes = Buffer.from(JSON.stringify(value));
     const hash = createHash('sha256').update(bytes).digest('hex');
-    yield { where, value, hash, bytes: bytes.length, complete: known.firstPage && known.lastPage };
+    const why = whyPartialList([...known.entryPages.values()]);
+    const note = why === null ? {} : { note: `${why}: imported as a part of the docket, as with --partial` };
+    yield { where, value, hash, bytes: bytes.length, complete: why === null, ...note };
   }
 }
 
 const unknownDocket = (): KnownDocket => ({
   docket: null,
   files: { dockets: new Set(), entries: new Set(), parties: new Set(), attorneys: new Set() },
-  firstPage: false,
-  lastPage: false,
+  entryPages: new Map(),
+});
+
+const listed = (links: ListedPage['links'], results: readonly JsonObject[]): ListedPage => ({
+  links,
+  ids: results.flatMap(({ id }) => idOf(id) ?? []),
+  numbers: results.flatMap(({ entry_number: number }) => (typeof number === 'number' ? [number] : [])),
 });
 
 async function resultsOf(files: ReadonlySet<string>): Promise<readonly JsonObject[]> {

@@ -11,14 +11,22 @@ export type PageKind = 'dockets' | 'entries' | 'parties' | 'attorneys';
 export interface CourtListenerPage {
   readonly kind: PageKind;
   readonly results: readonly JsonObject[];
-  /** Whether other pages come before and after it. */
-  readonly first: boolean;
-  readonly last: boolean;
+  /** Null for one object alone, which is no page. */
+  readonly links: PageLinks | null;
+}
+
+/** What a page says of the list that it is a part of. */
+export interface PageLinks {
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** The address that counts the list, which names the page itself too; a number where pages are numbered. */
+  readonly count: string | number | null;
 }
 
 const Page = z.object({
   next: z.string().nullish(),
   previous: z.string().nullish(),
+  count: z.union([z.string(), z.number()]).nullish().catch(null),
   results: z.array(z.unknown()),
 });
 
@@ -34,8 +42,9 @@ export function readCourtListenerPage(value: unknown): CourtListenerPage | null 
   return {
     kind,
     results: results.filter((result) => kindOf(result) === kind),
-    first: !page.data?.previous,
-    last: !page.data?.next,
+    links: page.success
+      ? { next: page.data.next || null, previous: page.data.previous || null, count: page.data.count ?? null }
+      : null,
   };
 }
 

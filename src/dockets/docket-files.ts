@@ -17,6 +17,8 @@ export interface RawDocketItem {
   readonly bytes: number;
   /** False where the source itself shows only a part of the docket. */
   readonly complete?: boolean;
+  /** Why that is so. */
+  readonly note?: string;
 }
 
 export interface UnreadableItem {

@@ -1,7 +1,7 @@
 /** One entry of a docket sheet as juriscraper writes it. */
 import type { Court } from '../courts/court.ts';
-import { type Instant, parseTimestamp, toInstant } from '../instant.ts';
-import { isDay, wallTime } from './court-time.ts';
+import { type Instant, parseTimestamp, toInstant, toMicros } from '../instant.ts';
+import { dayAt, isDay, wallTime } from './court-time.ts';
 import { faultOf, RawAttachment, RawEntry } from './juriscraper-schema.ts';
 import { maskedText } from './mask.ts';
 import type { Attachment, DocumentIdentifierType, SnapshotEntry } from './snapshot.ts';
@@ -111,7 +111,10 @@ interface Moment {
 const UNKNOWN: Moment = { day: null, at: null };
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** A day, or a moment: court-local unless it names its offset. Midnight stands for a day without a time. */
+/**
+ * A day, or a moment: court-local unless it names its offset, and then of the day that the court's wall clock shows.
+ * Midnight on that clock stands for a day without a time.
+ */
 function readMoment(text: string | null | undefined, court: Court, where: string, remark: Remarks): Moment {
   if (!text) return UNKNOWN;
   const match = LOCAL_TIME.exec(text.trim());
@@ -121,15 +124,27 @@ function readMoment(text: string | null | undefined, court: Court, where: string
     remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);
     return UNKNOWN;
   }
-  if (hour + minute + second === 0 || second > 59) return { day, at: null };
   const zone = match?.[5];
-  if (!zone) return { day, at: toInstant(wallTime(court.timeZone, day, hour, minute, second)) };
-  return { day, at: parseTimestamp(`${text.trim().replace(' ', 'T').slice(0, 16)}:${match?.[4] ?? '00'}${zone}`) };
+  if (zone === undefined) {
+    if (hour + minute + second === 0 || second > 59) return { day, at: null };
+    return { day, at: toInstant(wallTime(court.timeZone, day, hour, minute, second)) };
+  }
+  // A leap second is read as the second before it.
+  const at = parseTimestamp(
+    `${day}T${match?.[2]}:${match?.[3]}:${String(Math.min(second, 59)).padStart(2, '0')}${zone}`,
+  );
+  const local = at === null ? null : dayAt(court.timeZone, toMicros(at));
+  if (local === null || !isDay(local.day)) {
+    remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);
+    return UNKNOWN;
+  }
+  return { day: local.day, at: local.midnight ? null : at };
 }
 
-/** A day that exists, or null. */
-export function readDay(text: string | null | undefined, where: string, remark: Remarks): string | null {
+/** A court-local day that exists, or null: of a day, of a local time, or of a moment with its offset. */
+export function readDay(text: string | null | undefined, court: Court, where: string, remark: Remarks): string | null {
   if (!text) return null;
+  if (LOCAL_TIME.test(text.trim())) return readMoment(text, court, where, remark).day;
   const day = text.trim().slice(0, 10);
   if (isDay(day)) return day;
   remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);

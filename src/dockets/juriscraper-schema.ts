@@ -28,6 +28,10 @@ export const RawDocket = z.object({
   panel: z.array(z.unknown()).nullish().catch(null),
   originating_court_information: z.unknown().optional(),
   docket_entries: z.array(z.unknown()).nullish(),
+  /** Of a case query: the docket has entries, whether the file lists them or not. */
+  date_last_filing: HeadText,
+  /** Of a claims register. */
+  claims: z.unknown().optional(),
   parties: z.array(z.unknown()).nullish(),
 });
 export type RawDocket = z.infer<typeof RawDocket>;

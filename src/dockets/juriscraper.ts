@@ -73,6 +73,8 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
   const remark: Remarks = (where, why) => {
     remarks.push({ where, why });
   };
+  const whyPartial = options.complete ? lacksEntries(raw) : null;
+  if (whyPartial !== null) remark('docket_entries', whyPartial);
   const entries: SnapshotEntry[] = [];
   for (const [index, item] of (raw.docket_entries ?? []).entries()) {
     const where = `docket_entries[${index}]`;
@@ -86,14 +88,26 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
       caseNumber,
       aliases: [],
       header: headerOf(raw, court, caseNumber, remark),
-      parties: partiesOf(raw.parties ?? [], skipped),
+      parties: partiesOf(raw.parties ?? [], court, skipped),
       crossReferences: crossReferencesOf(raw),
       entries,
       ...options,
+      complete: options.complete && whyPartial === null,
     },
     skipped,
     remarks,
   };
+}
+
+/** Why a file shows a part of its docket only; null where it lists the entries. A docket's own list may be empty. */
+function lacksEntries({ docket_entries: entries, claims, date_last_filing: lastFiling }: RawDocket): string | null {
+  if (!entries) {
+    return claims === undefined
+      ? 'no list of entries: imported as a part of the docket, as with --partial'
+      : 'a claims register, without the list of entries: imported as a part of the docket, as with --partial';
+  }
+  if (entries.length > 0 || (!lastFiling && claims === undefined)) return null;
+  return 'the list is empty, though the docket has entries: imported as a part of it, as with --partial';
 }
 
 /** The docket's number, with its office where the report names it apart; null where the court has no such numbers. */
@@ -128,8 +142,8 @@ function headerOf(raw: RawDocket, court: Court, caseNumber: string, remark: Rema
     cause: shortText(raw.cause),
     assignedJudge: shortText(raw.assigned_to_str) ?? shortText(panel),
     referredJudge: shortText(raw.referred_to_str),
-    dateFiled: readDay(raw.date_filed, 'date_filed', remark),
-    dateClosed: readDay(raw.date_terminated, 'date_terminated', remark),
+    dateFiled: readDay(raw.date_filed, court, 'date_filed', remark),
+    dateClosed: readDay(raw.date_terminated, court, 'date_terminated', remark),
   };
 }
 
@@ -156,7 +170,7 @@ function caseTypeOf(raw: RawDocket, court: Court, caseNumber: string): CaseType 
   return 'other';
 }
 
-function partiesOf(items: readonly unknown[], skipped: LeftOut[]): Party[] {
+function partiesOf(items: readonly unknown[], court: Court, skipped: LeftOut[]): Party[] {
   const parties: Party[] = [];
   for (const [index, item] of items.entries()) {
     const where = `parties[${index}]`;
@@ -173,7 +187,7 @@ function partiesOf(items: readonly unknown[], skipped: LeftOut[]): Party[] {
     parties.push({
       name,
       role: shortText(raw.data.type),
-      terminatedAt: readDay(raw.data.date_terminated, where, () => {}),
+      terminatedAt: readDay(raw.data.date_terminated, court, where, () => {}),
       attorneys: attorneysOf(raw.data.attorneys ?? [], where, skipped),
     });
   }

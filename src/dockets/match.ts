@@ -3,20 +3,8 @@
  * source ids; number and text; for unnumbered ones the day filed and the text without what clerks add; and, where one
  * side has no text yet, what remains. Two ids of one kind that differ mean two filings, whatever else is equal.
  */
-import { shareOfWords, textKey } from './text.ts';
-
-/** What matching looks at, of a known filing and of an entry alike. */
-export interface Matchable {
-  readonly entryNumber: number | null;
-  readonly dateFiled: string | null;
-  readonly dateEntered: string | null;
-  readonly description: string;
-  readonly shortDescription: string | null;
-  readonly documentIdentifier: string | null;
-  readonly sourceIds: Readonly<Record<string, string>>;
-  /** The text is gone by record: the filing is recognised without it. */
-  readonly redacted?: boolean;
-}
+import { differ, groupBy, type Item, type Matchable, nearEnough, type Pair, toItem } from './match-item.ts';
+import { type MatchRules, NO_RULES, pairTextless } from './match-textless.ts';
 
 export interface Matches {
   /** For each entry the index of the known filing that it is, or null for one never seen. */
@@ -27,30 +15,19 @@ export interface Matches {
   readonly merges: readonly (readonly [matched: number, other: number])[];
 }
 
-interface Item {
-  readonly index: number;
-  readonly source: Matchable;
-  readonly ids: readonly string[];
-  readonly number: number | null;
-  readonly day: string | null;
-  readonly entered: string | null;
-  /** Comparable text: the description's, or the short name's where there is no description. Empty without any. */
-  readonly text: string;
-  readonly hasDescription: boolean;
-}
-
-/** So many look-alikes of each side are weighed against each other. */
-const WEIGHED_GROUP = 40;
 /** So many look-alikes of one entry are looked at. */
 const LOOKED_AT = 200;
-/** How much of a short name a text must have to be taken for its filing, where nothing else tells. */
-const ENOUGH_WORDS = 0.5;
 
 /**
  * @param whole whether the entries are all that the docket has, and newer than what is known of it: then a known filing
  * that nothing else fits is one of the entries that fit nothing else
  */
-export function matchEntries(known: readonly Matchable[], entries: readonly Matchable[], whole: boolean): Matches {
+export function matchEntries(
+  known: readonly Matchable[],
+  entries: readonly Matchable[],
+  whole: boolean,
+  rules: MatchRules = NO_RULES,
+): Matches {
   const filingOf: (number | null)[] = entries.map(() => null);
   const duplicates = findDuplicates(entries);
   if (known.length === 0) return { filingOf, duplicates, merges: [] };
@@ -73,37 +50,10 @@ export function matchEntries(known: readonly Matchable[], entries: readonly Matc
   sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
   sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);
   pairByText(free(), open(), taken, pair);
-  pairTextless(free(), open(), ({ number }) => number, whole ? 0 : 1, pair);
-  if (whole) pairTextless(free(), open(), ({ day, number }) => (number === null ? day : null), ENOUGH_WORDS, pair);
+  pairTextless({ filings, incoming, free, open, taken, pair, whole, rules });
   pairRedacted(free(), open(), taken, pair);
   return { filingOf, duplicates, merges: findMerges(filings, incoming, filingOf, taken) };
 }
-
-function toItem(source: Matchable, index: number): Item {
-  const { documentIdentifier, sourceIds, description, shortDescription } = source;
-  const ids = documentIdentifier === null ? [] : [`document\n${documentIdentifier}`];
-  for (const [kind, id] of Object.entries(sourceIds)) ids.push(`${kind}\n${id}`);
-  return {
-    index,
-    source,
-    ids,
-    number: source.entryNumber,
-    day: source.dateFiled,
-    entered: source.dateEntered,
-    text: textKey(description === '' ? (shortDescription ?? '') : description),
-    hasDescription: description !== '',
-  };
-}
-
-/** Whether the source itself tells two apart. */
-function differ(a: Item, b: Item): boolean {
-  const sequences = [a.source.sourceIds.pacer_seq_no, b.source.sourceIds.pacer_seq_no];
-  if (sequences[0] !== undefined && sequences[1] !== undefined) return sequences[0] !== sequences[1];
-  const documents = [a.source.documentIdentifier, b.source.documentIdentifier];
-  return documents[0] !== null && documents[1] !== null && documents[0] !== documents[1];
-}
-
-const nearEnough = (a: string | null, b: string | null): boolean => a === null || b === null || a === b;
 
 function findDuplicates(entries: readonly Matchable[]): Set<number> {
   const seen = new Set<string>();
@@ -117,20 +67,6 @@ function findDuplicates(entries: readonly Matchable[]): Set<number> {
     seen.add(key);
   }
   return duplicates;
-}
-
-type Pair = (filing: Item, entry: Item) => void;
-
-function groupBy<Key>(items: readonly Item[], keys: (item: Item) => readonly Key[]): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    for (const key of keys(item)) {
-      const group = groups.get(key);
-      if (group) group.push(item);
-      else groups.set(key, [item]);
-    }
-  }
-  return groups;
 }
 
 /** One id may stand on several entries (two entries on one document): number and text then choose. */
@@ -200,57 +136,6 @@ function pairByText(filings: readonly Item[], entries: readonly Item[], taken: S
       );
     if (filing) pair(filing, entry);
   }
-}
-
-/**
- * A text that arrives later: one side has at most a short name. Numbers are used twice and short names are common, so
- * that the text must sound like the short name: wholly where the snapshot may lack the filing's own entry.
- */
-function pairTextless(
-  filings: readonly Item[],
-  entries: readonly Item[],
-  keyOf: (item: Item) => number | string | null,
-  leastShare: number,
-  pair: Pair,
-): void {
-  const keys = (item: Item): (number | string)[] => {
-    const key = keyOf(item);
-    return key === null ? [] : [key];
-  };
-  const byKey = groupBy(filings, keys);
-  for (const [key, group] of groupBy(entries, keys)) {
-    const candidates = byKey.get(key);
-    if (candidates) pairGroup(candidates, group, leastShare, pair);
-  }
-}
-
-function pairGroup(filings: readonly Item[], entries: readonly Item[], leastShare: number, pair: Pair): void {
-  const fits = (filing: Item, entry: Item): boolean =>
-    filing.hasDescription !== entry.hasDescription &&
-    nearEnough(filing.day, entry.day) &&
-    nearEnough(filing.entered, entry.entered) &&
-    !differ(filing, entry);
-  const weighed = filings
-    .slice(0, WEIGHED_GROUP)
-    .flatMap((filing) =>
-      entries
-        .slice(0, WEIGHED_GROUP)
-        .filter((entry) => fits(filing, entry))
-        .map((entry) => ({ filing, entry, share: shareOfShortName(filing, entry) })),
-    )
-    .filter(({ share }) => share >= leastShare);
-  const used = new Set<Item>();
-  for (const { filing, entry } of weighed.sort((a, b) => b.share - a.share)) {
-    if (used.has(filing) || used.has(entry)) continue;
-    used.add(filing).add(entry);
-    pair(filing, entry);
-  }
-}
-
-/** An entry without even a short name says nothing against any text. */
-function shareOfShortName(a: Item, b: Item): number {
-  const [named, told] = a.hasDescription ? [b, a] : [a, b];
-  return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', told.source.description);
 }
 
 function pairRedacted(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {

@@ -133,7 +133,7 @@ const Docket = z.object({
   header: Header.prefault({}),
   parties: z.array(z.unknown()).default([]),
   cross_references: z.array(z.unknown()).default([]),
-  entries: z.array(z.unknown()).default([]),
+  entries: z.array(z.unknown()).optional(),
 });
 
 /** Whether a JSON value says that it is of this form, of whatever number. */
@@ -196,12 +196,16 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
       relationship: reference.relationship,
     })),
     // A field of an entry that is named `docket_entries` is what a report of skipped entries counts.
-    entries: items('docket_entries', raw.entries, Entry, Number.POSITIVE_INFINITY).map(entryOf),
-    complete: raw.complete && options.complete,
+    entries: items('docket_entries', raw.entries ?? [], Entry, Number.POSITIVE_INFINITY).map(entryOf),
+    complete: raw.complete && options.complete && raw.entries !== undefined,
     askedAt: raw.asked_at !== undefined && raw.asked_at < options.askedAt ? raw.asked_at : options.askedAt,
     source: options.source,
   };
-  return { snapshot, skipped, remarks: [] };
+  const remarks: LeftOut[] =
+    raw.entries === undefined && raw.complete && options.complete
+      ? [{ where: 'entries', why: 'no list of entries: imported as a part of the docket, as with --partial' }]
+      : [];
+  return { snapshot, skipped, remarks };
 }
 
 const entryOf = (raw: z.infer<typeof Entry>): SnapshotEntry => ({

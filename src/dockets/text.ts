@@ -26,17 +26,41 @@ export function clip(text: string, limit: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
 }
 
+/** When an entry was made, as a report of a docket sheet says at the end of its text. */
+const ENTERED_MARKS = [/\(Entered: [^()]{0,40}\)/g, /\[Entered: [^[\]]{0,60}\]/g];
+
 /** What clerks add to a text without making another filing of it. */
 const CLERKS_MARKS = [
-  /\(Entered: [^()]{0,40}\)/g,
-  /\[Entered: [^[\]]{0,60}\]/g,
   /\[Edited:? [^[\]]{0,300}\]/g,
   /Modified (?:text |access |event )?on \d{1,2}\/\d{1,2}\/\d{2,4} ?(?:\([^()]{0,60}\))?\.?/g,
 ];
 
+/** A number of another entry: `[10]` in a docket history, a link that reads `10` on a docket sheet. */
+const REFERENCE = /(?<!\w)\[(\d{1,6}(?:-\d{1,4})?)\](?!\w)/g;
+const ADJOINING_REFERENCES = /\](?=\[\d)/g;
+/** A number of an attachment: `# (1) Exhibit` or `# 1 Exhibit`. */
+const ATTACHMENT_NUMBER = /# ?(?:\((\d{1,5})\)|(\d{1,5})(?!\w))/g;
+
+/** One text however a report writes the numbers in it, and whether it says when the entry was made. */
+function asReported(text: string): string {
+  let plain = text;
+  if (plain.includes('Entered: ')) for (const mark of ENTERED_MARKS) plain = plain.replace(mark, ' ');
+  if (plain.includes('[')) plain = plain.replace(ADJOINING_REFERENCES, '] ').replace(REFERENCE, '$1');
+  if (plain.includes('#')) plain = plain.replace(ATTACHMENT_NUMBER, '# $1$2');
+  return plain;
+}
+
+/** Whether two texts differ in nothing but the way in which different reports of one docket write them. */
+export function isSameReport(a: string, b: string): boolean {
+  return a === b || oneSpaced(a) === oneSpaced(b);
+}
+
+const oneSpaced = (text: string): string =>
+  withoutTrailingStops(asReported(text).normalize('NFC').replace(/\s+/g, ' ').trim());
+
 /** What is equal in two texts of one filing: letter case, spaces, and what clerks add later do not count. */
 export function textKey(text: string): string {
-  let key = text;
+  let key = asReported(text);
   for (const mark of CLERKS_MARKS) key = key.replace(mark, ' ');
   return withoutTrailingStops(key.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim());
 }
@@ -53,9 +77,15 @@ const SMALL_WORDS = new Set(['a', 'an', 'and', 'as', 'by', 'for', 'in', 'of', 'o
 
 const stem = (word: string): string => word.slice(0, 6);
 
+const tellingWords = (shortName: string): string[] =>
+  (shortName.toLowerCase().match(WORD) ?? []).filter((word) => !SMALL_WORDS.has(word));
+
+/** Whether a short name has words enough to tell an entry from most others: "Order" has not. */
+export const isTelling = (shortName: string): boolean => tellingWords(shortName).length > 1;
+
 /** The share, 0 to 1, of a short name's words that a text's head has: "Warrant Issued" in "ARREST WARRANT ISSUED by …". */
 export function shareOfWords(shortName: string, text: string): number {
-  const words = (shortName.toLowerCase().match(WORD) ?? []).filter((word) => !SMALL_WORDS.has(word));
+  const words = tellingWords(shortName);
   if (words.length === 0) return 0;
   const head = new Set((text.slice(0, 400).toLowerCase().match(WORD) ?? []).map(stem));
   return words.filter((word) => head.has(stem(word))).length / words.length;

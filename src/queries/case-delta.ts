@@ -118,6 +118,8 @@ async function collect(
       const time = document[field];
       if (time === null) continue;
       last = { value: time, id };
+      // A filing that is new to the caller is told once, as it is now, however often it was revised since.
+      if (!isNew && document.availableAt > after) continue;
       if (filingTypes !== null && !document.filingTypes.some((type) => filingTypes.includes(type))) continue;
       count++;
       newest = time;

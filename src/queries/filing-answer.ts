@@ -6,11 +6,12 @@ import type { JsonObject } from '../events/event.ts';
 
 /** @param timeZone of the court: a day is the court's own day */
 export function filingAnswer(filing: FilingDocument, timeZone: string): JsonObject {
+  const filedAt = filing.filedAt ?? (filing.dateFiled === null ? null : dayAsTimestamp(timeZone, filing.dateFiled));
   return {
     filing_id: filing.filingId,
     entry_number: filing.entryNumber,
-    filed_at: filing.filedAt ?? (filing.dateFiled === null ? null : dayAsTimestamp(timeZone, filing.dateFiled)),
-    filed_at_precision: filing.filedAt === null ? 'day' : 'second',
+    filed_at: filedAt,
+    filed_at_precision: filedAt === null ? null : filing.filedAt === null ? 'day' : 'second',
     entered_at: filing.enteredAt,
     available_at: filing.availableAt,
     backfilled: filing.backfilled,

@@ -64,12 +64,12 @@ describe('saved pages of CourtListener', () => {
   ])('of %s are told by what is in them, as a page and alone', (kind, result) => {
     for (const value of [page([result!]), result]) {
       const found = readCourtListenerPage(json(value));
-      expect(found).toMatchObject({ kind, first: true, last: true });
+      expect(found).toMatchObject({ kind, links: value === result ? null : { next: null, previous: null } });
       expect(docketIdsOf(found!.kind, found!.results[0]!)).toEqual([String(DOCKET_ID)]);
     }
-    expect(readCourtListenerPage(json(page([result!], { next: 'https://x/?cursor=a' })))).toMatchObject({
-      first: true,
-      last: false,
+    expect(readCourtListenerPage(json(page([result!], { next: 'https://x/?cursor=a' })))?.links).toMatchObject({
+      next: 'https://x/?cursor=a',
+      previous: null,
     });
   });
 

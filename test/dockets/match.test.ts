@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Matchable, matchEntries } from '../../src/dockets/match.ts';
+import { matchEntries } from '../../src/dockets/match.ts';
+import type { Matchable } from '../../src/dockets/match-item.ts';
 
 const item = (more: Partial<Matchable>): Matchable => ({
   entryNumber: null,

@@ -30,7 +30,7 @@ export const Filing = z.object({
   filing_id: z.string().describe('Stays the same, whatever of the entry changes.'),
   entry_number: z.int().nullable(),
   filed_at: Moment.describe('With `day` precision the start of that day, in the court’s own time zone.'),
-  filed_at_precision: z.enum(['day', 'second']),
+  filed_at_precision: z.enum(['day', 'second']).nullable(),
   entered_at: Moment,
   available_at: Timestamp.describe('When this service first could serve it: what the delta goes by.'),
   backfilled: z.boolean().describe('Whether it is older than it looks: found at the first complete look at the case.'),

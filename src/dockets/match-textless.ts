@@ -1,0 +1,118 @@
+/** Entries without a text, as feeds show them, and the same entries as a docket sheet has them. */
+import { differ, groupBy, type Item, type Pair } from './match-item.ts';
+import { isTelling, shareOfWords } from './text.ts';
+
+/** So many look-alikes of each side are weighed against each other. */
+const WEIGHED_GROUP = 40;
+/** How much of a short name a text must have to be taken for its filing, where nothing else tells. */
+const ENOUGH_WORDS = 0.5;
+
+export interface MatchRules {
+  /** Whether this court gives a number to one entry only; bankruptcy courts use it again for what belongs to it. */
+  readonly numbersAreUnique: boolean;
+  /** Whether an entry is so old that a complete look at the docket has shown it already. */
+  isShown(entry: number): boolean;
+}
+
+export const NO_RULES: MatchRules = { numbersAreUnique: false, isShown: () => false };
+
+interface Unpaired {
+  /** All of both sides. */
+  readonly filings: readonly Item[];
+  readonly incoming: readonly Item[];
+  /** What is not paired yet. */
+  free(): readonly Item[];
+  open(): readonly Item[];
+  readonly taken: ReadonlySet<number>;
+  readonly pair: Pair;
+  readonly whole: boolean;
+  readonly rules: MatchRules;
+}
+
+/**
+ * A text that arrives later, or that a source leaves out: one side has at most a short name. Numbers are used twice and
+ * short names are common, so that the text must sound like the short name.
+ */
+export function pairTextless({ filings, incoming, free, open, taken, pair, whole, rules }: Unpaired): void {
+  const usesOf = [filings, incoming].map((items) => groupBy(items, numberOf));
+  const isUsedOnce = (number: number | null): boolean =>
+    number !== null && usesOf.every((uses) => uses.get(number)?.length === 1);
+  pairInGroups(free(), open(), numberOf, taken, pair, (filing, entry, share) => {
+    const usedOnce = isUsedOnce(entry.number);
+    if (usedOnce && rules.numbersAreUnique) return true;
+    if (datesAgree(filing, entry)) return share >= (whole ? 0 : 1);
+    return usedOnce && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
+  });
+  pairInGroups(free(), open(), daysOfUnnumbered, taken, pair, (filing, entry, share) => {
+    if (!datesAgree(filing, entry) || !timesAgree(filing, entry)) return false;
+    if (whole || rules.isShown(entry.index)) return share >= ENOUGH_WORDS;
+    return share === 1 && isTelling(shortNameOf(filing, entry));
+  });
+}
+
+type Accepts = (filing: Item, entry: Item, share: number) => boolean;
+
+const numberOf = ({ number }: Item): number[] => (number === null ? [] : [number]);
+
+/** A feed has the day of entry where a docket sheet has the day of filing too. */
+const daysOf = ({ day, entered }: Item): string[] => [
+  ...new Set([day, entered].filter((one): one is string => one !== null)),
+];
+
+const daysOfUnnumbered = (item: Item): string[] => (item.number === null ? daysOf(item) : []);
+
+function datesAgree(a: Item, b: Item): boolean {
+  const [ours, theirs] = [daysOf(a), daysOf(b)];
+  return ours.length === 0 || theirs.length === 0 || ours.some((day) => theirs.includes(day));
+}
+
+/** Two exact times are two entries; and what was served before an entry was made is another. */
+function timesAgree(filing: Item, entry: Item): boolean {
+  const [known, said] = [filing.source.filedAt ?? null, entry.source.filedAt ?? null];
+  if (said === null) return true;
+  if (known !== null) return known === said;
+  return entry.hasDescription || filing.source.availableAt === undefined || filing.source.availableAt >= said;
+}
+
+function pairInGroups<Key>(
+  filings: readonly Item[],
+  entries: readonly Item[],
+  keysOf: (item: Item) => readonly Key[],
+  taken: ReadonlySet<number>,
+  pair: Pair,
+  accepts: Accepts,
+): void {
+  const byKey = groupBy(filings, keysOf);
+  const used = new Set<Item>();
+  for (const [key, group] of groupBy(entries, keysOf)) {
+    const free = byKey.get(key)?.filter(({ index }) => !taken.has(index)) ?? [];
+    const open = group.filter((entry) => !used.has(entry));
+    for (const { filing, entry } of weigh(free, open, accepts)) {
+      if (taken.has(filing.index) || used.has(entry)) continue;
+      used.add(entry);
+      pair(filing, entry);
+    }
+  }
+}
+
+/** Those that can be one, the likeliest first. */
+function weigh(filings: readonly Item[], entries: readonly Item[], accepts: Accepts) {
+  return filings
+    .slice(0, WEIGHED_GROUP)
+    .flatMap((filing) =>
+      entries
+        .slice(0, WEIGHED_GROUP)
+        .filter((entry) => filing.hasDescription !== entry.hasDescription && !differ(filing, entry))
+        .map((entry) => ({ filing, entry, share: shareOfShortName(filing, entry) })),
+    )
+    .filter(({ filing, entry, share }) => accepts(filing, entry, share))
+    .sort((a, b) => b.share - a.share || Number(datesAgree(b.filing, b.entry)) - Number(datesAgree(a.filing, a.entry)));
+}
+
+const shortNameOf = (a: Item, b: Item): string => (a.hasDescription ? b : a).source.shortDescription ?? '';
+
+/** An entry without even a short name says nothing against any text. */
+function shareOfShortName(a: Item, b: Item): number {
+  const [named, told] = a.hasDescription ? [b, a] : [a, b];
+  return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', told.source.description);
+}
