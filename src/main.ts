@@ -25,6 +25,7 @@ import { openStorage } from './open-storage.ts';
 import { openPaymentChain } from './payment-chain.ts';
 import { startPaymentRole } from './payment-role.ts';
 import { cases } from './projections/cases.ts';
+import { courtRecords } from './projections/court-records.ts';
 import { deliveries } from './projections/deliveries.ts';
 import { payments } from './projections/payments.ts';
 import type { Projection } from './projections/projection.ts';
@@ -41,7 +42,7 @@ import { Undo } from './undo.ts';
 /** How long requests that are under way at a stop may take to end by themselves. */
 const DRAIN_MS = 10_000;
 
-const PROJECTIONS: readonly Projection[] = [cases, payments, wallets, deliveries, signingKeyRecords];
+const PROJECTIONS: readonly Projection[] = [cases, courtRecords, payments, wallets, deliveries, signingKeyRecords];
 
 export interface Service {
   /** Base addresses, without a slash at the end. */

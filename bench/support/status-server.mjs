@@ -11,7 +11,8 @@ const since = new Date().toISOString();
 const status = statusEndpoint({
   service,
   courts,
-  sourceOf: () => 'file',
+  sourceOf: () => 'imported',
+  standings: { latest: () => null, first: async () => null },
   health: () => ({ event_log: { status: 'nominal', since, reason: null } }),
 });
 const app = makeServer(service, pino({ level: 'warn' }), { answerEarly: status.answerEarly });

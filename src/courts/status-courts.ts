@@ -2,8 +2,8 @@
 import type { Country, Court, CourtLanguage, CourtLevel, Coverage } from './court.ts';
 import { isLive } from './registry.ts';
 
-/** What can fill a court's dockets here and now. */
-export type CourtSource = 'none' | 'file' | 'rss' | 'courtlistener';
+/** How a court's dockets are obtained here and now. `imported`: an operator imports files; nothing is asked live. */
+export type CourtSource = 'none' | 'imported';
 
 /** What a case number looks like where the court publishes no format. */
 export const ANY_CASE_NUMBER = '^[A-Za-z0-9][A-Za-z0-9 .,:/()\\-]{0,63}$';

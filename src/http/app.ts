@@ -7,11 +7,13 @@ import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';
 import { cases } from '../projections/cases.ts';
+import { courtRecords } from '../projections/court-records.ts';
 import { deliveries } from '../projections/deliveries.ts';
 import { payments } from '../projections/payments.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createReach } from '../projections/reach.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
+import { createCourtStandings } from '../queries/court-standings.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -63,19 +65,20 @@ export interface AppDependencies {
 const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
 /** Dockets come from files that an operator imports; no court is asked by itself in this release. */
-const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'file' : 'none');
+const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'imported' : 'none');
 
 /** Makes the public port, ready to listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, logger, health, merchant, purchasing, newestBlockhash, storage, runner, localRpcUrl } = dependencies;
   const { clock } = service;
-  const statusOf = { service, courts, sourceOf, health };
-  const status = statusEndpoint(statusOf);
-  const v1Status = v1StatusEndpoint(statusOf);
   const sandbox = createSandbox(clock);
   const reachOf = ({ name }: Pick<Projection, 'name'>, patienceMs?: number) =>
     createReach({ log: storage.log, runner, projection: name, patienceMs });
   const reach = reachOf(cases);
+  const standings = createCourtStandings({ ...storage, reach: reachOf(courtRecords), clock });
+  const statusOf = { service, courts, sourceOf, health, standings };
+  const status = statusEndpoint(statusOf);
+  const v1Status = v1StatusEndpoint(statusOf);
   const readCase = caseRoute({ ...storage, reach, clock, sandbox });
   const monitor = monitorRoute({ ...storage, reach, clock, sandbox });
   const batch = batchRoute({ ...storage, reach, clock, sandbox, publicUrl: service.publicUrl });

@@ -70,14 +70,20 @@ function best(acceptEncoding: string): Coding {
 }
 
 /** Whether `If-None-Match` names one of these variants; gives its tag. The comparison is the weak one. */
-export function matchingTag(ifNoneMatch: string | undefined, variants: Variants, coding: Coding): string | null {
+export function matchingTag(
+  ifNoneMatch: string | undefined,
+  variants: Readonly<Record<Coding, Pick<Variant, 'etag'>>>,
+  coding: Coding,
+): string | null {
   if (ifNoneMatch === undefined) return null;
   if (ifNoneMatch === variants[coding].etag) return ifNoneMatch;
   if (ifNoneMatch.trim() === '*') return variants[coding].etag;
-  const known = new Set(CODINGS.map((each) => variants[each].etag));
+  const known = new Map(CODINGS.map((each) => [opaque(variants[each].etag), variants[each].etag]));
   for (const part of ifNoneMatch.split(',')) {
-    const tag = part.trim().replace(/^W\//, '');
-    if (known.has(tag)) return tag;
+    const tag = known.get(opaque(part.trim()));
+    if (tag !== undefined) return tag;
   }
   return null;
 }
+
+const opaque = (tag: string): string => tag.replace(/^W\//, '');

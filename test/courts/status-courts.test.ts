@@ -3,7 +3,7 @@ import { courts } from '../../src/courts/registry.ts';
 import { statusCourts } from '../../src/courts/status-courts.ts';
 
 describe('the courts of the status answer (specification 4.4)', () => {
-  const status = statusCourts(courts, (court) => (court.code === 'cand' ? 'file' : 'none'));
+  const status = statusCourts(courts, (court) => (court.code === 'cand' ? 'imported' : 'none'));
   const listed = new Map(status.courts.map((court) => [court.court_code, court]));
 
   it('lists every court once, in the registry’s order', () => {
@@ -21,7 +21,7 @@ describe('the courts of the status answer (specification 4.4)', () => {
       status: 'live',
       coverage: 'full',
       case_id_format: { pattern: expect.any(String), example: '1:24-cv-01234' },
-      source: 'file',
+      source: 'imported',
       refresh_cadence_seconds: null,
       case_management_system: 'CM/ECF',
       notes: null,
@@ -65,7 +65,7 @@ describe('the courts of the status answer (specification 4.4)', () => {
   it('says how often a court is looked at where that is known', () => {
     const { courts: polled } = statusCourts(
       courts.slice(0, 2),
-      () => 'rss',
+      () => 'imported',
       () => 300,
     );
     expect(polled.map((court) => court.refresh_cadence_seconds)).toEqual([300, 300]);

@@ -14,6 +14,7 @@ import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { type Clock, systemClock, toInstant } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
+import { courtRecords } from '../../src/projections/court-records.ts';
 import { deliveries } from '../../src/projections/deliveries.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
@@ -55,7 +56,7 @@ export async function openWorld({ clock = systemClock }: { readonly clock?: Cloc
   const storage = await openTestStorage(join(directory, 'data'));
   const runner = createProjectionRunner({
     ...storage,
-    projections: [cases, payments, wallets, deliveries],
+    projections: [cases, courtRecords, payments, wallets, deliveries],
     clock,
     logger: silent,
     owner: `test-${randomUUID()}`,

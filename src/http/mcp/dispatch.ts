@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../events/event.ts';
 import { problemOf } from '../../failure-problem.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { AnsweringService } from '../send-problem.ts';
-import { failure, RPC, type RpcFailure, type RpcRequest } from './json-rpc.ts';
+import { failure, memberFault, RPC, type RpcFailure, type RpcRequest } from './json-rpc.ts';
 import { inputSchemaOf } from './parameters.ts';
 import { refusal } from './refusal.ts';
 import { type Era, eraOf, LEGACY_REVISIONS, metaOf, NEWEST_LEGACY_REVISION, REVISIONS } from './revisions.ts';
@@ -53,10 +53,11 @@ export function createDispatch(
     // Some clients send null for no arguments.
     const isObject = typeof sent === 'object' && !Array.isArray(sent);
     if (typeof name !== 'string' || (sent !== undefined && !isObject)) {
-      return invalid('Send params {"name": "service_case_query", "arguments": {…}}: arguments is a JSON object.');
+      const member = typeof name === 'string' ? 'params.arguments' : 'params.name';
+      return invalid(`${member}: send {"name": "service_case_query", "arguments": {…}}.`, member);
     }
     const tool = byName.get(name);
-    if (!tool) return invalid(unknownTool(name, [...byName.keys()]));
+    if (!tool) return invalid(unknownTool(name, [...byName.keys()]), 'params.name');
     const sentArguments = (sent ?? NO_ARGUMENTS) as ToolCall['sentArguments'];
     // Written out: a spread would cost more than all else here.
     const toolCall: ToolCall = {
@@ -87,7 +88,9 @@ export function createDispatch(
     if (typeof era !== 'string') return era;
     switch (method) {
       case 'tools/list':
-        return isFirstPage(params) ? list[era] : invalid('There is one page of tools: leave cursor out.');
+        return isFirstPage(params)
+          ? list[era]
+          : invalid('There is one page of tools: leave cursor out.', 'params.cursor');
       case 'tools/call':
         return call(params, around, era);
       case 'initialize':
@@ -116,8 +119,11 @@ function definitionOf({ name, title, description, parameters, queryParameters, o
 }
 
 function initialize(params: RpcRequest['params']): Outcome {
-  if (!InitializeRequestParamsSchema.safeParse(params).success) {
-    return invalid('initialize takes protocolVersion, capabilities and clientInfo {name, version}.');
+  const checked = InitializeRequestParamsSchema.safeParse(params);
+  if (!checked.success) {
+    const { member, rule } = memberFault(checked.error.issues, ['params']) ?? { member: 'params', rule: '' };
+    const takes = 'initialize takes protocolVersion, capabilities and clientInfo {name, version}.';
+    return invalid(`${member}: ${rule} ${takes}`, member);
   }
   const asked = String(params.protocolVersion);
   return protocolResult(
@@ -148,7 +154,7 @@ const METHODS: Readonly<Record<Era, Json>> = {
   modern: { methods: ['server/discover', 'tools/list', 'tools/call'] },
 };
 
-const invalid = (message: string): RpcFailure => failure(RPC.invalidParams, message, 200);
+const invalid = (message: string, member: string): RpcFailure => failure(RPC.invalidParams, message, 200, { member });
 
 function unknownTool(name: string, names: readonly string[]): string {
   const suggestion = nearestName(name, names);

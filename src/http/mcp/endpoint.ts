@@ -21,14 +21,16 @@ import {
   beforeResult,
   failure,
   failureText,
+  type Incoming,
   RPC,
   type RpcFailure,
   type RpcId,
   readMessage,
 } from './json-rpc.ts';
 import { rememberingRequests } from './known-messages.ts';
+import { answerBatch } from './message-batch.ts';
 import { isAllowedOrigin, type OriginRules } from './origins.ts';
-import { refuseNotification } from './revisions.ts';
+import { refuseNotification, takesBatches } from './revisions.ts';
 
 export const MCP_PATH = '/v2/mcp';
 const PATHS: ReadonlySet<string> = new Set([MCP_PATH, `${MCP_PATH}/`]);
@@ -47,12 +49,14 @@ export interface McpEndpoint {
   register(app: FastifyInstance): void;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   /** JSON; null for none. */
   readonly body: string | null;
   /** Follows the body, and is followed by what closes it: results lie ready as bytes, and are not copied. */
   readonly result?: Buffer;
+  /** What closes a body with a result; left out, that of one message. */
+  readonly ending?: string;
   readonly allow?: string;
 }
 
@@ -89,6 +93,16 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
 
   const answerTo = (body: Buffer, around: Surroundings): Answer | Promise<Answer> => {
     const message = read(body);
+    if (message.kind !== 'batch') return answerMessage(message, around);
+    if (!takesBatches(around.headers)) return refused(null, failure(RPC.invalidRequest, NO_BATCHES, 400));
+    return answerBatch(
+      message.messages,
+      (each) => answerMessage(each, { ...around, requestId: newRequestId() }),
+      (cause) => logger.error({ err: cause, requestId: around.requestId }, 'an MCP request failed'),
+    );
+  };
+
+  const answerMessage = (message: Incoming, around: Surroundings): Answer | Promise<Answer> => {
     switch (message.kind) {
       case 'broken':
         return refused(message.id, message.failure);
@@ -107,13 +121,16 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     }
   };
 
-  const send = (response: ServerResponse, requestId: string, { status, body, result, allow }: Answer): void => {
+  const send = (
+    response: ServerResponse,
+    requestId: string,
+    { status, body, result, ending = AFTER_RESULT, allow }: Answer,
+  ): void => {
     if (response.destroyed || response.headersSent) return;
     const own = ['x-request-id', requestId];
     const length = body === null ? 0 : Buffer.byteLength(body);
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
-    if (status !== 204)
-      own.push('content-length', String(result ? length + result.length + AFTER_RESULT.length : length));
+    if (status !== 204) own.push('content-length', String(result ? length + result.length + ending.length : length));
     if (allow !== undefined) own.push('allow', allow);
     // A browser names the page's origin with every POST; what only browsers heed is sent to them alone.
     const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
@@ -124,7 +141,7 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     }
     response.write(body);
     response.write(result);
-    response.end(AFTER_RESULT);
+    response.end(ending);
   };
 
   /** Never throws. */
@@ -189,6 +206,8 @@ const answered = (id: RpcId, outcome: Outcome): Answer =>
   Buffer.isBuffer(outcome) ? { status: 200, body: beforeResult(id), result: outcome } : refused(id, outcome);
 
 const PROGRAMS_READ: ReadonlySet<string> = new Set(['cache-control', 'x-content-type-options']);
+
+const NO_BATCHES = 'Send one JSON-RPC message in each request: only revision 2025-03-26 has batches.';
 
 const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are no web pages send no Origin.';
 

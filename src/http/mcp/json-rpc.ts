@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 as MCP narrows it: one message a body, ids that are text or whole numbers. */
+/** JSON-RPC 2.0 as MCP narrows it: ids are text or whole numbers, and only revision 2025-03-26 has batches. */
 import { isUtf8 } from 'node:buffer';
 import {
   JSONRPCErrorResponseSchema,
@@ -47,11 +47,20 @@ export type Incoming =
   | { readonly kind: 'response' }
   | { readonly kind: 'broken'; readonly id: RpcId; readonly failure: RpcFailure };
 
+/** Several messages in one body, each read by itself. */
+export interface IncomingBatch {
+  readonly kind: 'batch';
+  readonly messages: readonly Incoming[];
+}
+
 /** No argument of a tool is nested half as deep, and what is deeper could exhaust the stack of whoever looks at it. */
 const MAX_NESTING = 200;
 
+/** Most messages of one batch. */
+export const MAX_BATCH_MESSAGES = 20;
+
 /** Reads the body of one POST. Never throws. */
-export function readMessage(body: Buffer): Incoming {
+export function readMessage(body: Buffer): Incoming | IncomingBatch {
   let value: unknown;
   try {
     if (!isUtf8(body)) return broken(null, RPC.parseError, 'The body is not UTF-8.');
@@ -63,16 +72,24 @@ export function readMessage(body: Buffer): Incoming {
   } catch {
     return broken(null, RPC.parseError, 'The body is not JSON.');
   }
-  if (Array.isArray(value)) {
-    return broken(null, RPC.invalidRequest, 'Send one JSON-RPC message in each request: there are no batches here.');
+  return Array.isArray(value) ? readBatch(value) : classified(value);
+}
+
+function readBatch(values: readonly unknown[]): Incoming | IncomingBatch {
+  if (values.length === 0) return broken(null, RPC.invalidRequest, 'A batch has at least one message.');
+  if (values.length > MAX_BATCH_MESSAGES) {
+    return broken(null, RPC.invalidRequest, `A batch has at most ${MAX_BATCH_MESSAGES} messages.`);
   }
-  if (typeof value !== 'object' || value === null) return broken(null, RPC.invalidRequest, NO_MESSAGE);
-  return classified(value as Readonly<Record<string, unknown>>);
+  return { kind: 'batch', messages: values.map(classified) };
 }
 
 const NO_MESSAGE = 'The body is no JSON-RPC 2.0 message: send {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}.';
 
-function classified(value: Readonly<Record<string, unknown>>): Incoming {
+function classified(sent: unknown): Incoming {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+    return broken(null, RPC.invalidRequest, NO_MESSAGE);
+  }
+  const value = withoutNulls(sent as Readonly<Record<string, unknown>>);
   if (JSONRPCRequestSchema.safeParse(value).success) {
     const { id, method, params = {} } = value as unknown as RpcRequest & { readonly params?: RpcRequest['params'] };
     return { kind: 'request', id, method, params };
@@ -83,13 +100,52 @@ function classified(value: Readonly<Record<string, unknown>>): Incoming {
   }
   const { id } = value;
   const known = typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
-  return broken(known, RPC.invalidRequest, NO_MESSAGE);
+  const fault = faultOf(value);
+  return broken(known, RPC.invalidRequest, `${fault.member}: ${fault.rule} ${NO_MESSAGE}`, { member: fault.member });
 }
 
-const broken = (id: RpcId, code: number, message: string): Incoming => ({
+/** Some clients write null for what they leave out. */
+function withoutNulls(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { params, ...others } = value;
+  if (params === null) return others;
+  if (typeof params !== 'object' || (params as { readonly _meta?: unknown })._meta !== null) return value;
+  const { _meta: _, ...rest } = params as Readonly<Record<string, unknown>>;
+  return { ...value, params: rest };
+}
+
+/** The member that makes a message none, and its rule. */
+function faultOf(value: Readonly<Record<string, unknown>>): { readonly member: string; readonly rule: string } {
+  const schema = 'method' in value ? ('id' in value ? JSONRPCRequestSchema : JSONRPCNotificationSchema) : null;
+  const answer = 'error' in value ? JSONRPCErrorResponseSchema : 'result' in value ? JSONRPCResultResponseSchema : null;
+  const issues = (schema ?? answer)?.safeParse(value).error?.issues ?? [];
+  return memberFault(issues) ?? { member: 'method', rule: 'A request names its method.' };
+}
+
+interface SchemaIssue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+/**
+ * The first thing that is wrong with a message, by the path of its member.
+ * @param within path of what was checked
+ */
+export function memberFault(
+  issues: readonly SchemaIssue[],
+  within: readonly string[] = [],
+): { readonly member: string; readonly rule: string } | null {
+  const [first] = issues;
+  if (!first) return null;
+  const path = [...within, ...first.path.map(String), ...(first.keys?.slice(0, 1) ?? [])];
+  return { member: path.join('.').slice(0, 200), rule: `${first.message.slice(0, 200)}.` };
+}
+
+const broken = (id: RpcId, code: number, message: string, data?: Json): Incoming => ({
   kind: 'broken',
   id,
-  failure: failure(code, message, 400),
+  failure: failure(code, message, 400, data),
 });
 
 /** What stands around the member `result` of an answer. */

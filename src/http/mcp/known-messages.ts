@@ -2,7 +2,7 @@
  * Short requests that were read before: clients send the same few again and again, with another id each. What is kept is
  * the request without its id, so that a known one needs neither to be parsed nor to be checked.
  */
-import type { Incoming, RpcRequest } from './json-rpc.ts';
+import type { Incoming, IncomingBatch, RpcRequest } from './json-rpc.ts';
 
 const LONGEST = 512;
 const MOST_KEPT = 500;
@@ -14,7 +14,7 @@ const LAST = /,"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 /** Where a member stands twice the last one counts, so a second id, however it is spelt, would be the true one. */
 const MAY_NAME_ANOTHER_ID = /"id"|\\u/;
 
-type Read = (body: Buffer) => Incoming;
+type Read = (body: Buffer) => Incoming | IncomingBatch;
 
 /** @param read reads a body in full */
 export function rememberingRequests(read: Read): Read {

@@ -11,6 +11,8 @@ export interface Parameter {
   readonly type: 'string' | 'boolean' | 'integer' | 'queries';
   readonly description: string;
   readonly required?: true;
+  /** A text with commas that may also come as a list of texts, as models often write it. */
+  readonly listed?: true;
   /** The only values that it takes; in a schema and for hints, the tool checks them itself. */
   readonly values?: readonly string[];
   readonly default?: string | boolean | number;
@@ -71,7 +73,7 @@ export function readArguments(parameters: Parameters, sent: Readonly<Record<stri
       if (parameter.required) issues.push(missing(name, null, parameter.example));
       continue;
     }
-    const value = readers[parameter.type](given);
+    const value = readers[parameter.type](parameter.listed ? joined(given) : given);
     if (value === null) issues.push(wrongType(name, parameter, given));
     else values.set(name, value);
   }
@@ -114,19 +116,17 @@ const TYPE_RULES: Readonly<Record<Parameter['type'], string>> = {
   queries: 'A JSON array of objects, each one query with case_id and court_code.',
 };
 
-const wrongType = (name: string, { type, example }: Parameter, given: unknown): Issue => ({
+const wrongType = (name: string, { type, example, listed }: Parameter, given: unknown): Issue => ({
   parameter: name,
   code: type === 'queries' ? 'invalid_batch_request' : 'invalid_parameter',
   received: shown(given),
-  rule:
-    name === 'filing_types' && Array.isArray(given)
-      ? 'One text with commas between the types, not a JSON array.'
-      : TYPE_RULES[type],
-  example: name === 'filing_types' && isListOfTexts(given) ? echo(given.join(',')) : example,
+  rule: listed ? 'A text with commas between the types, or a list of texts.' : TYPE_RULES[type],
+  example,
 });
 
-const isListOfTexts = (given: unknown): given is string[] =>
-  Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string');
+/** A list of texts as one text; anything else as it is. */
+export const joined = (given: unknown): unknown =>
+  Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string') ? given.join(',') : given;
 
 /** A value as it was sent, bounded. */
 const shown = (given: unknown): string => echo(typeof given === 'string' ? given : JSON.stringify(given));

@@ -39,6 +39,14 @@ export function eraOf(message: AddressedMessage, headers: IncomingHttpHeaders): 
   return mismatch(message, headers) ?? 'modern';
 }
 
+/** The one revision with batches of messages; also what a client speaks that names none. */
+const BATCH_REVISION = '2025-03-26';
+
+export function takesBatches(headers: IncomingHttpHeaders): boolean {
+  const named = headers['mcp-protocol-version']?.toString();
+  return named === undefined || named === BATCH_REVISION;
+}
+
 /** Whether a notification names a revision that is spoken here; nothing else of it is looked at. */
 export function refuseNotification(headers: IncomingHttpHeaders): RpcFailure | null {
   const named = headers['mcp-protocol-version']?.toString();

@@ -1,5 +1,7 @@
 /** The result of a tool, as the bytes of JSON: structured content, and the same JSON as text for clients that read only that. */
 import type { JsonObject } from '../../events/event.ts';
+import type { Instant } from '../../instant.ts';
+import type { Meta } from '../meta.ts';
 import type { Era } from './revisions.ts';
 import { META_KEYS } from './revisions.ts';
 import { SERVER_INFO } from './server-info.ts';
@@ -29,6 +31,40 @@ export function toolResult(parts: ToolResultParts): ToolResult {
       return known;
     },
   };
+}
+
+/** A result as one more call is given it: with that call's own id and time. */
+export type Stamped = (requestId: string, queriedAt: Instant) => ToolResult;
+
+/**
+ * A result whose bytes are made once for each era and copied for each call, which costs less than writing JSON.
+ * @param structured JSON text of an object that begins with `meta`, with this id and time in it
+ */
+export function stampable(
+  structured: string,
+  { request_id, queried_at }: Pick<Meta, 'request_id' | 'queried_at'>,
+): Stamped {
+  const whole = toolResult({ structured });
+  const made: { [era in Era]?: { readonly bytes: Buffer; readonly places: readonly number[] } } = {};
+  const templateOf = (era: Era) => {
+    const bytes = whole.bytes(era);
+    // Once in the text for models and once in the structured content; the time is as far behind the id in both.
+    const first = bytes.indexOf(request_id);
+    made[era] ??= { bytes, places: [first, bytes.indexOf(request_id, first + 1)] };
+    return made[era];
+  };
+  return (requestId, queriedAt) => ({
+    parts: whole.parts,
+    bytes(era) {
+      const { bytes, places } = made[era] ?? templateOf(era);
+      const stamped = Buffer.from(bytes);
+      for (const place of places) {
+        stamped.write(requestId, place, 'latin1');
+        stamped.write(queriedAt, stamped.indexOf(queried_at, place), 'latin1');
+      }
+      return stamped;
+    },
+  });
 }
 
 function encoded({ structured, isError = false, note, meta }: ToolResultParts, era: Era): Buffer {

@@ -6,7 +6,7 @@ import { componentSchemas, inlineSchema, refTo } from './components.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import type { Operation, OtherParameter } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { responsesOf } from './responses.ts';
+import { ONE_OR_SEVERAL, responsesOf } from './responses.ts';
 import { CallbackEnvelope } from './schemas/wallet.ts';
 
 const DESCRIPTION = `Court dockets for agents, paid per query: 0.99 USDC on Solana by x402 in the same call. No account, no key.
@@ -95,7 +95,7 @@ function operationObject(operation: Operation): JsonObject {
             required: true,
             content: {
               'application/json': {
-                schema: id === 'postMcp' ? { type: 'object' } : refTo(body.schema),
+                schema: id === 'postMcp' ? ONE_OR_SEVERAL : refTo(body.schema),
                 example: body.example as Json,
               },
             },

@@ -38,12 +38,17 @@ export function responsesOf(operation: Operation): JsonObject {
   return Object.fromEntries([...responses].sort(([a], [b]) => a - b).map(([status, value]) => [String(status), value]));
 }
 
+/** A message of JSON-RPC, or in revision 2025-03-26 of MCP several. */
+export const ONE_OR_SEVERAL: JsonObject = {
+  anyOf: [{ type: 'object' }, { type: 'array', minItems: 1, items: { type: 'object' } }],
+};
+
 const jsonRpcError: JsonObject = { [JSON_TYPE]: { schema: { type: 'object' } } };
 
 const json = (schema: JsonObject): JsonObject => ({ [JSON_TYPE]: { schema } });
 
 function contentOf({ path, success: { content } }: Operation): JsonObject {
-  if ('schema' in content) return json(path === '/v2/mcp' ? { type: 'object' } : refTo(content.schema));
+  if ('schema' in content) return json(path === '/v2/mcp' ? ONE_OR_SEVERAL : refTo(content.schema));
   if ('schemas' in content) return json({ anyOf: content.schemas.map(refTo) });
   const schema = content.type === JSON_TYPE ? { type: 'object' } : { type: 'string' };
   const also = path.startsWith('/docs') ? { 'text/markdown': { schema: { type: 'string' } } } : {};

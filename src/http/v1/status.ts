@@ -8,7 +8,7 @@ const PATH = '/v1/status';
 const V1: StatusVersion = {
   path: PATH,
   apiVersion: '1',
-  opening: (queriedAt) => ({ queried_at: queriedAt, query_cost: 0 }),
+  ending: (_requestId, queriedAt) => ({ queried_at: queriedAt, query_cost: 0 }),
   court: v1Court,
   headers: (publicUrl) => v1Headers(PATH, publicUrl),
 };

@@ -4,8 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Court } from '../../courts/court.ts';
 import { type CourtSource, type StatusCourt, statusCourts } from '../../courts/status-courts.ts';
 import { type Instant, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
+import type { CourtStandings, StandingsReader } from '../../queries/court-standings.ts';
 import { commonHeaders } from '../common-headers.ts';
-import { chooseCoding, compressed, matchingTag, type Variants } from '../content-coding.ts';
+import { chooseCoding, matchingTag } from '../content-coding.ts';
+import { compressedBefore, type EndedVariants } from '../ended-body.ts';
 import { type Health, operationalStatus } from '../health.ts';
 import { countHosts } from '../host-header.ts';
 import { metaOf } from '../meta.ts';
@@ -21,14 +23,16 @@ export interface StatusDependencies {
   /** What can fill a court here and now. */
   readonly sourceOf: (court: Court) => CourtSource;
   readonly health: () => Health;
+  /** What is known of each court's cases. */
+  readonly standings: StandingsReader;
 }
 
 /** What one version of the API says of its status, and how. */
 export interface StatusVersion {
   readonly path: string;
   readonly apiVersion: string;
-  /** The members that stand before all others. */
-  opening(queriedAt: Instant): object;
+  /** The members that are each answer's own; they come last, so that all before them is compressed once. */
+  ending(requestId: string, queriedAt: Instant): object;
   court(court: StatusCourt): object;
   /** Beside the headers that every answer carries; `publicUrl` has no slash at the end. */
   headers(publicUrl: string): Readonly<Record<string, string>>;
@@ -37,7 +41,7 @@ export interface StatusVersion {
 const V2: StatusVersion = {
   path: '/v2/status',
   apiVersion: API_VERSION,
-  opening: (queriedAt) => ({ meta: metaOf({ request_id: newRequestId(), queried_at: queriedAt }) }),
+  ending: (requestId, queriedAt) => ({ meta: metaOf({ request_id: requestId, queried_at: queriedAt }) }),
   court: (court) => court,
   headers: () => ({}),
 };
@@ -54,8 +58,10 @@ export interface StatusEndpoint {
 
 /** The first body is made for the first request, so that it delays no start. */
 export function statusEndpoint(dependencies: StatusDependencies, version: StatusVersion = V2): StatusEndpoint {
-  const { publicUrl } = dependencies.service;
+  const { publicUrl, clock } = dependencies.service;
   const { path } = version;
+  const endingOf = (requestId: string): string =>
+    `,${JSON.stringify(version.ending(requestId, toInstant(clock.now()))).slice(1)}`;
   const answers = statusAnswers(dependencies, version);
   const headers = answerHeaders(publicUrl, version.headers(publicUrl));
   return {
@@ -63,7 +69,8 @@ export function statusEndpoint(dependencies: StatusDependencies, version: Status
       if (request.url !== path || request.method !== 'GET' || countHosts(request) !== 1) return false;
       const variants = answers.current();
       if (variants instanceof Promise) return false;
-      send(request, response, newRequestId(), variants, headers);
+      const requestId = newRequestId();
+      send(request, response, { requestId, variants, headers, endingOf });
       return true;
     },
     register(app) {
@@ -73,28 +80,39 @@ export function statusEndpoint(dependencies: StatusDependencies, version: Status
         handler: async (request, reply) => {
           const variants = await answers.current();
           reply.hijack();
-          send(request.raw, reply.raw, request.requestId, variants, headers);
+          send(request.raw, reply.raw, { requestId: request.requestId, variants, headers, endingOf });
         },
       });
     },
   };
 }
 
+/** How many cases of a court are known, and when a source last showed one; null while that cannot be told. */
+function standingOf(code: string, known: CourtStandings | null) {
+  const { casesKnown, lastSuccessAt } = known?.get(code) ?? { casesKnown: known ? 0 : null, lastSuccessAt: null };
+  return { cases_known: casesKnown, last_success_at: lastSuccessAt };
+}
+
 interface StatusAnswers {
   /** Only before the first body is compressed a promise. */
-  current(): Variants | Promise<Variants>;
+  current(): EndedVariants | Promise<EndedVariants>;
 }
 
 function statusAnswers(
-  { service, courts, sourceOf, health }: StatusDependencies,
-  { apiVersion, opening, court }: StatusVersion,
+  { service, courts, sourceOf, health, standings }: StatusDependencies,
+  { apiVersion, court }: StatusVersion,
 ): StatusAnswers {
   // Courts do not change while the service runs, and they are nearly all of the body.
   const listed = statusCourts(courts, sourceOf);
-  const courtsText = JSON.stringify({ ...listed, courts: listed.courts.map(court) }).slice(1);
-  let variants: Variants | null = null;
-  let building: Promise<Variants> | null = null;
+  const courtTexts = listed.courts.map((each) => ({
+    code: each.court_code,
+    text: JSON.stringify(court(each)).slice(0, -1),
+  }));
+  const summary = JSON.stringify(listed.coverage_summary);
+  let variants: EndedVariants | null = null;
+  let building: Promise<EndedVariants> | null = null;
   let builtFrom = '';
+  let countedFrom: CourtStandings | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const changing = () => {
@@ -109,13 +127,16 @@ function statusAnswers(
       components,
     };
   };
-  const build = (head: object): Promise<Variants> => {
-    const opened = opening(toInstant(service.clock.now()));
-    const text = `${JSON.stringify({ ...opened, ...head }).slice(0, -1)},${courtsText}`;
-    return compressed(Buffer.from(text)).then((made) => {
-      variants = made;
-      return made;
-    });
+  /** Everything before the ending. */
+  const textOf = (head: object, known: CourtStandings | null): string => {
+    const told = courtTexts.map(({ code, text }) => `${text},${JSON.stringify(standingOf(code, known)).slice(1)}`);
+    return `${JSON.stringify(head).slice(0, -1)},"courts":[${told.join(',')}],"coverage_summary":${summary}`;
+  };
+  const build = async (head: object): Promise<EndedVariants> => {
+    // The first body alone waits for what is known of the cases.
+    countedFrom = variants === null ? await standings.first() : standings.latest();
+    variants = await compressedBefore(Buffer.from(textOf(head, countedFrom)));
+    return variants;
   };
   return {
     current() {
@@ -124,7 +145,7 @@ function statusAnswers(
         lookedAt = now;
         const head = changing();
         const from = JSON.stringify(head);
-        if (from !== builtFrom) {
+        if (from !== builtFrom || standings.latest() !== countedFrom) {
           builtFrom = from;
           building = build(head).finally(() => {
             building = null;
@@ -159,12 +180,17 @@ function answerHeaders(publicUrl: string, own: Readonly<Record<string, string>>)
   };
 }
 
+interface StatusAnswer {
+  readonly requestId: string;
+  readonly variants: EndedVariants;
+  readonly headers: AnswerHeaders;
+  endingOf(requestId: string): string;
+}
+
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
-  variants: Variants,
-  { whole, unchanged }: AnswerHeaders,
+  { requestId, variants, headers: { whole, unchanged }, endingOf }: StatusAnswer,
 ): void {
   const coding = chooseCoding(request.headers['accept-encoding']?.toString());
   const known = matchingTag(request.headers['if-none-match'], variants, coding);
@@ -173,10 +199,16 @@ function send(
     response.end();
     return;
   }
-  const { body, etag } = variants[coding];
+  const { body, etag, ending } = variants[coding];
+  const last = ending(endingOf(requestId));
   const headers = [...whole, 'x-request-id', requestId, 'etag', etag];
-  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
+  headers.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length + last.length));
   if (coding !== 'identity') headers.push('content-encoding', coding);
   response.writeHead(200, headers);
-  response.end(request.method === 'HEAD' ? undefined : body);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.write(body);
+  response.end(last);
 }

@@ -204,6 +204,42 @@ describe('service_court_list', () => {
   });
 });
 
+describe('filing types', () => {
+  it('may come as a list of texts, alone and in a batch', async () => {
+    for (const filing_types of [['motion', 'order'], 'motion,order']) {
+      const one = await call('service_case_query', { ...CASE, last_checked: SINCE, filing_types });
+      expect([one.isError, one.data.payment_required]).toEqual([false, true]);
+      const queries = [{ ...CASE, last_checked: SINCE, filing_types }];
+      expect((await call('service_case_batch', { queries })).data.payment_required).toBe(true);
+    }
+    for (const filing_types of [[], ['motion', 'nope']])
+      expect((await call('service_case_query', { ...CASE, last_checked: SINCE, filing_types })).isError).toBe(true);
+  });
+});
+
+describe('the meta of a free tool', () => {
+  it.each([
+    ['service_status', {}],
+    ['service_pricing', {}],
+    ['service_court_list', { search: 'california' }],
+  ])('is that of each call of %s', async (name, args) => {
+    const seen = new Set<string>();
+    for (let time = 0; time < 3; time++) {
+      const answer = await post(world.mcp, {
+        jsonrpc: '2.0',
+        id: time,
+        method: 'tools/call',
+        params: { name, arguments: args },
+      });
+      const { structuredContent, content } = answer.json.result;
+      expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+      expect(structuredContent.meta.request_id).toBe(answer.headers.get('x-request-id'));
+      seen.add(structuredContent.meta.queried_at);
+    }
+    expect(seen.size).toBe(3);
+  });
+});
+
 describe('a wrong argument of a paid tool', () => {
   it('is explained with all others, before any payment: field, value, rule, example, next step', async () => {
     const { data, isError, text } = await call('service_case_query', {
@@ -212,7 +248,7 @@ describe('a wrong argument of a paid tool', () => {
       context: 'huge',
       language: 'de',
       last_checked: 'yesterday',
-      filing_types: ['motion', 'order'],
+      filing_types: ['motion', 7],
       callback: 'https://example.com',
     });
     expect(isError).toBe(true);
@@ -224,7 +260,7 @@ describe('a wrong argument of a paid tool', () => {
       expect(Object.keys(issue)).toEqual(expect.arrayContaining(['received', 'rule', 'example']));
     const of = (name: string) => issues.find(({ parameter }) => parameter === name);
     expect(of('context')).toMatchObject({ received: 'huge', rule: 'One of basic, full.', example: 'basic' });
-    expect(of('filing_types')).toMatchObject({ received: '["motion","order"]', example: 'motion,order' });
+    expect(of('filing_types')).toMatchObject({ received: '["motion",7]', example: 'motion,order' });
     expect(of('court_code')).toMatchObject({
       code: 'court_not_covered',
       suggestions: expect.arrayContaining(['cand']),

@@ -114,7 +114,7 @@ describe('messages', () => {
     ['', -32700, null],
     [Buffer.from([0x22, 0xff, 0x22]), -32700, null],
     ['[]', -32600, null],
-    [[request('ping')], -32600, null],
+    [Array(21).fill(request('ping')), -32600, null],
     ['null', -32600, null],
     ['"ping"', -32600, null],
     [{ id: 5, method: 'ping' }, -32600, 5],
@@ -132,6 +132,48 @@ describe('messages', () => {
     const answer = await post(url, body);
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
+  });
+
+  it.each([
+    [{ id: 1, method: 'ping' }, 'jsonrpc'],
+    [{ jsonrpc: '2.0', id: 1.5, method: 'ping' }, 'id'],
+    [{ jsonrpc: '2.0', id: 1, method: 7 }, 'method'],
+    [{ jsonrpc: '2.0', id: 1 }, 'method'],
+    [{ jsonrpc: '2.0', id: 1, method: 'ping', params: 'x' }, 'params'],
+    [{ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: 7 } }, 'params._meta'],
+    [{ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { progressToken: {} } } }, 'params._meta.progressToken'],
+    [{ jsonrpc: '2.0', id: 1, method: 'ping', extra: 1 }, 'extra'],
+    [{ jsonrpc: '2.0', method: 'notifications/initialized', params: 7 }, 'params'],
+  ])('names the member that is wrong in %j: %s', async (body, member) => {
+    const { error } = (await post(url, body)).json;
+    expect(error.data).toEqual({ member });
+    expect(error.message).toMatch(new RegExp(`^${member.replaceAll('.', '\\.')}: `));
+  });
+
+  it.each([
+    ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 7 } }, 'params.clientInfo'],
+    ['initialize', { capabilities: {}, clientInfo: { name: 'x', version: '1' } }, 'params.protocolVersion'],
+    ['tools/call', { arguments: {} }, 'params.name'],
+    ['tools/call', { name: 'service_status', arguments: [] }, 'params.arguments'],
+    ['tools/call', { name: 'nope' }, 'params.name'],
+  ])('names the member that is wrong in the params of %s: %j', async (method, params, member) => {
+    const { status, json } = await post(url, request(method, params));
+    expect([status, json.error.code]).toEqual([200, -32602]);
+    expect(json.error.data.member).toContain(member);
+  });
+
+  it('takes a null for what is left out: params, _meta, arguments', async () => {
+    for (const [method, params] of [
+      ['ping', null],
+      ['ping', { _meta: null }],
+      ['tools/list', { _meta: null, cursor: null }],
+      ['tools/call', { name: 'service_status', arguments: null, _meta: null }],
+    ]) {
+      const { status, json } = await post(url, { jsonrpc: '2.0', id: 1, method, params });
+      expect([status, json.error]).toEqual([200, undefined]);
+    }
+    const answer = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized', params: null });
+    expect(answer.status).toBe(204);
   });
 
   it('keeps an id as it was sent', async () => {
@@ -324,14 +366,16 @@ describe('whatever JSON is sent', () => {
           expect([202, 204]).toContain(answer.status);
           return;
         }
-        expect(answer.json.jsonrpc).toBe('2.0');
-        expect('result' in answer.json).not.toBe('error' in answer.json);
-        if (answer.json.error) {
-          expect(Number.isInteger(answer.json.error.code)).toBe(true);
-          expect(answer.json.error.code).not.toBe(-32603);
+        for (const told of [answer.json].flat()) {
+          expect(told.jsonrpc).toBe('2.0');
+          expect('result' in told).not.toBe('error' in told);
+          if (told.error) {
+            expect(Number.isInteger(told.error.code)).toBe(true);
+            expect(told.error.code).not.toBe(-32603);
+          }
+          const error = told.result?.structuredContent?.error;
+          if (error) expect(error.code).not.toBe('internal_error');
         }
-        const error = answer.json.result?.structuredContent?.error;
-        if (error) expect(error.code).not.toBe('internal_error');
       }),
       { numRuns: 400 },
     );

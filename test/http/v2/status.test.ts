@@ -6,7 +6,8 @@ import { chooseCoding } from '../../../src/http/content-coding.ts';
 import type { Health, PartStatus } from '../../../src/http/health.ts';
 import { makeServer } from '../../../src/http/server.ts';
 import { statusEndpoint } from '../../../src/http/v2/status.ts';
-import { MICROS_PER_SECOND } from '../../../src/instant.ts';
+import { MICROS_PER_SECOND, toInstant } from '../../../src/instant.ts';
+import type { CourtStandings } from '../../../src/queries/court-standings.ts';
 import { listen, PUBLIC_URL, silent } from '../serving.ts';
 
 const META_KEYS = [
@@ -39,6 +40,7 @@ describe('GET /v2/status (specification 4.4)', () => {
   let chain: PartStatus;
   let since: string;
   let built: number;
+  let known: CourtStandings | null;
 
   beforeEach(async () => {
     now = 1_800_000_000 * MICROS_PER_SECOND;
@@ -50,7 +52,9 @@ describe('GET /v2/status (specification 4.4)', () => {
       built++;
       return { chain: { status: chain, since, reason: 'the RPC endpoint at 10.0.0.7 is silent' } };
     };
-    const status = statusEndpoint({ service, courts, sourceOf: () => 'file', health });
+    known = null;
+    const standings = { latest: () => known, first: async () => known };
+    const status = statusEndpoint({ service, courts, sourceOf: () => 'imported', health, standings });
     app = makeServer(service, silent, { answerEarly: status.answerEarly });
     status.register(app);
     base = `http://127.0.0.1:${await listen(app)}`;
@@ -70,13 +74,13 @@ describe('GET /v2/status (specification 4.4)', () => {
   it('has meta, version, health and every court', async () => {
     const status = await body();
     expect(Object.keys(status)).toEqual([
-      'meta',
       'api_version',
       'changelog_url',
       'operational_status',
       'components',
       'courts',
       'coverage_summary',
+      'meta',
     ]);
     expect(Object.keys(status.meta)).toEqual(META_KEYS);
     expect(status.meta).toMatchObject({ query_cost_usd: 0, sandbox: false, truncated: false, tag: null });
@@ -105,13 +109,14 @@ describe('GET /v2/status (specification 4.4)', () => {
     await settled();
     const before = await body();
     chain = 'degraded';
-    expect(await body()).toEqual(before);
+    expect((await body()).operational_status).toBe('nominal');
     now += MICROS_PER_SECOND;
     await ask();
     await new Promise((done) => setTimeout(done, 150));
     const after = await body();
     expect(after.operational_status).toBe('degraded');
     expect(after.meta.request_id).not.toBe(before.meta.request_id);
+    expect(after.meta.queried_at).toBe(toInstant(now));
     const looks = built;
     await Promise.all(Array.from({ length: 20 }, () => ask()));
     expect(built).toBe(looks);
@@ -128,7 +133,7 @@ describe('GET /v2/status (specification 4.4)', () => {
     ['identity', (bytes: Buffer) => bytes],
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],
-  ])('is served as %s with its own strong ETag', async (coding, decompress) => {
+  ])('is served as %s with its own ETag, and the meta of each answer', async (coding, decompress) => {
     const { get } = await import('node:http');
     const { headers, bytes } = await new Promise<{ headers: Record<string, unknown>; bytes: Buffer }>((resolve) =>
       get(`${base}/v2/status`, { headers: { 'accept-encoding': coding } }, (response) => {
@@ -138,15 +143,43 @@ describe('GET /v2/status (specification 4.4)', () => {
       }),
     );
     expect(headers['content-encoding']).toBe(coding === 'identity' ? undefined : coding);
-    expect(headers.etag).toMatch(/^"[^"]+"$/);
+    expect(headers.etag).toMatch(/^W\/"[^"]+"$/);
     expect(headers['content-length']).toBe(String(bytes.length));
     expect(headers.vary).toBe('Accept-Encoding');
-    expect(JSON.parse(decompress(bytes).toString()).courts).toHaveLength(courts.length);
+    const read = JSON.parse(decompress(bytes).toString());
+    expect(read.courts).toHaveLength(courts.length);
+    expect(read.meta).toMatchObject({ request_id: headers['x-request-id'], queried_at: toInstant(now) });
+  });
+
+  it('has the id and time of each answer while its tag stays', async () => {
+    await settled();
+    const answers = [];
+    for (let time = 0; time < 3; time++) {
+      now += 1000;
+      for (const path of ['/v2/status', '/v2/status?x']) answers.push(await ask({}, path));
+    }
+    expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(1);
+    for (const answer of answers) {
+      const { meta } = (await answer.json()) as StatusBody;
+      expect(meta.request_id).toBe(answer.headers.get('x-request-id'));
+    }
+  });
+
+  it('says of each court how its dockets are obtained, how many cases are known, and when one was last read', async () => {
+    const at = '2026-05-01T00:00:00.000000Z';
+    const of = async (code: string) =>
+      (await body()).courts.find((each) => (each as { court_code: string }).court_code === code);
+    const untold = { status: 'live', source: 'imported', cases_known: null, last_success_at: null };
+    expect(await of('cand')).toMatchObject(untold);
+    known = new Map([['cand', { casesKnown: 7, lastSuccessAt: at }]]);
+    now += MICROS_PER_SECOND;
+    await expect.poll(async () => (await of('cand')) as object).toMatchObject({ cases_known: 7, last_success_at: at });
+    expect(await of('nysd')).toMatchObject({ cases_known: 0, last_success_at: null });
   });
 
   it('is a 304 to who has it, and a 200 to who has another', async () => {
     const tag = (await ask()).headers.get('etag')!;
-    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    for (const known of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
       const answer = await ask({ 'if-none-match': known });
       expect([answer.status, await answer.text()]).toEqual([304, '']);
       expect(answer.headers.get('etag')).toBe(tag);

@@ -5,7 +5,7 @@ import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { requestOf } from '../paid-parameters.ts';
 import { type PaidToolDependencies, paidTool, paymentParameter } from '../paid-tool.ts';
-import type { Argument } from '../parameters.ts';
+import { type Argument, joined, type Query } from '../parameters.ts';
 import type { Tool } from '../tool.ts';
 import { CASE_PARAMETERS } from './case-parameters.ts';
 
@@ -29,10 +29,21 @@ export const caseBatchTool = <Parameters extends object>(
     queryParameters: CASE_PARAMETERS,
     returns: { results: { type: 'array', items: { type: 'object' } } },
     route,
-    request: (values, call) => ({ ...requestOf(call, route.path, {}), body: { queries: values.get('queries') } }),
+    request: (values, call) => ({
+      ...requestOf(call, route.path, {}),
+      body: { queries: queriesIn(values.get('queries')) },
+    }),
     check: (values) => unknownCallbacks(values.get('queries')),
     instructions: (amount) => ({ estimated_cost_usdc: usdcText(amount) }),
   });
+
+/** As REST takes them: filing types are one text there. */
+const queriesIn = (queries: Argument | undefined): Argument | undefined =>
+  Array.isArray(queries)
+    ? (queries as readonly Query[]).map((query) =>
+        Array.isArray(query.filing_types) ? { ...query, filing_types: joined(query.filing_types) } : query,
+      )
+    : queries;
 
 /** Callbacks belong to REST: there the caller is a program that can receive them. */
 function unknownCallbacks(queries: Argument | undefined): Issue[] {

@@ -43,7 +43,8 @@ export const CASE_PARAMETERS: Parameters = {
   },
   filing_types: {
     type: 'string',
-    description: 'Filters delta: types separated by commas (no JSON array), e.g. motion,order.',
+    listed: true,
+    description: 'Filters delta: types separated by commas, e.g. motion,order; a list of them is accepted too.',
     example: 'motion,order',
   },
 };

@@ -4,15 +4,11 @@ import type { Court } from '../../../courts/court.ts';
 import { rankCourts } from '../../../courts/nearest-courts.ts';
 import { isLive } from '../../../courts/registry.ts';
 import { type StatusCourt, statusCourts } from '../../../courts/status-courts.ts';
-import { toInstant } from '../../../instant.ts';
-import { metaOf } from '../../meta.ts';
 import { echo, type Issue } from '../../parameters/issues.ts';
-import { newRequestId } from '../../send-problem.ts';
 import type { StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Argument, Parameters } from '../parameters.ts';
 import type { Tool } from '../tool.ts';
-import { toolResult } from '../tool-result.ts';
 
 const PRESET_LIMIT = 50;
 const MOST = 500;
@@ -61,7 +57,7 @@ interface Listed {
   readonly words: string;
 }
 
-export function courtListTool({ service, courts, sourceOf }: StatusDependencies): Tool {
+export function courtListTool({ service, courts, sourceOf, standings }: StatusDependencies): Tool {
   const shown = statusCourts(courts, sourceOf).courts;
   const all = courts.flatMap((court, index): Listed[] => {
     const status = shown[index];
@@ -79,7 +75,7 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
       courts: { type: 'array', items: { type: 'object' } },
       total: { type: 'number', description: 'How many courts match.' },
     },
-    answer(values) {
+    answer(values, meta) {
       const issues: Issue[] = [];
       const filters = readFilters(values, regions, issues);
       const limit = readLimit(values.get('limit'), issues);
@@ -87,20 +83,23 @@ export function courtListTool({ service, courts, sourceOf }: StatusDependencies)
       if (issues.length) return issues;
       const found = matching(all, filters);
       const page = found.slice(offset, offset + limit);
-      const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
       const next = offset + page.length < found.length ? cursorOf(filters, offset + page.length) : null;
       const rest = { total: found.length, next_cursor: next, ...advice(filters, found, courts) };
-      const list = page.map(({ json }) => json).join(',');
-      return toolResult({
-        structured: `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`,
-      });
+      const known = standings.latest();
+      const list = page
+        .map(({ court, json }) => withCount(json, known && (known.get(court.code)?.casesKnown ?? 0)))
+        .join(',');
+      return `{"meta":${JSON.stringify(meta)},"courts":[${list}],${JSON.stringify(rest).slice(1)}`;
     },
   });
 }
 
-/** Fewer members than the status has of a court: where it comes from changes nothing for a caller. */
-const shortly = ({ source: _, refresh_cadence_seconds: __, case_management_system: ___, ...court }: StatusCourt) =>
-  court;
+/** Fewer members than the status has of a court. */
+const shortly = ({ refresh_cadence_seconds: _, case_management_system: __, ...court }: StatusCourt) => court;
+
+/** @param casesKnown null while that cannot be told */
+const withCount = (json: string, casesKnown: number | null): string =>
+  `${json.slice(0, -1)},"cases_known":${casesKnown}}`;
 
 const searchable = ({ code, aliases, name, region, system }: Court): string =>
   ` ${plain([code, code.replaceAll('_', ' '), ...aliases, name, region ?? '', system].join(' '))} `;

@@ -1,15 +1,12 @@
 /** `service_pricing`: what costs how much, and how it is paid. */
 import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/payment-limits.ts';
-import { toInstant } from '../../../instant.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
 import { usdcText } from '../../../solana/usdc-text.ts';
-import { metaOf } from '../../meta.ts';
 import { costInUsd, PRICE_BASE_UNITS } from '../../paid-call.ts';
-import { type AnsweringService, newRequestId } from '../../send-problem.ts';
+import type { AnsweringService } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Tool } from '../tool.ts';
-import { type ToolResult, toolResult } from '../tool-result.ts';
 
 export function pricingTool(service: AnsweringService, { network, payTo }: Merchant): Tool {
   const price = costInUsd(PRICE_BASE_UNITS);
@@ -54,10 +51,6 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
     sandbox: `${service.publicUrl}/v2/mcp?test=1 answers every tool from invented dockets, free.`,
     documentation_url: `${service.publicUrl}/docs/mcp`,
   };
-  const make = (): ToolResult => {
-    const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()) });
-    return toolResult({ structured: JSON.stringify({ meta, ...prices }) });
-  };
   return freeTool(service, {
     name: 'service_pricing',
     title: 'Prices and payment',
@@ -70,6 +63,6 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
       free_tools: { type: 'array', items: { type: 'string' } },
       payment: { type: 'object' },
     },
-    answer: make,
+    answer: (_values, meta) => JSON.stringify({ meta, ...prices }),
   });
 }

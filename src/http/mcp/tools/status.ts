@@ -1,13 +1,10 @@
 /** `service_status`: what `GET /v2/status` says, but for the list of courts, which would fill a model's context. */
 import { statusCourts } from '../../../courts/status-courts.ts';
-import { toInstant } from '../../../instant.ts';
 import { operationalStatus } from '../../health.ts';
-import { metaOf } from '../../meta.ts';
-import { newRequestId } from '../../send-problem.ts';
+import type { Meta } from '../../meta.ts';
 import { API_VERSION, type StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';
 import type { Tool } from '../tool.ts';
-import { type ToolResult, toolResult } from '../tool-result.ts';
 
 export function statusTool({ service, courts, sourceOf, health }: StatusDependencies): Tool {
   const { coverage_summary } = statusCourts(courts, sourceOf);
@@ -17,12 +14,11 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
     entries_included: 0,
     continuation_hint: `Call service_court_list, with search, country or region: all ${courts.length} courts at once would fill your context. GET ${service.publicUrl}/v2/status has all of them.`,
   };
-  const make = (): ToolResult => {
+  const make = (own: Meta): string => {
     const parts = health();
     const components = Object.entries(parts).map(([name, { status, since }]) => [name, { status, since }]);
-    const meta = metaOf({ request_id: newRequestId(), queried_at: toInstant(service.clock.now()), truncated: true });
-    const structured = JSON.stringify({
-      meta: { ...meta, truncation_details: cut },
+    return JSON.stringify({
+      meta: { ...own, truncated: true, truncation_details: cut },
       api_version: API_VERSION,
       changelog_url: `${service.publicUrl}/docs#changelog`,
       operational_status: operationalStatus(parts),
@@ -30,7 +26,6 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
       courts: [],
       coverage_summary,
     });
-    return toolResult({ structured });
   };
   return freeTool(service, {
     name: 'service_status',
@@ -43,6 +38,6 @@ export function statusTool({ service, courts, sourceOf, health }: StatusDependen
       components: { type: 'object' },
       coverage_summary: { type: 'object' },
     },
-    answer: make,
+    answer: (_values, meta) => make(meta),
   });
 }

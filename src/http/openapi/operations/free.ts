@@ -15,7 +15,7 @@ export const statusOperation: Operation = {
   tag: 'Free',
   summary: 'Courts and health',
   description:
-    'Every court with its code, the form of its case numbers and its coverage; the health of each part. Never limited, never from the sandbox. `meta` is that of the moment when the body was made.',
+    'Every court with its code, the form of its case numbers and its coverage; the health of each part. Never limited, never from the sandbox. Each live court names the `source` of its dockets, the number of cases known and when the source was last read. `meta` is that of this answer.',
   price: null,
   success: { description: 'The status.', headers: ['ETag'], content: { schema: StatusAnswer } },
   cached: true,
@@ -62,7 +62,7 @@ export const mcpOperation: Operation = {
   tag: 'Agents',
   summary: 'The same service for models: MCP over Streamable HTTP',
   description:
-    'JSON-RPC 2.0, stateless. Three free tools and four that are paid for by an argument; `tools/list` describes all of them. Refusals of a tool are results with `isError`. Notifications are answered without a body.',
+    'JSON-RPC 2.0, stateless. Three free tools and four that are paid for by an argument; `tools/list` describes all of them. Refusals of a tool are results with `isError`. Notifications are answered without a body. In revision 2025-03-26, or where no revision is named, up to 20 messages may come as a JSON array.',
   price: null,
   optional: ['test'],
   otherwise: [

@@ -17,10 +17,14 @@ const COURT_AFTER_COUNTRY = {
     pattern: z.string().describe('Regular expression that a whole case number matches.'),
     example: Text,
   }),
-  source: z.enum(['none', 'file', 'rss', 'courtlistener']).describe('What can fill this court here and now.'),
+  source: z
+    .enum(['none', 'imported'])
+    .describe('How its dockets are obtained. `imported`: an operator imports files, nothing is asked live. May grow.'),
   refresh_cadence_seconds: Count.nullable(),
   case_management_system: Text,
   notes: Text,
+  cases_known: Count.nullable().describe('Cases that can be queried now; null while that cannot be told.'),
+  last_success_at: Timestamp.nullable().describe('When a source last showed a docket of this court.'),
 };
 
 export const Court = z.object({ ...COURT_BEFORE_COUNTRY, jurisdiction_country: Country, ...COURT_AFTER_COUNTRY });

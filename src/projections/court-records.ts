@@ -1,0 +1,40 @@
+/** Read model of courts: how many cases of each are known, and when one was last read from a source. */
+import { DocketChecked, DocketOpened } from '../events/docket.ts';
+import type { EventOf } from '../events/event.ts';
+import type { Instant } from '../instant.ts';
+import type { Projection } from './projection.ts';
+
+export const COURT_RECORDS = 'court-records';
+
+/** By court code: the document's id. */
+export type CourtRecord = {
+  readonly casesKnown: number;
+  /** When a source last showed a docket of the court. */
+  readonly lastSuccessAt: Instant | null;
+};
+
+type CourtEvent = EventOf<typeof DocketOpened> | EventOf<typeof DocketChecked>;
+
+const NOTHING: CourtRecord = { casesKnown: 0, lastSuccessAt: null };
+
+/** Court codes have no hyphen, so the first one ends the code. */
+const DOCKET_STREAM = /^docket-([a-z0-9_]+)-/;
+
+export const courtRecords: Projection<CourtEvent> = {
+  name: COURT_RECORDS,
+  events: [DocketOpened, DocketChecked],
+  collections: [{ name: COURT_RECORDS, indexes: [] }],
+
+  targets({ recorded }) {
+    const court = DOCKET_STREAM.exec(recorded.stream)?.[1];
+    return court === undefined ? [] : [{ collection: COURT_RECORDS, id: court }];
+  },
+
+  fold(_target, document, { event: { type, data } }) {
+    const before = (document as CourtRecord | null) ?? NOTHING;
+    if (type === 'DocketOpened') return { ...before, casesKnown: before.casesKnown + 1 };
+    if (data.outcome === 'abandoned' || data.outcome === 'failed') return document;
+    const isNewer = before.lastSuccessAt === null || data.askedAt > before.lastSuccessAt;
+    return isNewer ? { ...before, lastSuccessAt: data.askedAt } : before;
+  },
+};

@@ -1,0 +1,54 @@
+/** Whether a case is known, and how old its data is: told before anybody pays, so that nobody signs for a 404. */
+import type { Court } from '../courts/court.ts';
+import { CASES, type CaseDocument } from '../dockets/case-document.ts';
+import { isProblem } from '../errors.ts';
+import { type Clock, MICROS_PER_SECOND, toMicros } from '../instant.ts';
+import { findCase, type LookupPorts } from './case-lookup.ts';
+
+export interface CaseStanding {
+  /** Null where it cannot be told now: the read model is behind, or the number means several cases. */
+  readonly known: boolean | null;
+  /** Whole seconds since the source was last asked; null for a case that is not known. */
+  readonly cache_age_seconds: number | null;
+  /** How its docket is obtained. */
+  readonly source: 'imported' | null;
+}
+
+export interface StandingPorts extends LookupPorts {
+  readonly clock: Clock;
+}
+
+export const UNKNOWN_STANDING: CaseStanding = { known: null, cache_age_seconds: null, source: null };
+export const NO_CASE: CaseStanding = { known: false, cache_age_seconds: null, source: null };
+
+/** The terms of payment never wait longer for it, milliseconds. */
+const PATIENCE_MS = 1_000;
+
+/** Never fails: what cannot be told is null. */
+export async function standingOf(ports: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<CaseStanding>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, UNKNOWN_STANDING);
+  });
+  const read = readStanding(ports, court, caseId).catch(() => UNKNOWN_STANDING);
+  return Promise.race([read, late]).finally(() => clearTimeout(timer));
+}
+
+async function readStanding(
+  { readStore, reach, clock }: StandingPorts,
+  court: Court,
+  caseId: string,
+): Promise<CaseStanding> {
+  const found = await findCase(readStore, court, caseId);
+  if (isProblem(found)) return found.problem === 'case_not_found' ? absent() : UNKNOWN_STANDING;
+  const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
+  if (!document?.opened) return absent();
+  const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
+  const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
+  return { known: true, cache_age_seconds: seconds, source: 'imported' };
+
+  /** That there is none is said only by a model that shows everything. */
+  async function absent(): Promise<CaseStanding> {
+    return (await reach.showsEverything()) ? NO_CASE : UNKNOWN_STANDING;
+  }
+}
