@@ -2,6 +2,7 @@
  * The configuration: every environment variable in one schema. A wrong start names every fault at once, each with its
  * variable, what was received and what is expected.
  */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
 import { readRange } from './callbacks/outbound/public-address.ts';
@@ -57,6 +58,41 @@ const httpUrl = z
     'an http or https URL is expected',
   );
 
+const publicUrl = httpUrl.superRefine((value, context) => {
+  if (!URL.canParse(value)) return;
+  const { username, password, pathname, search, hash } = new URL(value);
+  const forbidden = [
+    ...(username || password ? ['credentials'] : []),
+    ...(/^\/*$/.test(pathname) ? [] : ['a path']),
+    ...(search || value.includes('?') ? ['a query'] : []),
+    ...(hash || value.includes('#') ? ['a fragment'] : []),
+  ];
+  if (forbidden.length === 0) return;
+  const message = `only a scheme, a host and a port are expected, without ${forbidden.join(', ')}: the service answers at the root of its address (https://dockets.example)`;
+  context.addIssue({ code: 'custom', message });
+});
+
+const HOST_EXPECTED = 'an IP address or a host name is expected (127.0.0.1, ::1, ::, 0.0.0.0)';
+
+/** Where to listen, as `listen` takes it: an IPv6 address may come in brackets, as in a URL. */
+const host = (portVariable: string) =>
+  optional(
+    z
+      .string()
+      .default('127.0.0.1')
+      .transform((value, context) => {
+        const bare = /^\[(.*)\]$/.exec(value)?.[1] ?? value;
+        const bracketed = bare !== value;
+        if (isIP(bare) === 6 || (!bracketed && (isIP(bare) === 4 || HOST_NAME.test(bare)))) return bare;
+        const withPort = /^(?:\[[^\]]*\]|[^:/[\]]+):\d+$/.test(value);
+        const message = withPort ? `the port belongs in ${portVariable}; ${HOST_EXPECTED}` : HOST_EXPECTED;
+        context.addIssue({ code: 'custom', message });
+        return value;
+      }),
+  );
+
+const HOST_NAME = /^(?=.{1,253}$)(?!.*\.\d+$)(?!\d+$)[a-z\d]([a-z\d_-]*[a-z\d])?(\.[a-z\d]([a-z\d_-]*[a-z\d])?)*\.?$/i;
+
 const address = z.string().refine(isAddress, 'a Solana address (base58 of 32 bytes) is expected');
 
 const eventStoreUrl = z.string().superRefine((value, context) => {
@@ -94,10 +130,11 @@ const list = (read: (item: string) => string | null, expected: string) =>
 
 const Environment = z.object({
   NODE_ENV: optional(z.string().default('development')),
-  HOST: optional(z.string().default('127.0.0.1')),
+  HOST: host('PORT'),
   PORT: port(8402),
+  ADMIN_HOST: host('ADMIN_PORT'),
   ADMIN_PORT: port(8403),
-  PUBLIC_URL: optional(httpUrl.optional()),
+  PUBLIC_URL: optional(publicUrl.optional()),
   DATA_DIR: optional(z.string().default('./data')),
   EVENTSTORE_URL: optional(eventStoreUrl.optional()),
   MONGODB_URL: optional(z.string().refine(isMongoUrl, 'a URL like mongodb://HOST:27017/NAME is expected').optional()),
@@ -155,6 +192,8 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
+  /** Where the admin port listens: it asks for no login, so not where the public one does. */
+  readonly adminHost: string;
   readonly adminPort: number;
   /** Without a trailing slash; null: derived from the port listened on. */
   readonly publicUrl: string | null;
@@ -216,6 +255,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     production,
     host: values.HOST,
     port: values.PORT,
+    adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     dataDirectory: values.DATA_DIR,

@@ -1,13 +1,16 @@
 /** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
+import type { SolanaNetwork } from './config.ts';
 import { type Advice, type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
 import type { Clock } from './instant.ts';
+import type { OpenFiles } from './open-files.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
 import { oldestOverdue } from './queries/delivery-standing.ts';
 import { missingMasterVersions } from './queries/missing-master-versions.ts';
 import type { BlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
+import { describeWrong, wrongEndpoints } from './solana/network-check.ts';
 import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
 import type { EventLog } from './storage/event-log.ts';
 import type { PayloadStore } from './storage/payload-store.ts';
@@ -25,6 +28,10 @@ const MEBIBYTE = 1024 * 1024;
 const LOW_DISK_BYTES = 64 * MEBIBYTE;
 /** Less than the write-ahead logs may take between two of their checkpoints: the next write may fail. */
 const FULL_DISK_BYTES = 8 * MEBIBYTE;
+
+/** Parts of the limit of open files. */
+const DEGRADED_OPEN_FILES = 0.8;
+const DOWN_OPEN_FILES = 0.95;
 
 const down = (reason: string): Finding => ({ status: 'down', reason });
 const degraded = (reason: string): Finding => ({ status: 'degraded', reason });
@@ -51,11 +58,14 @@ export interface CheckedParts {
   readonly localFailure?: () => Finding | null;
   readonly blockhashes: BlockhashWatch;
   readonly receiver: Receiver;
+  readonly solanaNetwork: SolanaNetwork;
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly clock: Clock;
   /** Left out where no part of the storage is on a disk of ours. */
   readonly freeBytes?: (() => Promise<number | null>) | undefined;
+  /** Left out, descriptors are not looked at. */
+  readonly openFiles?: () => Promise<OpenFiles | null>;
 }
 
 const CHAIN_ADVICE: Advice = {
@@ -71,12 +81,13 @@ export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
 
 /** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
 export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
-  const { freeBytes } = parts;
+  const { freeBytes, openFiles } = parts;
   return {
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
     read_store: whileItAnswers(parts.readStore),
     ...(freeBytes && { disk: async () => diskFinding(await freeBytes()) }),
+    ...(openFiles && { open_files: async () => openFilesFinding(await openFiles()) }),
     chain: () => chainAnswers(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
@@ -113,6 +124,20 @@ export function diskFinding(free: number | null): Finding {
     : { ...degraded(reason), code: 'low_disk', hint };
 }
 
+/**
+ * What so many open files and connections mean (null: unknown). Without a free one no connection is accepted and no file is
+ * opened, so it is an alarm before that.
+ */
+export function openFilesFinding(files: OpenFiles | null): Finding {
+  if (files === null || files.open < files.limit * DEGRADED_OPEN_FILES) return NOMINAL;
+  const reason = `${files.open} of ${files.limit} file descriptors are in use`;
+  const hint =
+    'Raise the limit of open files (ulimit -n; LimitNOFILE in systemd), or find who holds so many connections.';
+  return files.open < files.limit * DOWN_OPEN_FILES
+    ? { ...degraded(reason), code: 'few_descriptors', hint }
+    : { ...down(reason), code: 'no_descriptors', hint };
+}
+
 /** Attempts that should have been made: after a long stop they are spread, and so take their time. */
 async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
   const seconds = await oldestOverdue(readStore, clock.now());
@@ -121,10 +146,15 @@ async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
 }
 
 /** Asked now: a blockhash stays good for a while after the chain has gone. */
-async function chainAnswers({ chain, localFailure, blockhashes }: CheckedParts): Promise<Finding> {
+async function chainAnswers(parts: CheckedParts): Promise<Finding> {
+  const { chain, localFailure, blockhashes, solanaNetwork } = parts;
   const failed = localFailure?.();
   if (failed) return failed;
-  await chain.blockHeight('processed');
+  const [wrong] = await Promise.all([wrongEndpoints(chain, solanaNetwork), chain.blockHeight('processed')]);
+  if (wrong.length > 0) {
+    const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are not payments.';
+    return { ...down(describeWrong(wrong, solanaNetwork)), code: 'wrong_chain', hint };
+  }
   return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
 }
 

@@ -1,6 +1,7 @@
 /** The composition root: configuration in, a running service out. The only file that knows every concrete class. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { bannerOf } from './banner.ts';
 import { startCallbackRole } from './callback-role.ts';
@@ -21,6 +22,7 @@ import { type Clock, systemClock } from './instant.ts';
 import { listen, reachableHost } from './listen.ts';
 import { makeLogger } from './logger.ts';
 import { countPurchases, createMetrics, type Metrics } from './metrics.ts';
+import { openFiles } from './open-files.ts';
 import { openStorage } from './open-storage.ts';
 import { openPaymentChain } from './payment-chain.ts';
 import { startPaymentRole } from './payment-role.ts';
@@ -32,6 +34,7 @@ import type { Projection } from './projections/projection.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
 import { signingKeyRecords } from './projections/signing-keys.ts';
 import { wallets } from './projections/wallets.ts';
+import { privateFolder } from './secret-file.ts';
 import { steadyClock } from './steady-clock.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
@@ -78,6 +81,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const clock = options.clock ?? systemClock;
   const logger = options.logger ?? makeLogger(config.logLevel);
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
+  privateFolder(join(config.dataDirectory, 'keys'));
   const metrics = createMetrics();
   const opened = await openStorage(config, logger, { logThread: true });
   undo.add(() => opened.close());
@@ -96,7 +100,15 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
 
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
-    checks: healthChecks({ ...storage, ...paymentChain, runner, masterKeys, clock }),
+    checks: healthChecks({
+      ...storage,
+      ...paymentChain,
+      solanaNetwork: config.solana.network,
+      runner,
+      masterKeys,
+      clock,
+      openFiles,
+    }),
     advice: HEALTH_ADVICE,
     clock,
     onChange: alarmsTo(logger),
@@ -142,7 +154,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
   const admin = buildAdminApp({ service: answering, logger, health: health.health, metrics });
   const url = await listen(app, config.host, port, undo);
-  const adminUrl = await listen(admin, config.host, config.adminPort, undo);
+  const adminUrl = await listen(admin, config.adminHost, config.adminPort, undo);
   await health.refresh();
   logger.info({ url, adminUrl, network: config.solana.network, dataDirectory: config.dataDirectory }, 'ready');
 

@@ -1,13 +1,14 @@
 /** Who is paid, on which chain: the chain itself, our two keys on it, and the account that takes the payments. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import { type Config, ConfigurationError } from './config.ts';
 import type { Finding } from './http/health.ts';
 import { associatedTokenAddress, NETWORKS } from './solana/addresses.ts';
 import { createBlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
 import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
+import { describeWrong, wrongEndpoints } from './solana/network-check.ts';
 import { checkReceiver, prepareLocalReceiver, type Receiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
 import { StorageFailure } from './storage/storage-failure.ts';
@@ -19,6 +20,7 @@ import type { Undo } from './undo.ts';
  */
 export async function openPaymentChain(config: Config, logger: Logger, undo: Undo) {
   const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo);
+  await refuseOtherNetworks(chain, config, logger);
   const blockhashes = createBlockhashWatch({ chain });
   undo.add(() => blockhashes.close());
   const { feePayer, payTo } = ourKeys(config);
@@ -42,6 +44,27 @@ export async function openPaymentChain(config: Config, logger: Logger, undo: Und
 }
 
 export type PaymentChain = Awaited<ReturnType<typeof openPaymentChain>>;
+
+/**
+ * Money is sold for on the configured network alone. Where no endpoint answers the start goes on, and `/readyz` asks again.
+ * @throws ConfigurationError if an endpoint serves another network
+ */
+async function refuseOtherNetworks(chain: Chain, { solana: { network } }: Config, logger: Logger): Promise<void> {
+  let wrong: Awaited<ReturnType<typeof wrongEndpoints>>;
+  try {
+    wrong = await wrongEndpoints(chain, network);
+  } catch (error) {
+    logger.error({ err: error }, 'the network of the chain endpoints cannot be checked yet');
+    return;
+  }
+  if (wrong.length === 0) return;
+  throw new ConfigurationError([
+    {
+      variable: 'SOLANA_RPC_URL',
+      problem: `${describeWrong(wrong, network)}; make SOLANA_NETWORK and SOLANA_RPC_URL agree`,
+    },
+  ]);
+}
 
 /** Joins the configured chain, or starts the local one where nothing is configured. */
 async function joinChain(config: Config, logger: Logger, undo: Undo) {

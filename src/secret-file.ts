@@ -1,7 +1,30 @@
 /** Files that hold secrets: readable by their owner alone, durable, and whole or not there at all. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+
+/** Makes a folder that is its owner's alone, whatever the umask; one that is there already is closed to all others. */
+export function privateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
+  } catch (error) {
+    // Not every file system has such rights, and another user's folder cannot be changed: its files are closed either way.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EPERM' && code !== 'EROFS' && code !== 'ENOTSUP') throw error;
+  }
+}
 
 /** @throws an `EEXIST` error if there is a file already: nothing is overwritten */
 export function createSecretFile(path: string, text: string): void {
@@ -16,7 +39,7 @@ export function replaceSecretFile(path: string, text: string): void {
 
 function write(path: string, text: string, place: (temporary: string) => void): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   const file = openSync(temporary, 'wx', 0o600);
   try {

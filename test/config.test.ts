@@ -189,3 +189,42 @@ describe('MCP_ALLOWED_ORIGINS', () => {
     }
   });
 });
+
+describe('where it listens', () => {
+  it.each(['HOST', 'ADMIN_HOST'])('%s takes addresses of either family and names', (variable) => {
+    const read = (value: string) => {
+      const { host, adminHost } = readConfig({ [variable]: value });
+      return variable === 'HOST' ? host : adminHost;
+    };
+    const given = ['::1', '::', '[::1]', '[::]', '0.0.0.0', 'localhost', 'node-1.example', ''];
+    const meant = ['::1', '::', '::1', '::', '0.0.0.0', 'localhost', 'node-1.example', '127.0.0.1'];
+    expect(given.map(read)).toEqual(meant);
+    for (const wrong of ['127.0.0.1:80', '[::1]:80', 'localhost:8402']) {
+      expect(() => read(wrong)).toThrow(`the port belongs in ${variable === 'HOST' ? 'PORT' : 'ADMIN_PORT'}`);
+    }
+    for (const wrong of ['http://localhost', '[127.0.0.1]', '1.2.3', '300.1.1.1', 'a b', ':::', '[::1', '-x']) {
+      expect(() => read(wrong)).toThrow('an IP address or a host name is expected');
+    }
+  });
+
+  it('keeps the admin port, which asks for no login, on this machine', () => {
+    expect(readConfig({ HOST: '0.0.0.0' })).toMatchObject({ host: '0.0.0.0', adminHost: '127.0.0.1' });
+  });
+});
+
+describe('PUBLIC_URL', () => {
+  it.each(['https://dockets.example', 'https://dockets.example/', 'http://[::1]:8402'])('takes %s', (url) => {
+    expect(readConfig({ PUBLIC_URL: url }).publicUrl).toBe(url.replace(/\/$/, ''));
+  });
+
+  it.each([
+    ['https://dockets.example/api', 'a path'],
+    ['https://dockets.example/?x=1', 'a query'],
+    ['https://dockets.example?', 'a query'],
+    ['https://dockets.example/#top', 'a fragment'],
+    ['https://user:pass@dockets.example', 'credentials'],
+    ['https://u@dockets.example/a?b#c', 'credentials, a path, a query, a fragment'],
+  ])('refuses %s, and says why', (url, parts) => {
+    expect(() => readConfig({ PUBLIC_URL: url })).toThrow(`without ${parts}`);
+  });
+});

@@ -1,8 +1,11 @@
+import { open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { alarmsTo, type CheckedParts, HEALTH_ADVICE, healthChecks } from '../src/health-checks.ts';
+import { alarmsTo, type CheckedParts, HEALTH_ADVICE, healthChecks, openFilesFinding } from '../src/health-checks.ts';
 import { type HealthWatch, isReady, watchHealth } from '../src/http/health.ts';
 import { LOOKS_TO_TELL_BETTER } from '../src/http/health-news.ts';
 import { systemClock } from '../src/instant.ts';
+import { openFiles } from '../src/open-files.ts';
+import { GENESIS_HASHES } from '../src/solana/addresses.ts';
 import { ChainUnavailable } from '../src/solana/chain.ts';
 import { StorageFailure } from '../src/storage/storage-failure.ts';
 
@@ -58,6 +61,53 @@ describe('the disk', () => {
 
   it('is no part of a service whose engines are elsewhere', () => {
     expect(healthChecks({} as CheckedParts)).not.toHaveProperty('disk');
+  });
+});
+
+describe('open files', () => {
+  it('are an alarm from four fifths of the limit on, and take the node out of service when hardly one is left', async () => {
+    const look = async (open: number, limit = 1000) => {
+      const { watch } = watching(['open_files'], { openFiles: async () => ({ open, limit }) });
+      await watch.refresh();
+      watch.stop();
+      return watch.health().open_files;
+    };
+    expect(await look(799)).toMatchObject({ status: 'nominal' });
+    expect(await look(800)).toMatchObject({ status: 'degraded', code: 'few_descriptors' });
+    expect(await look(949)).toMatchObject({ status: 'degraded', reason: expect.stringContaining('949 of 1000') });
+    expect(await look(950)).toMatchObject({ status: 'down', code: 'no_descriptors' });
+  });
+
+  it.runIf(process.platform === 'linux')('are counted as they are', async () => {
+    const before = await openFiles();
+    const held = await Promise.all(Array.from({ length: 50 }, () => open('/dev/null')));
+    const now = await openFiles();
+    await Promise.all(held.map((file) => file.close()));
+    expect(now?.open).toBeGreaterThanOrEqual((before?.open ?? Number.NaN) + 40);
+    expect(now?.limit).toBeGreaterThan(now?.open ?? Number.NaN);
+  });
+
+  it('are nothing to tell of where nobody knows', () => {
+    expect(openFilesFinding(null).status).toBe('nominal');
+  });
+});
+
+describe('the chain', () => {
+  it('is down while an endpoint serves another network, and says which', async () => {
+    let hashes: readonly (string | null)[] = [GENESIS_HASHES.mainnet, null];
+    const chain = { genesisHashes: async () => hashes, blockHeight: async () => 1 } as unknown as CheckedParts['chain'];
+    const blockhashes = { latest: () => ({}) } as CheckedParts['blockhashes'];
+    const { watch } = watching(['chain'], { chain, blockhashes, solanaNetwork: 'mainnet' });
+    await watch.refresh();
+    expect(watch.health().chain).toMatchObject({ status: 'nominal' });
+    hashes = [GENESIS_HASHES.mainnet, GENESIS_HASHES.devnet];
+    await watch.refresh();
+    expect(watch.health().chain).toMatchObject({
+      status: 'down',
+      code: 'wrong_chain',
+      reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
+    });
+    watch.stop();
   });
 });
 

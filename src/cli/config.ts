@@ -39,8 +39,9 @@ export const addConfigCommand: AddCommand = (program: Command, context) => {
 Variables:
   NODE_ENV              production: refuses the local chain and the embedded engines, wants MASTER_KEY, PUBLIC_URL
   HOST, PORT            where HTTP listens (127.0.0.1, 8402)
-  ADMIN_PORT            where /healthz, /readyz and /metrics listen (8403)
-  PUBLIC_URL            the address that callers use (http://HOST:PORT)
+  ADMIN_HOST, ADMIN_PORT
+                        where /healthz, /readyz and /metrics listen (127.0.0.1, 8403); they ask for no login
+  PUBLIC_URL            the address that callers use, without a path (http://HOST:PORT)
   DATA_DIR              where state is kept (./data)
   EVENTSTORE_URL        the event log in EventStoreDB, with MONGODB_URL (SQLite in DATA_DIR)
   MONGODB_URL           read models and payloads in MongoDB, with EVENTSTORE_URL

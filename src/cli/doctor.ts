@@ -8,6 +8,7 @@ import { loadMasterKeyVersions } from '../commands/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
 import { diskFinding } from '../health-checks.ts';
 import { systemClock } from '../instant.ts';
+import { reachableHost } from '../listen.ts';
 import { openEventLog, openStorage } from '../open-storage.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { freeBytes } from '../storage/disk-space.ts';
@@ -158,7 +159,7 @@ interface Readiness {
 /** What the running service says of itself; null where none runs. */
 async function askService(config: Config): Promise<Readiness | null> {
   try {
-    const response = await fetch(`http://${config.host}:${config.adminPort}/readyz`, {
+    const response = await fetch(`http://${reachableHost(config.adminHost)}:${config.adminPort}/readyz`, {
       signal: AbortSignal.timeout(3_000),
     });
     return (await response.json()) as Readiness;
@@ -181,16 +182,16 @@ function serviceParts(readiness: Readiness): readonly Diagnosis[] {
 }
 
 async function freePorts(config: Config): Promise<readonly Diagnosis[]> {
-  const wanted: readonly (readonly [string, number])[] = [
-    ['PORT', config.port],
-    ['ADMIN_PORT', config.adminPort],
+  const wanted: readonly (readonly [variable: string, port: number, host: string])[] = [
+    ['PORT', config.port, config.host],
+    ['ADMIN_PORT', config.adminPort, config.adminHost],
     ...(config.solana.network === 'local' && !config.solana.rpcUrls.length
-      ? [['SOLANA_LOCAL_PORT', config.solana.localPort] as const]
+      ? [['SOLANA_LOCAL_PORT', config.solana.localPort, '127.0.0.1'] as const]
       : []),
   ];
   return Promise.all(
-    wanted.map(async ([variable, port]) => {
-      const problem = await listenProblem(config.host, port);
+    wanted.map(async ([variable, port, host]) => {
+      const problem = await listenProblem(host, port);
       if (!problem) return good(`port ${port}`, 'free');
       return bad(`port ${port}`, problem, `Stop what listens there, or set ${variable} to another port.`);
     }),

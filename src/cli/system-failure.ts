@@ -6,10 +6,13 @@
 const PORTS = 'choose another by PORT, ADMIN_PORT or SOLANA_LOCAL_PORT (0: any free one)';
 const FOLDER = 'Give DATA_DIR a folder that this user may write to.';
 
+const HOST =
+  'Set HOST and ADMIN_HOST to addresses of this machine: 127.0.0.1 or ::1, or 0.0.0.0 or :: for all of them.';
+
 const HINTS: Readonly<Record<string, string>> = {
   EADDRINUSE: `Something listens there already, perhaps this service: stop it, or ${PORTS}.`,
-  EADDRNOTAVAIL: 'Set HOST to an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them.',
-  ENOTFOUND: 'Set HOST to an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them.',
+  EADDRNOTAVAIL: HOST,
+  ENOTFOUND: HOST,
   chain_in_use: 'Stop that process, or give this one another DATA_DIR.',
   EEXIST: FOLDER,
   ENOTDIR: FOLDER,

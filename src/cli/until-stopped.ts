@@ -1,8 +1,11 @@
-/** Resolves at the first signal to stop; a second one ends the process at once. */
+/**
+ * Resolves at the first signal to stop; a second one ends the process at once. SIGHUP, which a terminal that closes sends,
+ * asks for the same orderly stop.
+ */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => {
         if (asked) process.exit(130);
         asked = true;

@@ -52,9 +52,18 @@ export const GENESIS_HASHES: Readonly<Record<Exclude<SolanaNetwork, 'local'>, st
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 };
 
+/** Of no use here, but named where somebody points at it. */
+const TESTNET_GENESIS_HASH = '4uhcVJyU9pJkvQyS88uRDiswHXSGkY3zQawwpjk2NsNY';
+
+/** What the chain with this genesis hash is called; null for one that is not public. */
+export function publicNetworkOf(genesisHash: string): string | null {
+  if (genesisHash === TESTNET_GENESIS_HASH) return 'testnet';
+  return Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash)?.[0] ?? null;
+}
+
 /** Whether a chain with this genesis hash can be the network: a local one is any that is none of the public ones. */
 export const isGenesisOf = (network: SolanaNetwork, genesisHash: string): boolean =>
-  network === 'local' ? !Object.values(GENESIS_HASHES).includes(genesisHash) : GENESIS_HASHES[network] === genesisHash;
+  network === 'local' ? publicNetworkOf(genesisHash) === null : GENESIS_HASHES[network] === genesisHash;
 
 const GENESIS_LENGTH = 44;
 

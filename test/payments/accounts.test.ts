@@ -63,7 +63,7 @@ describe.each([
   it('is our fault: 503, uncharged; /readyz says so and an alarm is in the log', async () => {
     const world = await openWorld({ endow });
     const health = watchHealth({
-      checks: healthChecks({ ...world, ...world.storage, clock: systemClock }),
+      checks: healthChecks({ ...world, ...world.storage, solanaNetwork: 'local', clock: systemClock }),
       clock: systemClock,
       onChange: alarmsTo(world.logger),
     });
@@ -99,7 +99,7 @@ describe('a fee payer whose SOL runs low', () => {
       const told: unknown[] = [];
       const tell = (line: object) => told.push(line);
       const health = watchHealth({
-        checks: healthChecks({ ...world, ...world.storage, clock: systemClock }),
+        checks: healthChecks({ ...world, ...world.storage, solanaNetwork: 'local', clock: systemClock }),
         clock: systemClock,
         onChange: alarmsTo({ info: tell, warn: tell, error: tell }),
       });
