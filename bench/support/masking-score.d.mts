@@ -1,7 +1,7 @@
 export interface LabelledEntry {
   readonly id: string;
   readonly split: 'tune' | 'held-out';
-  readonly country: 'us' | 'ca';
+  readonly country: 'US' | 'CA';
   readonly text: string;
   readonly details: readonly { readonly kind: string; readonly start: number; readonly end: number }[];
 }
@@ -31,5 +31,5 @@ export const KINDS: readonly string[];
 export function readCorpus(content: string): readonly LabelledEntry[];
 export function scoreMasking(
   entries: readonly LabelledEntry[],
-  mask: (text: string, country: 'us' | 'ca') => string,
+  mask: (text: string, country: 'US' | 'CA') => string,
 ): MaskingScore;

@@ -20,7 +20,7 @@ const KIND_OF_MARK = new Map([
 ]);
 export const KINDS = [...new Set(KIND_OF_MARK.values())];
 
-/** Reads the corpus: tab separated, columns id, split (`tune` or `held-out`), country (`us` or `ca`), text. */
+/** Reads the corpus: tab separated, columns id, split (`tune` or `held-out`), country (`US` or `CA`), text. */
 export function readCorpus(content) {
   const [, ...lines] = content.split('\n');
   return lines
@@ -41,25 +41,44 @@ export function readCorpus(content) {
 
 const MARK = new RegExp(`\\[(${[...KIND_OF_MARK.keys()].join('|')})\\]`, 'gu');
 
-/** The stretches of `text` that marks stand for in `masked`; null where the rest of it is not the text's. */
-function removals(text, masked) {
-  const found = [];
-  let at = 0;
-  let last = 0;
-  let open = null;
-  const close = (literal, isEnd) => {
-    const start = isEnd && open !== null ? text.length - literal.length : text.indexOf(literal, at);
-    if (start < at || !text.startsWith(literal, start) || (open === null && start !== at)) return false;
-    if (open !== null) found.push({ kind: open, start: at, end: start });
-    at = start + literal.length;
-    return true;
+/**
+ * The stretches of `text` that marks stand for in `masked`; null where the rest of it is not the text's. What stands
+ * between two marks may be found in several places: of these the one is chosen where the most stretches begin and end
+ * as details do.
+ */
+function removals(text, masked, details) {
+  const marks = [...masked.matchAll(MARK)];
+  const ends = [...marks.map(({ index }) => index), masked.length];
+  const literals = ends.map((end, index) =>
+    masked.slice(index === 0 ? 0 : marks[index - 1].index + marks[index - 1][0].length, end),
+  );
+  const edges = new Set(details.flatMap(({ start, end }) => [start, end]));
+  const best = (index, from) => {
+    const literal = literals[index];
+    if (index === marks.length) {
+      const start = text.length - literal.length;
+      return start >= from && text.endsWith(literal) ? { starts: [start], score: edges.has(start) ? 1 : 0 } : null;
+    }
+    let found = null;
+    for (let at = text.indexOf(literal, from); at !== -1; at = text.indexOf(literal, at + 1)) {
+      const rest = best(index + 1, at + literal.length);
+      const score = (rest?.score ?? 0) + (edges.has(at) ? 1 : 0) + (edges.has(at + literal.length) ? 1 : 0);
+      if (rest && (found === null || score > found.score)) found = { starts: [at, ...rest.starts], score };
+      if (index === 0) break;
+    }
+    return found;
   };
-  for (const { 0: mark, 1: name, index } of masked.matchAll(MARK)) {
-    if (!close(masked.slice(last, index), false)) return null;
-    open = KIND_OF_MARK.get(name);
-    last = index + mark.length;
-  }
-  return close(masked.slice(last), true) && at === text.length ? found : null;
+  if (marks.length === 0) return masked === text ? [] : null;
+  if (!text.startsWith(literals[0])) return null;
+  const found = best(0, 0);
+  return (
+    found &&
+    marks.map(({ 1: name }, index) => ({
+      kind: KIND_OF_MARK.get(name),
+      start: found.starts[index] + literals[index].length,
+      end: found.starts[index + 1],
+    }))
+  );
 }
 
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
@@ -70,7 +89,7 @@ export function scoreMasking(entries, mask) {
   const faults = [];
   for (const { id, text, country, details } of entries) {
     const masked = mask(text, country);
-    const removed = removals(text, masked);
+    const removed = removals(text, masked, details);
     if (removed === null) throw new Error(`${id}: the masked text is not the text with marks in it: ${masked}`);
     const characters = (from, to, within) => {
       for (let at = from; at < to; at += 1) {

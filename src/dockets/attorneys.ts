@@ -2,6 +2,8 @@
 import { maskPersonalDetails } from './mask.ts';
 import { cleanText, clip } from './text.ts';
 
+/** Wherever the court is: attorneys of both countries appear in either, and a firm that looks like an address is left out. */
+const STRICTEST = 'CA';
 const MAX_ROLE = 200;
 const MAX_FIRM = 150;
 
@@ -26,7 +28,7 @@ export function attorneyRole(roles: readonly string[]): string | null {
 }
 
 function cleanRole(raw: string): string[] {
-  const role = maskPersonalDetails(cleanText(clip(raw, 500)));
+  const role = maskPersonalDetails(cleanText(clip(raw, 500)), STRICTEST);
   const known = KNOWN_ROLES.get(role.toUpperCase());
   if (known !== undefined) return [known];
   const terminated = /^TERMINATED: (\d{2})\/(\d{2})\/(\d{4})$/i.exec(role);
@@ -55,5 +57,5 @@ const PLACE_SIGN =
 export function firmOf(contact: string): string | null {
   const first = cleanText(clip(contact, 2_000).split('\n', 1)[0] ?? '');
   if (first === '' || first.length > MAX_FIRM || PLACE_SIGN.test(first) || !FIRM_SIGN.test(first)) return null;
-  return maskPersonalDetails(first) === first ? first : null;
+  return maskPersonalDetails(first, STRICTEST) === first ? first : null;
 }

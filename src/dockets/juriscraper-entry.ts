@@ -22,8 +22,8 @@ export function readEntry(
   const parsed = RawEntry.safeParse(item);
   if (!parsed.success) return { refused: faultOf(parsed.error) };
   const raw = parsed.data;
-  const description = readText(raw.description, MAX_TEXT, `${where}.description`, remark);
-  const shortDescription = readText(raw.short_description, MAX_SHORT_TEXT, `${where}.short_description`, remark);
+  const description = readText(raw.description, MAX_TEXT, court, `${where}.description`, remark);
+  const shortDescription = readText(raw.short_description, MAX_SHORT_TEXT, court, `${where}.short_description`, remark);
   const entryNumber = readNumber(raw.document_number, `${where}.document_number`, remark);
   const document = readDocumentId(raw.pacer_doc_id);
   const sequence = readIdentifier(raw.pacer_seq_no);
@@ -49,15 +49,21 @@ export function readEntry(
       ...(courtListenerId === null ? {} : { courtlistener_id: courtListenerId }),
     },
     externalUrl: document.type === 'pacer_doc_id' ? documentUrl(court, document.identifier) : null,
-    attachments: readAttachments(raw.attachments ?? [], where, remark),
+    attachments: readAttachments(raw.attachments ?? [], court, where, remark),
     sealed: raw.is_sealed === true || saysSealed(description === '' ? shortDescription : description),
   };
 }
 
-function readText(text: string | null | undefined, limit: number, where: string, remark: Remarks): string {
+function readText(
+  text: string | null | undefined,
+  limit: number,
+  court: Court,
+  where: string,
+  remark: Remarks,
+): string {
   if (!text) return '';
   if (text.length > limit) remark(where, `cut after ${limit} of ${text.length} characters`);
-  return maskedText(text, limit);
+  return maskedText(text, limit, court.country);
 }
 
 function readNumber(value: string | number | null | undefined, where: string, remark: Remarks): number | null {
@@ -186,7 +192,7 @@ export function filerIn(description: string): string | null {
   return /\p{L}/u.test(first) && first.length <= 200 && /^[\p{Lu}\d]/u.test(first) ? first : null;
 }
 
-function readAttachments(items: readonly unknown[], where: string, remark: Remarks): Attachment[] {
+function readAttachments(items: readonly unknown[], court: Court, where: string, remark: Remarks): Attachment[] {
   const attachments: Attachment[] = [];
   for (const [index, item] of items.entries()) {
     const place = `${where}.attachments[${index}]`;
@@ -199,7 +205,7 @@ function readAttachments(items: readonly unknown[], where: string, remark: Remar
       remark(place, faultOf(raw.error));
       continue;
     }
-    const description = maskedText(raw.data.description ?? '', MAX_ATTACHMENT_TEXT);
+    const description = maskedText(raw.data.description ?? '', MAX_ATTACHMENT_TEXT, court.country);
     const pages = raw.data.page_count;
     attachments.push({
       attachmentNumber: readNumber(raw.data.attachment_number, place, remark),

@@ -1,4 +1,4 @@
-/** Personal details as French texts write them, and as Canadian ones do (`dockets.md`, Never serve). */
+/** Personal details as French and other Canadian texts write them. */
 import { ADDRESS_REMOVED, caseless, DATE, type MaskRule, NOT_A_COMPANY } from './mask-rule.ts';
 
 const POSTAL_CODE = '[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z] \\d[ABCEGHJ-NPRSTV-Z]\\d';
@@ -7,14 +7,15 @@ const PROVINCE =
 const CITY = "[\\p{Lu}][\\p{L}.'’-]{1,30}(?: [\\p{Lu}][\\p{L}.'’-]{1,30}){0,3}";
 /** A city with its province in brackets, with or without a postal code; or a province without them and with a code. */
 const PLACE = `${CITY},?(?: \\(${PROVINCE}\\)(?:,? ${POSTAL_CODE})?| ${PROVINCE},? ${POSTAL_CODE})`;
-const KIND =
-  '(?:rue|avenue|av|boulevard|boul|blvd|chemin|ch|rang|route|place|mont(?:é|e)e|all(?:é|e)e|impasse|ruelle|promenade|terrasse|croissant)';
+/** Kinds that begin a title elsewhere are kinds of street only in small letters. */
+const KIND = `(?:${caseless('(?:rue|avenue|boulevard|boul|chemin|rang|mont(?:é|e)e|all(?:é|e)e|ruelle)')}|av|blvd|ch|route|place|impasse|promenade|terrasse|croissant)`;
 const LITTLE_WORD = "(?:(?:de|du|des|la|le|les|à|aux?|et) |[dl]['’])";
 const NAME = `${LITTLE_WORD}{0,3}[\\p{Lu}\\d][\\p{L}\\d.'’-]{0,40}(?: ${LITTLE_WORD}{0,2}\\p{Lu}[\\p{L}.'’-]{0,40}){0,3}`;
-const STREET = `(?:${caseless(KIND)}\\.? ${NAME}|\\d{1,3}(?:re|e|i[èe]me) ${caseless('(?:rue|avenue|rang)')}(?!\\p{L}))`;
+const STREET = `(?:${KIND}\\.? ${NAME}|\\d{1,3}(?:re|e|i[èe]me) ${caseless('(?:rue|avenue|rang)')}(?!\\p{L}))`;
 const UNIT = `(?:,? ${caseless('(?:bureau|app(?:artement)?|suite|porte|local|unité)')}\\.? ?#?[\\p{L}\\d-]{1,8}|,? \\d{1,2}e [ée]tage)`;
 
-export const FRENCH_RULES: readonly MaskRule[] = [
+/** Numbers with a French or a Canadian label. */
+export const CANADIAN_NUMBERS: readonly MaskRule[] = [
   {
     sign: /n\.?a\.?s|assurance/i,
     pattern:
@@ -40,10 +41,14 @@ export const FRENCH_RULES: readonly MaskRule[] = [
     pattern: /((?<!\p{L})(?:uci|iuc)(?: (?:number|no\.?|n°))?[ :#]{1,3})(?:\d{2}-)?\d{4}-\d{4}(?![\d-])/giu,
     replacement: '$1[alien registration number removed]',
   },
+];
+
+/** Addresses as French texts write them. These shapes are ordinary text of courts outside Canada: F.R.C.P., Ch. 7. */
+export const CANADIAN_ADDRESSES: readonly MaskRule[] = [
   {
     sign: /C\.P\.|postal/i,
     pattern: new RegExp(
-      `(?<!\\p{L})(?:C\\.P\\.|[Cc]ase postale|[Cc]asier postal) #?\\d{1,7}(?:,? succ(?:ursale|\\.)? ${CITY})?(?:,? ${PLACE})?`,
+      `(?<![\\p{L}.])(?:C\\.P\\.|[Cc]ase postale|[Cc]asier postal) #?\\d{1,7}(?:,? succ(?:ursale|\\.)? ${CITY})?(?:,? ${PLACE})?`,
       'gu',
     ),
     replacement: ADDRESS_REMOVED,
@@ -56,6 +61,10 @@ export const FRENCH_RULES: readonly MaskRule[] = [
     ),
     replacement: ADDRESS_REMOVED,
   },
+];
+
+/** Places alone, once nothing longer is found around them. */
+export const CANADIAN_PLACES: readonly MaskRule[] = [
   {
     sign: /[A-Z]\d[A-Z] \d[A-Z]\d|\((?:Qu|Ont|QC|ON)/,
     pattern: new RegExp(

@@ -1,4 +1,4 @@
-/** What the rules of masking are made of, in whichever language. Every repetition in them is bounded. */
+/** What the masking rules are made of, in either language. Every repetition in them is bounded. */
 
 export const ADDRESS_REMOVED = '[address removed]';
 
@@ -13,7 +13,7 @@ const MONTH =
   '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[uû]t|septembre|octobre|novembre|d[ée]cembre)';
 
 /** A date, as exact as texts give one. */
-export const DATE = `(?:\\d{1,4}[/.-]\\d{1,2}[/.-]\\d{1,4}|\\d{1,2}[/.-](?:19|20)\\d\\d|${MONTH}\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{2,4}|\\d{1,2}(?:er)?[ -]${MONTH}[ -]\\d{2,4}|${MONTH}\\.? \\d{4})`;
+export const DATE = `(?:\\d{1,4}[/.-]\\d{1,2}[/.-]\\d{1,4}|\\d{1,2}[/.-](?:19|20)\\d\\d|${MONTH}\\.? \\d{1,2}(?:st|nd|rd|th)?,? \\d{2,4}|\\d{1,2}(?:er|st|nd|rd|th)?[ -](?:of )?${MONTH}\\.?,?[ -]\\d{2,4}|${MONTH}\\.? \\d{4})`;
 
 /** A company may be named after its house; its name stays. */
 export const NOT_A_COMPANY =

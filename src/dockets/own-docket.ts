@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { parseCaseNumber } from '../courts/case-number.ts';
+import type { Country } from '../courts/court.ts';
 import { findCourt } from '../courts/registry.ts';
 import type { JsonObject } from '../events/event.ts';
 import { Instant } from '../instant.ts';
@@ -33,11 +34,11 @@ const Identifier = z
   .max(200)
   .nullish()
   .transform((text) => cleanText(text ?? '') || null);
-const Text = (limit: number) =>
+const Text = (limit: number, country: Country) =>
   z
     .string()
     .nullish()
-    .transform((text) => maskedText(text ?? '', limit));
+    .transform((text) => maskedText(text ?? '', limit, country));
 
 function orNull<Value>(value: Value | null | undefined): Value | null {
   return value ?? null;
@@ -93,36 +94,39 @@ const IDENTIFIER_TYPES = [
 
 const PositiveInteger = z.int().positive().nullish().transform(orNull);
 
-const Entry = z.object({
-  entry_number: z.int().nonnegative().nullish().transform(orNull),
-  date_filed: Day,
-  date_entered: Day,
-  filed_at: Time,
-  entered_at: Time,
-  description: Text(MAX_TEXT),
-  short_description: Text(MAX_SHORT_TEXT),
-  filed_by: Name,
-  document_identifier: Identifier,
-  document_identifier_type: z.enum(IDENTIFIER_TYPES).default('none'),
-  source_ids: z.record(z.string().max(64), z.string().max(200)).default({}),
-  external_url: z
-    .url({ protocol: /^https?$/ })
-    .max(2_000)
-    .nullish()
-    .transform(orNull),
-  attachments: z
-    .array(
-      z.object({
-        attachment_number: PositiveInteger,
-        description: Text(300),
-        document_identifier: Identifier,
-        page_count: PositiveInteger,
-      }),
-    )
-    .max(MAX_ATTACHMENTS)
-    .default([]),
-  sealed: z.boolean().default(false),
-});
+const entryIn = (country: Country) =>
+  z.object({
+    entry_number: z.int().nonnegative().nullish().transform(orNull),
+    date_filed: Day,
+    date_entered: Day,
+    filed_at: Time,
+    entered_at: Time,
+    description: Text(MAX_TEXT, country),
+    short_description: Text(MAX_SHORT_TEXT, country),
+    filed_by: Name,
+    document_identifier: Identifier,
+    document_identifier_type: z.enum(IDENTIFIER_TYPES).default('none'),
+    source_ids: z.record(z.string().max(64), z.string().max(200)).default({}),
+    external_url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .nullish()
+      .transform(orNull),
+    attachments: z
+      .array(
+        z.object({
+          attachment_number: PositiveInteger,
+          description: Text(300, country),
+          document_identifier: Identifier,
+          page_count: PositiveInteger,
+        }),
+      )
+      .max(MAX_ATTACHMENTS)
+      .default([]),
+    sealed: z.boolean().default(false),
+  });
+
+const ENTRY = { US: entryIn('US'), CA: entryIn('CA') } as const;
 
 const Docket = z.object({
   court_code: z.string(),
@@ -196,7 +200,7 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
       relationship: reference.relationship,
     })),
     // A field of an entry that is named `docket_entries` is what a report of skipped entries counts.
-    entries: items('docket_entries', raw.entries ?? [], Entry, Number.POSITIVE_INFINITY).map(entryOf),
+    entries: items('docket_entries', raw.entries ?? [], ENTRY[court.country], Number.POSITIVE_INFINITY).map(entryOf),
     complete: raw.complete && options.complete && raw.entries !== undefined,
     askedAt: raw.asked_at !== undefined && raw.asked_at < options.askedAt ? raw.asked_at : options.askedAt,
     source: options.source,
@@ -208,7 +212,7 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
   return { snapshot, skipped, remarks };
 }
 
-const entryOf = (raw: z.infer<typeof Entry>): SnapshotEntry => ({
+const entryOf = (raw: z.infer<ReturnType<typeof entryIn>>): SnapshotEntry => ({
   entryNumber: raw.entry_number,
   dateFiled: raw.date_filed,
   dateEntered: raw.date_entered,

@@ -97,7 +97,6 @@ const address = fc.oneof(
   detail(
     fc.tuple(digits(3), mot).map(([number, name]) => `1${number}, rue du ${name}`),
     (s) => `demeurant au ${s}, Montréal (Québec) H2X 1Y4`,
-    (s) => `au ${s}, bureau 12`,
   ),
   detail(
     fc.tuple(digits(4)).map(([number]) => `P.O. Box 1${number}`),
