@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { LASTING, MOMENTARY } from './faults.mjs';
 
 /** Resolves to the port. `state()` is what /health tells. */
-export function control({ host, port, faults, state }) {
-  const server = createServer((request, response) => {
+export function control({ host, port, faults, state, cluster }) {
+  const server = createServer(async (request, response) => {
     const reply = (code, body) => {
       response.writeHead(code, { 'content-type': 'application/json' });
       response.end(`${JSON.stringify(body)}\n`);
@@ -12,6 +12,14 @@ export function control({ host, port, faults, state }) {
     const url = new URL(request.url, 'http://standin');
     const [, area, name, ...rest] = url.pathname.split('/');
     if (request.method === 'GET' && area === 'health' && !name) return reply(200, state());
+    if (area === 'cluster' && cluster && !rest.length) {
+      try {
+        if (request.method === 'POST') await command(cluster, name, url.searchParams);
+        return reply(200, cluster.state);
+      } catch (error) {
+        return reply(400, { error: error.message });
+      }
+    }
     if (area !== 'faults' || rest.length)
       return reply(404, {
         error: 'there are GET /health, GET /faults, POST /faults/NAME, DELETE /faults and DELETE /faults/NAME',
@@ -44,6 +52,27 @@ export function control({ host, port, faults, state }) {
       }),
     );
   });
+}
+
+/** What can be done to a cluster. Answered once it is done; of a change of the leader once the new one is there. */
+async function command(cluster, name, given) {
+  const ms = (key, otherwise) => {
+    const text = given.get(key) ?? String(otherwise);
+    if (!/^\d{1,7}$/.test(text)) throw new Error(`${key} must be a whole number`);
+    return Number(text);
+  };
+  const node = given.has('node') ? cluster.node(ms('node')) : undefined;
+  const how = given.get('how') ?? 'kill';
+  if (!['kill', 'resign', 'freeze'].includes(how)) throw new Error('how must be kill, resign or freeze');
+  const commands = {
+    change: () => cluster.change({ how, electionMs: ms('election', 300), thawMs: ms('thaw', 300) }),
+    kill: () => cluster.kill(node),
+    freeze: () => cluster.freeze(node),
+    'lose-majority': () => cluster.loseMajority(),
+    recover: () => cluster.recover(),
+  };
+  if (!Object.hasOwn(commands, name)) throw new Error(`there are ${Object.keys(commands).join(', ')}`);
+  await commands[name]();
 }
 
 const describe = (faults) =>

@@ -24,6 +24,11 @@ export const unexpected = (kind, result) => new RpcError(status.UNKNOWN, `Unexpe
 export const timedOut = (why) => new RpcError(status.ABORTED, `Operation timed out: ${why}`);
 export const consumerTooSlow = () =>
   timedOut('Consumer too slow to handle event while live. Client resubscription required.');
+export const consumerTooSlowForLive = () =>
+  timedOut('Consumer too slow to handle event while transitioning to live. Client resubscription required.');
+export const clusterTimeout = () => timedOut('Commit phase timeout.');
+export const accessDenied = () =>
+  new RpcError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 export const streamDeleted = (streamName) =>
   new RpcError(status.FAILED_PRECONDITION, `Event stream '${streamName}' is deleted.`, {
     exception: 'stream-deleted',
@@ -56,6 +61,7 @@ export const notLeader = ({ host, port }) =>
     'leader-endpoint-host': host,
     'leader-endpoint-port': String(port),
   });
+export const noLeaderInfo = () => new RpcError(status.UNKNOWN, 'No leader info available in response');
 export const notReady = () => new RpcError(status.UNAVAILABLE, 'Server Is Not Ready');
 /** Said by the stand-in only: a node would have done it. */
 export const notInStandin = (what) =>

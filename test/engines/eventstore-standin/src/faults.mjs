@@ -1,7 +1,7 @@
 // Faults on demand. A lasting fault holds until it is cleared or its `count` is used up; a momentary one happens once, at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
-import { consumerTooSlow, notLeader, notReady, RpcError } from './errors.mjs';
+import { accessDenied, consumerTooSlow, notLeader, notReady, RpcError } from './errors.mjs';
 
 const { status } = grpc;
 const flag = (text) => {
@@ -15,6 +15,10 @@ const whole = (text) => {
 const text = (value) => value;
 const requiresLeader = (value) => {
   if (value !== 'requires-leader') throw new Error('can only be requires-leader');
+  return value;
+};
+const right = (value) => {
+  if (!['read-all', 'read', 'append'].includes(value)) throw new Error('must be read-all, read or append');
   return value;
 };
 const code = (name) => {
@@ -48,6 +52,7 @@ export const LASTING = {
     only: [requiresLeader, ''],
     count: [whole, ''],
   },
+  deny: { does: 'refuses access, as to a user without this right', right: [right, 'read-all'] },
   slow: { does: 'answers late; appends are written at once', ms: [whole, '1000'] },
 };
 export const MOMENTARY = {
@@ -77,6 +82,13 @@ function parameters(definition, given) {
   return out;
 }
 
+/** Which right a call needs; none for the questions about the node itself. */
+const rightFor = (call, kind) => {
+  if (kind === 'write') return 'append';
+  if (kind === 'node') return undefined;
+  return call.request.getOptions().hasAll() ? 'read-all' : 'read';
+};
+
 export class Faults {
   #lasting = new Map();
   #deliveries = new Set();
@@ -104,9 +116,14 @@ export class Faults {
       (options.code === 'ABORTED' && !options.message
         ? consumerTooSlow()
         : new RpcError(status[options.code], options.message ?? 'aborted by the stand-in'));
+    this.endSubscriptions(error);
+  }
+
+  /** With an error, or silently. */
+  endSubscriptions(error) {
     for (const delivery of this.#deliveries)
       if (error) delivery.fail(error);
-      else if (name === 'drop-subscriptions') delivery.end();
+      else delivery.end();
   }
 
   clear(name) {
@@ -136,6 +153,9 @@ export class Faults {
       this.#use('not-leader')
     )
       throw notLeader({ ...this.#server.address(), ...redirect });
+    const denied = this.#lasting.get('deny');
+    if (denied && denied.right === rightFor(call, kind)) throw accessDenied();
+    this.#server.admit?.(call, kind);
     if (kind !== 'write') await this.answer();
   }
 

@@ -1,4 +1,5 @@
 // Starts the stand-in from the command line and ends it on a signal.
+import { Cluster } from './cluster.mjs';
 import { control } from './control.mjs';
 import { Database } from './database.mjs';
 import { LogFile } from './log-file.mjs';
@@ -22,7 +23,9 @@ export async function main(argv) {
         process.stderr.write(`removed ${bytes} bytes of an append that was cut short and never acknowledged\n`),
     ));
   database.open(log);
-  const node = await serve({ database, host: options.host, port: options.port, hold: options.hold });
+  const listen = { database, host: options.host, port: options.port, hold: options.hold };
+  const cluster = options.cluster && (await Cluster.open({ ...listen, size: options.cluster }));
+  const node = cluster ?? (await serve(listen));
   for (const fault of options.faults) {
     const [name, query] = fault.split('?');
     node.faults.set(name, new URLSearchParams(query));
@@ -30,7 +33,7 @@ export async function main(argv) {
 
   const state = () => ({
     standin: true,
-    port: node.port,
+    port: cluster ? cluster.ports : node.port,
     records: database.records.length,
     position: database.endPosition,
     subscriptions: node.faults.subscriptions,
@@ -39,7 +42,7 @@ export async function main(argv) {
   const controls =
     options.controlPort === undefined
       ? undefined
-      : await control({ host: options.host, port: options.controlPort, faults: node.faults, state });
+      : await control({ host: options.host, port: options.controlPort, faults: node.faults, state, cluster });
 
   const stop = () => {
     node.close();
@@ -52,5 +55,5 @@ export async function main(argv) {
 
   process.stderr.write('EventStoreDB stand-in: a test double, not EventStoreDB\n');
   if (controls) process.stdout.write(`control on ${controls.port}\n`);
-  process.stdout.write(`listening on ${node.port}\n`);
+  process.stdout.write(`listening on ${cluster ? cluster.ports.join(',') : node.port}\n`);
 }

@@ -5,6 +5,7 @@ export const HELP = `eventstore-standin: a test double for EventStoreDB. It is n
 
   --db DIR            keep events in DIR; what was acknowledged survives kill -9
   --mem-db            keep events in memory only
+  --cluster N         N nodes (3 to 9) with one leader, on N ports: PORT and those behind it
   --port PORT         gRPC port (default 2113; 0 takes a free one)
   --host ADDRESS      address to listen on (default 127.0.0.1)
   --control-port PORT HTTP port for faults (default: none; 0 takes a free one)
@@ -14,7 +15,7 @@ export const HELP = `eventstore-standin: a test double for EventStoreDB. It is n
                       starts with a fault; may be repeated
   --help
 
-It prints "listening on PORT" when it is ready, and "control on PORT" before that if there is a control port.
+It prints "listening on PORT" (of a cluster "listening on PORT,PORT,PORT") when it is ready, and "control on PORT" before that if there is a control port.
 
   eventstore-standin --mem-db --port 0
   eventstore-standin --db ./events --control-port 2114
@@ -28,6 +29,7 @@ export function readOptions(argv) {
     options: {
       db: { type: 'string' },
       'mem-db': { type: 'boolean' },
+      cluster: { type: 'string' },
       port: { type: 'string', default: '2113' },
       host: { type: 'string', default: '127.0.0.1' },
       'control-port': { type: 'string' },
@@ -41,6 +43,7 @@ export function readOptions(argv) {
   return {
     directory: values.db,
     host: values.host,
+    cluster: values.cluster === undefined ? undefined : size(values.cluster),
     port: port('--port', values.port),
     controlPort: values['control-port'] === undefined ? undefined : port('--control-port', values['control-port']),
     hold:
@@ -49,6 +52,11 @@ export function readOptions(argv) {
         : { events: whole('--live-buffer', values['live-buffer']), bytes: 0 },
     faults: values.fault,
   };
+}
+
+function size(text) {
+  if (!/^[3-9]$/.test(text)) throw new Error(`--cluster takes a number from 3 to 9, not ${text}`);
+  return Number(text);
 }
 
 function whole(name, text) {

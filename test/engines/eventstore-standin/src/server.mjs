@@ -9,8 +9,11 @@ import { Faults } from './faults.mjs';
 import { KEEP_ALIVE_MS, MAX_CONCURRENT_STREAMS, MAX_MESSAGE_SIZE } from './limits.mjs';
 import { messages, services } from './protocol.mjs';
 
-/** Resolves, once it listens, to `{ port, faults, close }`. */
-export async function serve({ database, host, port, hold }) {
+/**
+ * Resolves, once it listens, to `{ port, faults, close }`. In a cluster `view` tells what the node knows of it: `address()`, under
+ * which clients reach it, `members()`, and `admit(call, kind)`, which throws where the node does not serve a call.
+ */
+export async function serve({ database, host, port, hold, view }) {
   const server = new grpc.Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_SIZE,
     'grpc.max_send_message_length': -1,
@@ -20,9 +23,10 @@ export async function serve({ database, host, port, hold }) {
   });
   let bound = port;
   const at = (number) => `${host.includes(':') ? `[${host}]` : host}:${number}`;
-  const address = () => ({ host: ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host, port: bound });
-  const faults = new Faults({ address, disconnect: () => server.drain(at(bound), 0) });
-  const node = { database, faults, address, hold };
+  const ownAddress = () => ({ host: ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host, port: bound });
+  const address = view?.address ?? ownAddress;
+  const faults = new Faults({ admit: view?.admit, address, disconnect: () => server.drain(at(bound), 0) });
+  const node = { database, faults, address, hold, members: view?.members };
 
   // Read responses are encoded when their events are written: they go out as they are.
   const streams = {

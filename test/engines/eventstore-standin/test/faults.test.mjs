@@ -174,6 +174,7 @@ test('the control port explains itself', async (t) => {
     'unavailable',
     'not-ready',
     'not-leader',
+    'deny',
     'slow',
   ]);
   for (const wrong of [

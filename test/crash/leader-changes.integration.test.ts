@@ -1,0 +1,148 @@
+/**
+ * Changes of the leader of the event store under paid load with callbacks. The service is never restarted: one process
+ * lives through all of them. The cluster is the stand-in's, of this test alone.
+ */
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningProcess } from '../support/processes.ts';
+import { openStandin, type Standin } from '../support/standin.ts';
+import { ENGINES, ownDatabase } from '../support/storage.ts';
+import { decidedPayments, expectAgreement } from './agreement.ts';
+import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
+import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.ts';
+import { demoCasePath, importDemoCase } from './demo-case.ts';
+import { type Attempt, pay, startService } from './paid-load.ts';
+
+const CHANGES = Number(process.env.KILLS ?? 20);
+const WALLETS = 4;
+/** Two live nodes have taken three minutes to elect while the old leader was frozen; short runs do not wait that long. */
+const FROZEN_MS = CHANGES >= 100 ? 180_000 : 15_000;
+/** What must come is waited for; how long it took is reported. */
+const AGAIN_WITHIN_MS = 120_000;
+
+interface Answers {
+  count: number;
+  lastAt: number;
+}
+
+describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader under paid load`, () => {
+  let world: CallbackStage;
+  let cluster: Standin;
+  let database: ReturnType<typeof ownDatabase>;
+  let service: RunningProcess;
+  let path: string;
+  const attempts: Attempt[] = [];
+
+  beforeAll(async () => {
+    cluster = await openStandin('--cluster', '3');
+    database = ownDatabase();
+    const setting = await setCallbackStage(WALLETS);
+    const environment = { ...setting.stage.environment, EVENTSTORE_URL: cluster.url, MONGODB_URL: database.url };
+    world = { ...setting, stage: { ...setting.stage, environment } };
+    await importDemoCase(world.stage);
+    service = await startService(world.stage);
+    path = await demoCasePath(`http://127.0.0.1:${world.receiver.port}/hook`);
+  }, 300_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await world?.close();
+    await cluster?.close();
+    await database?.drop();
+  }, 60_000);
+
+  /** Runs something while callers pay; they stop when it ends. */
+  async function underLoad(work: (answers: Answers) => Promise<void>): Promise<void> {
+    const answers = { count: 0, lastAt: 0 };
+    let stopped = false;
+    const told = (status: number) => {
+      if (status !== 200) return;
+      answers.count++;
+      answers.lastAt = Date.now();
+    };
+    const callers = world.stage.wallets.map((wallet) =>
+      pay(world.stage, wallet, path, attempts, () => stopped, { told }),
+    );
+    try {
+      await work(answers);
+    } finally {
+      stopped = true;
+      await Promise.all(callers);
+    }
+  }
+
+  /** Milliseconds from the new leader to the next paid answer. */
+  async function change(answers: Answers, query: string): Promise<number> {
+    await cluster.control('POST', `/cluster/change?${query}`);
+    const electedAt = Date.now();
+    const before = answers.count;
+    while (answers.count === before) {
+      expect(Date.now() - electedAt, service.output().slice(-3_000)).toBeLessThan(AGAIN_WITHIN_MS);
+      expect(service.child.exitCode ?? service.child.signalCode, service.output().slice(-3_000)).toBe(null);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    return Date.now() - electedAt;
+  }
+
+  it(
+    'loses and doubles nothing, in one process',
+    async () => {
+      const took: number[] = [];
+      await underLoad(async (answers) => {
+        for (let index = 0; index < CHANGES; index++) {
+          await new Promise((done) => setTimeout(done, randomInt(400)));
+          const how = ['kill', 'resign', 'freeze'][randomInt(3)];
+          took.push(await change(answers, `how=${how}&election=${100 + randomInt(900)}&thaw=${randomInt(800)}`));
+        }
+      });
+      took.sort((a, b) => a - b);
+      console.log(
+        `${CHANGES} changes of the leader: back after ${took[took.length >> 1]} ms in the median, ` +
+          `${took[Math.floor(took.length * 0.95)]} ms at the 95th percentile, ${took.at(-1)} ms at most; ` +
+          `${attempts.length} payments, ${attempts.filter(({ status }) => status === 200).length} answered`,
+      );
+    },
+    60 * 60_000,
+  );
+
+  it(
+    `stays calm while a frozen leader has no successor for ${FROZEN_MS / 1000} s`,
+    async () => {
+      await underLoad(async (answers) => {
+        await change(answers, 'how=resign&election=100');
+        const took = await change(answers, `how=freeze&election=${FROZEN_MS}&thaw=1000`);
+        console.log(`back ${took} ms after the successor of a frozen leader`);
+      });
+    },
+    15 * 60_000,
+  );
+
+  it(
+    'and comes back after the majority was lost',
+    async () => {
+      await underLoad(async (answers) => {
+        await cluster.control('POST', '/cluster/lose-majority');
+        await new Promise((done) => setTimeout(done, 4_000));
+        await cluster.control('POST', '/cluster/recover');
+        const before = answers.count;
+        while (answers.count === before) await new Promise((done) => setTimeout(done, 10));
+      });
+    },
+    10 * 60_000,
+  );
+
+  it(
+    'the chain, the log, the callers and the receiver tell one story',
+    async () => {
+      world.receiver.heal();
+      const payments = await decidedPayments(world.stage, service, 240_000);
+      const settled = await expectAgreement(world.stage, payments.values(), attempts);
+      const ended = await endedDeliveries(world.stage, service, world.clock);
+      const interrupted = expectDeliveryAgreement(ended, world.receiver.hits, null);
+      console.log(`${settled.length} payments settled, ${ended.deliveries.size} callbacks, ${interrupted} interrupted`);
+      expect(settled.length).toBeGreaterThan(CHANGES);
+      expect(service.child.exitCode ?? service.child.signalCode).toBe(null);
+    },
+    30 * 60_000,
+  );
+});
