@@ -1,11 +1,14 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts` and `*.integration.test.ts`. */
+/**
+ * The quick suite (`npm test`, under three minutes): everything but `*.full.test.ts`, `*.integration.test.ts` and
+ * `*.versions.test.ts`.
+ */
 export default defineConfig({
   test: {
     setupFiles: ['test/support/watch-answers.ts'],
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/**/*.full.test.ts', 'test/**/*.integration.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/**/*.{full,integration,versions}.test.ts'],
     // Most tests wait more than they compute: three workers keep two cores busy; by default those get one.
     maxWorkers: 3,
     testTimeout: 20_000,

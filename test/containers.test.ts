@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../src/config.ts';
-import { driverPackage } from '../src/storage/sqlite/driver.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
@@ -80,14 +79,14 @@ describe('the Dockerfile', () => {
     expect(read('.dockerignore').split('\n')).toContain('*');
   });
 
-  it('runs one version of Node, which the package supports and whose driver has a binary', () => {
+  it('runs one version of Node, which the package supports, and not the one that compiles its driver', () => {
     const versions = instructions
       .filter(({ name }) => name === 'FROM')
       .map(({ rest }) => /^node:(\d+)-/.exec(rest)?.[1] ?? '');
     expect(new Set(versions).size).toBe(1);
     for (const version of versions) {
       expect(manifest.engines.node.split(' || ')).toContain(`${version}.x`);
-      expect(driverPackage(`${version}.0.0`)).toBe('better-sqlite3');
+      expect(version).not.toBe('20');
     }
   });
 });
