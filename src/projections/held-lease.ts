@@ -3,8 +3,9 @@ import type { Clock, Micros } from '../instant.ts';
 import { MICROS_PER_MS } from '../instant.ts';
 import { steadyClock } from '../steady-clock.ts';
 import type { Lease, ReadStore } from '../storage/read-store.ts';
+import { onHeartbeat } from './heartbeat.ts';
 
-/** A lease is renewed when this much of it is over. */
+/** A lease is renewed when this part of it is over, or before: all leases of a process are renewed at once. */
 const HEARTBEATS_IN_A_LEASE = 3;
 /** Near its end a lease no longer counts as held: clocks of two machines differ a little. */
 const SAFETY_MARGIN = 0.1;
@@ -40,7 +41,7 @@ interface Validity {
 export class HeldLease {
   readonly #options: LeaseOptions;
   readonly #lost = new AbortController();
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #endHeartbeat: () => void;
   readonly #lease: Lease;
   #validUntil: Validity;
   #beating: Promise<void> = Promise.resolve();
@@ -49,9 +50,9 @@ export class HeldLease {
     this.#options = options;
     this.#lease = lease;
     this.#validUntil = validUntil;
-    this.#heartbeat = setInterval(() => {
+    this.#endHeartbeat = onHeartbeat(options.durationMs / HEARTBEATS_IN_A_LEASE, () => {
       this.#beating = this.#beat();
-    }, options.durationMs / HEARTBEATS_IN_A_LEASE);
+    });
   }
 
   /** Takes the lease; null while somebody else holds it. */
@@ -77,7 +78,7 @@ export class HeldLease {
 
   /** Lets the next owner in. */
   async release(): Promise<void> {
-    clearInterval(this.#heartbeat);
+    this.#endHeartbeat();
     // A renewal that is on its way must not take back what is given away here.
     await this.#beating;
     if (!this.#lost.signal.aborted) await this.#options.readStore.releaseLease(this.#lease);
@@ -107,7 +108,7 @@ export class HeldLease {
   }
 
   #lose(): void {
-    clearInterval(this.#heartbeat);
+    this.#endHeartbeat();
     this.#lost.abort();
   }
 }

@@ -6,7 +6,10 @@ const HINTS = {
   storage_full: 'Free space on the disk that holds DATA_DIR; a running service goes on by itself.',
   storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
   storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
-  storage_corrupt: 'Stop the service and restore the data from a backup; do not write to it.',
+  storage_corrupt:
+    'Stop the service and keep every file of DATA_DIR, each -wal included: a backup does not have what was recorded after it. Then restore the newest backup into an empty folder.',
+  storage_io_error:
+    'The disk or its mount failed, not the data: do not restore a backup. Check the disk (kernel log) and that DATA_DIR is mounted; restart the service once its files can be read.',
   read_models_corrupt:
     'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the log holds all of it, and it is made anew.',
   storage_replaced:

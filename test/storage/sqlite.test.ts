@@ -273,8 +273,8 @@ describe('SQLite storage', () => {
 
     it.each([
       ['SQLITE_FULL', true, 'storage_full'],
-      ['SQLITE_IOERR_FSYNC', false, 'storage_unavailable'],
-      ['SQLITE_IOERR_WRITE', false, 'storage_unavailable'],
+      ['SQLITE_IOERR_FSYNC', false, 'storage_io_error'],
+      ['SQLITE_IOERR_WRITE', false, 'storage_io_error'],
       ['SQLITE_IOERR_SHMSIZE', false, 'storage_full'],
       ['SQLITE_READONLY', false, 'storage_read_only'],
     ])('with %s is certain to have left nothing: %s', async (code, nothingWritten, told) => {

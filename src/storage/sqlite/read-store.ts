@@ -123,7 +123,8 @@ export class SqliteReadStore implements ReadStore {
 
   async acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null> {
     const expires = now + durationMicros;
-    const token = await this.#file.transaction(() => {
+    // Renewals come together and share a commit.
+    const token = await this.#committer.submit<number | undefined>(() => {
       const taken = this.#takeLease.get({ name, owner, now, expires });
       if (taken !== undefined) return taken;
       // Every owner is a process of this machine or of one that shares its disk: a dead one need not be waited for.

@@ -7,6 +7,7 @@ import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
 import { DatabaseFiles, type OpenedFile } from './database-files.ts';
 import type { Database, Statement } from './driver.ts';
 import { openDatabase } from './open-database.ts';
+import { isUnreadableDisk } from './unreadable-disk.ts';
 
 /** How long SQLite itself may wait for another process; it waits on the main thread, so not for long. */
 const BUSY_ON_MAIN_THREAD_MS = 5;
@@ -228,7 +229,7 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
   ['SQLITE_NOTADB', 'storage_corrupt'],
   // The file beside the log that its readers share could not be made larger.
   ['SQLITE_IOERR_SHMSIZE', 'storage_full'],
-  ['SQLITE_IOERR', 'storage_unavailable'],
+  ['SQLITE_IOERR', 'storage_io_error'],
   ['SQLITE_CANTOPEN', 'storage_unavailable'],
   ['SQLITE_PROTOCOL', 'storage_busy'],
   ['ENOSPC', 'storage_full'],
@@ -236,6 +237,10 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
   ['EROFS', 'storage_read_only'],
   ['EACCES', 'storage_read_only'],
   ['EPERM', 'storage_read_only'],
+  ['EIO', 'storage_io_error'],
+  ['ENXIO', 'storage_io_error'],
+  ['ENODEV', 'storage_io_error'],
+  ['ESTALE', 'storage_io_error'],
 ];
 
 /**
@@ -254,15 +259,24 @@ export function asStorageFailure(error: unknown, nothingWritten = false): Storag
   return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, options) : null;
 }
 
-function translated<Result>({ path, isDerived }: SqliteFileOptions, work: () => Result): Result {
+/** Databases whose content is known to be damaged: one long look at each is enough. */
+const damaged = new WeakSet<SqliteFileOptions>();
+
+function translated<Result>(options: SqliteFileOptions, work: () => Result): Result {
+  const { path, isDerived } = options;
   try {
     return work();
   } catch (error) {
     const failure = asStorageFailure(error);
     if (failure?.code !== 'storage_corrupt') throw failure ?? error;
+    const { nothingWritten } = failure;
+    const details = { cause: error, nothingWritten };
+    if (!damaged.has(options) && isUnreadableDisk(path)) {
+      throw new StorageFailure('storage_io_error', `${basename(path)} could not be read from its disk`, details);
+    }
+    damaged.add(options);
     // One file of two is damaged, and only one of the two needs a backup.
     const code = isDerived ? 'read_models_corrupt' : 'storage_corrupt';
-    const { nothingWritten } = failure;
-    throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, { cause: error, nothingWritten });
+    throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, details);
   }
 }
