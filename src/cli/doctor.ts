@@ -12,6 +12,7 @@ import { reachableHost } from '../listen.ts';
 import { openEventLog, openStorage } from '../open-storage.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { freeBytes } from '../storage/disk-space.ts';
+import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
 import { hasEventLog } from './service-storage.ts';
@@ -129,7 +130,8 @@ async function eventStore(url: string): Promise<Diagnosis> {
       await log.close();
     }
   } catch (error) {
-    return bad(part, textOf(error), mendOf(error, 'EVENTSTORE_URL'));
+    const mend = error instanceof UnreadableCertificate ? error.hint : mendOf(error, 'EVENTSTORE_URL');
+    return bad(part, textOf(error), mend);
   }
 }
 

@@ -1,6 +1,8 @@
 /** The `docket` command: one program, one file for each of its commands. */
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
+import { UnreadableEvent } from '../events/unreadable-event.ts';
+import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, printJson } from './command.ts';
 import { systemFailureHint } from './system-failure.ts';
@@ -92,6 +94,12 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
     if (json) printJson(context, { error: { message: error.message, hint: error.hint } });
     note(context, `${error.message}\n${error.hint}`);
     return EXIT.unavailable;
+  }
+  if (error instanceof UnreadableEvent || error instanceof UnreadableCertificate) {
+    const { code, message, hint } = error;
+    if (json) printJson(context, { error: { code, message, hint } });
+    note(context, `${message} (${code})\n${hint}`);
+    return error instanceof UnreadableEvent ? EXIT.found : EXIT.usage;
   }
   const text = error instanceof Error ? error.message : String(error);
   const hint = systemFailureHint(error);

@@ -6,6 +6,7 @@ import type { DomainEvent, EventDefinition, Json, JsonObject } from './event.ts'
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
 import { SIGNING_KEY_EVENTS } from './signing-key.ts';
+import { type EventPlace, UnreadableEvent } from './unreadable-event.ts';
 
 const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
   [
@@ -49,19 +50,25 @@ export function encodeEvent(event: DomainEvent): { type: string; schemaVersion: 
 /**
  * Reads an event as its newest schema has it, whatever version was written.
  * @throws UnknownEventType
- * @throws ZodError if the data does not fit the schema
+ * @throws UnreadableEvent if the data does not fit the schema
  */
-export function decodeEvent(recorded: {
-  readonly type: string;
-  readonly data: Json;
-  readonly metadata: { readonly schemaVersion: number };
-}): DomainEvent {
+export function decodeEvent(
+  recorded: EventPlace & {
+    readonly data: Json;
+    readonly metadata: { readonly schemaVersion: number };
+  },
+): DomainEvent {
   const definition = definitionOf(recorded.type);
   let data = recorded.data as JsonObject;
   for (let version = recorded.metadata.schemaVersion; version < definition.version; version++) {
     const upcast = definition.upcasters[version];
-    if (!upcast) throw new Error(`${recorded.type} has no upcaster from version ${version}`);
+    if (!upcast) throw new UnreadableEvent(recorded, `there is no upcaster from schema version ${version}`);
     data = upcast(data);
   }
-  return { type: recorded.type, data: definition.schema.parse(data) };
+  const parsed = definition.schema.safeParse(data);
+  if (parsed.success) return { type: recorded.type, data: parsed.data };
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'data'}: ${message}`);
+  throw new UnreadableEvent(recorded, `the data does not fit the schema (${problems.join('; ')})`, {
+    cause: parsed.error,
+  });
 }

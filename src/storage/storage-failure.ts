@@ -25,6 +25,8 @@ export type StorageFailureCode = keyof typeof HINTS;
 export interface StorageFailureOptions extends ErrorOptions {
   /** Whether it is certain that nothing of a write was kept, nor ever will be. Left out: it is not. */
   readonly nothingWritten?: boolean;
+  /** What to do, where more is known than the code tells. */
+  readonly hint?: string;
 }
 
 /** The engine could not do what it was asked. A write that failed so may be repeated unchanged. */
@@ -39,11 +41,11 @@ export class StorageFailure extends Error {
   constructor(
     readonly code: StorageFailureCode,
     message: string,
-    { nothingWritten = false, ...options }: StorageFailureOptions = {},
+    { nothingWritten = false, hint = HINTS[code], ...options }: StorageFailureOptions = {},
   ) {
     super(message, options);
     this.name = 'StorageFailure';
-    this.hint = HINTS[code];
+    this.hint = hint;
     this.nothingWritten = nothingWritten;
   }
 }

@@ -36,6 +36,14 @@ describe('connection strings of EventStoreDB', () => {
     expect(readConnectionString('esdb+discover://cluster.example:2114')).toMatchObject({ discover: true });
   });
 
+  it('may name KurrentDB, which is the same store by its newer name', () => {
+    for (const rest of ['://u:p@a:1,b:2?tls=false', '+discover://cluster.example:2114']) {
+      expect(readConnectionString(`kurrentdb${rest}`)).toEqual(readConnectionString(`esdb${rest}`));
+    }
+    expect(maskConnectionString('kurrentdb+discover://u:p@c')).toBe('kurrentdb+discover://(masked)@c:2113?tls=true');
+    expect(() => readConnectionString('kurrentdb+discover://a,b')).toThrow('one name of a cluster');
+  });
+
   it('carry credentials, percent-encoded, and the options of the client', () => {
     const settings = readConnectionString(
       'esdb://ops%40home:p%3Ass%2Fw%3F@h?TLS=true&tlsCAFile=ca.pem&userCertFile=c.pem&userKeyFile=k.pem&keepAliveInterval=20000&gossipTimeout=3&nodePreference=leader&connectionName=dockets',

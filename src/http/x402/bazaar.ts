@@ -1,6 +1,7 @@
 /**
  * The extension `bazaar` of x402 v2: what a facilitator needs to list an endpoint, made from the table that the OpenAPI
- * document is made from. Clients send all of a 402 back in a header, so it says no more than that.
+ * document is made from. Clients send all of a 402 back in a header, and proxies give all headers of an answer
+ * 4 kB together, so it says no more than that.
  */
 import type { Json, JsonObject } from '../../events/event.ts';
 import { inlineSchema } from '../openapi/components.ts';
@@ -40,23 +41,21 @@ function write({ required = [], optional = [], body }: Operation, method: Method
       output: { type: 'json' },
     },
     schema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
       properties: {
         input: {
           type: 'object',
           properties: {
-            type: { type: 'string', const: 'http' },
-            method: { type: 'string', enum: [method] },
+            type: { const: 'http' },
+            method: { const: method },
             ...(input
-              ? { bodyType: { type: 'string', enum: ['json'] }, body: { type: 'object' } }
+              ? { bodyType: { const: 'json' }, body: { type: 'object' } }
               : {
                   queryParams: { type: 'object', properties, ...(required.length ? { required: [...required] } : {}) },
                 }),
           },
           required: ['type', 'method', ...(input ? ['bodyType', 'body'] : [])],
         },
-        output: { type: 'object', properties: { type: { type: 'string' } } },
       },
       required: ['input'],
     },
@@ -65,5 +64,7 @@ function write({ required = [], optional = [], body }: Operation, method: Method
 
 function shortSchema(name: keyof typeof PARAMETERS): JsonObject {
   const { type, enum: choices } = inlineSchema(PARAMETERS[name].schema);
-  return { ...(type === undefined ? {} : { type }), ...(choices === undefined ? {} : { enum: choices }) };
+  if (choices !== undefined) return { enum: choices };
+  // A query holds strings unless it is said otherwise.
+  return type === undefined || type === 'string' ? {} : { type };
 }

@@ -16,7 +16,6 @@ export const IDENTIFIER_RULE = `A payment-identifier is info.id, of ${LEAST_LENG
 export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {
   info: { required: false },
   schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     properties: {
       required: { type: 'boolean' },

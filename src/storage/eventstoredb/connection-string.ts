@@ -40,6 +40,19 @@ export class InvalidConnectionString extends Error {
   }
 }
 
+/** KurrentDB is what EventStoreDB is called since version 25; its strings mean the same. */
+const SCHEMES: ReadonlySet<string> = new Set(['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover']);
+/** Not a fault of the string's form: the file that it names is missing, or this user may not read it. */
+export class UnreadableCertificate extends Error {
+  readonly code = 'certificate_unreadable';
+  readonly hint: string;
+  constructor(option: string) {
+    super(`the file that ${option} in EVENTSTORE_URL names cannot be read`);
+    this.name = 'UnreadableCertificate';
+    this.hint = `Check the path after ${option}= (a relative one starts at the working directory) and the rights of the file.`;
+  }
+}
+
 const SHAPE = /^(?<scheme>[a-z+]+):\/\/(?:(?<user>[^@/?]*)@)?(?<hosts>[^@/?]+)\/*(?:\?(?<options>.*))?$/i;
 const DEFAULT_PORT = 2113;
 /** Below this the client warns, and a node may end a connection that pings too often. */
@@ -49,12 +62,12 @@ const LEAST_KEEP_ALIVE_MS = 10_000;
 export function readConnectionString(text: string): EventStoreSettings {
   const parts = SHAPE.exec(text.trim())?.groups;
   const scheme = parts?.scheme?.toLowerCase();
-  if (!parts || (scheme !== 'esdb' && scheme !== 'esdb+discover')) {
+  if (!parts || scheme === undefined || !SCHEMES.has(scheme)) {
     throw new InvalidConnectionString('a connection string of EventStoreDB is expected');
   }
   const hosts = (parts.hosts ?? '').split(',').map(readHost);
-  const discover = scheme === 'esdb+discover';
-  if (discover && hosts.length > 1) throw new InvalidConnectionString('esdb+discover takes one name of a cluster');
+  const discover = scheme.endsWith('+discover');
+  if (discover && hosts.length > 1) throw new InvalidConnectionString('+discover takes one name of a cluster');
   return {
     hosts,
     discover,
@@ -65,10 +78,11 @@ export function readConnectionString(text: string): EventStoreSettings {
 
 /** Where a connection string leads, fit to be shown: no user, no password, no path of a key. */
 export function maskConnectionString(text: string): string {
-  const { hosts, discover, credentials, tls } = readConnectionString(text);
+  const { hosts, credentials, tls } = readConnectionString(text);
+  const scheme = SHAPE.exec(text.trim())?.groups?.scheme?.toLowerCase();
   const at = credentials ? '(masked)@' : '';
   const names = hosts.map(({ address, port }) => `${address}:${port}`).join(',');
-  return `${discover ? 'esdb+discover' : 'esdb'}://${at}${names}?tls=${tls}`;
+  return `${scheme}://${at}${names}?tls=${tls}`;
 }
 
 function readHost(text: string): Endpoint {
@@ -163,7 +177,7 @@ function decoded(text: string): string {
   }
 }
 
-/** @throws InvalidConnectionString naming the option whose file cannot be read */
+/** @throws UnreadableCertificate naming the option whose file cannot be read */
 export function readCertificates({ authority, userCertificate, userKey }: EventStoreSettings['certificates']) {
   return {
     ...(authority !== undefined && { rootCertificate: readPem('tlsCAFile', authority) }),
@@ -176,6 +190,6 @@ function readPem(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch {
-    throw new InvalidConnectionString(`the file of ${option} cannot be read`);
+    throw new UnreadableCertificate(option);
   }
 }

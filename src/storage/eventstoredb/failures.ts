@@ -79,5 +79,8 @@ export const isDisconnection = (error: unknown): boolean =>
 
 export function unreachable(what: string, error: unknown): StorageFailure {
   const reason = error instanceof Error ? error.message : String(error);
-  return new StorageFailure('storage_unavailable', `the event store: ${what}: ${reason}`, { cause: error });
+  return new StorageFailure('storage_unavailable', `the event store at EVENTSTORE_URL: ${what}: ${reason}`, {
+    cause: error,
+    hint: 'Check that the event store runs and that EVENTSTORE_URL leads to it (host, port, tls); then repeat the write unchanged.',
+  });
 }

@@ -1,5 +1,6 @@
 /** Between rows of the `events` table and events as the port gives them. */
 import type { JsonObject } from '../../events/event.ts';
+import { type EventPlace, UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { EventMetadata, Position, RecordedEvent } from '../event-log.ts';
 
 /** Columns in the order of `EVENT_COLUMNS`. */
@@ -16,15 +17,20 @@ export type EventRow = readonly [
 export const EVENT_COLUMNS = 'position, type, stream, revision, id, metadata, data';
 
 export function recordedEvent([position, type, stream, revision, id, metadata, data]: EventRow): RecordedEvent {
-  return {
-    id,
-    stream,
-    revision,
-    position: positionText(position),
-    type,
-    data: JSON.parse(data) as JsonObject,
-    metadata: JSON.parse(metadata) as EventMetadata,
-  };
+  const place = { stream, revision, position: positionText(position), type };
+  return { id, ...place, data: parsed(place, 'data', data), metadata: parsed(place, 'metadata', metadata) };
+}
+
+/** @throws UnreadableEvent that says where it is */
+function parsed<Value extends JsonObject | EventMetadata>(place: EventPlace, column: string, text: string): Value {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UnreadableEvent(place, `its ${column} is not JSON`, { cause: error });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Value;
+  throw new UnreadableEvent(place, `its ${column} is not a JSON object`);
 }
 
 const POSITION_DIGITS = 20;

@@ -1,0 +1,25 @@
+/** An event in the log that cannot be read as what it says it is: somebody else wrote it, or changed it. */
+export interface EventPlace {
+  readonly type: string;
+  readonly stream?: string;
+  readonly revision?: number;
+  readonly position?: string;
+}
+
+export class UnreadableEvent extends Error {
+  readonly code = 'event_unreadable';
+  readonly hint =
+    'This service writes no such event: restore the log from a backup. docket audit verify lists every one; do not edit the log.';
+  constructor(
+    readonly place: EventPlace,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    const { type, stream = 'unknown', revision, position } = place;
+    super(
+      `event ${type} in stream ${stream}, revision ${revision ?? 'unknown'}, position ${position ?? 'unknown'}: ${problem}`,
+      options,
+    );
+    this.name = 'UnreadableEvent';
+  }
+}

@@ -1,0 +1,77 @@
+/** Given a row of the log that somebody changed, whoever reads it is told which event it is, and what to do. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/command.ts';
+import { decodeEvent } from '../../src/events/codec.ts';
+import { SigningKeyCreated } from '../../src/events/signing-key.ts';
+import { UnreadableEvent } from '../../src/events/unreadable-event.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
+import { docketInProcess } from '../support/docket-in-process.ts';
+import { contextOf, notes } from './samples.ts';
+
+const STREAM = 'wallet-7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
+const AT = '2026-03-01T12:00:00.000000Z';
+
+let directory: string;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'unreadable-'));
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+  await log.append(notes('docket-x', ['opened']));
+  await log.append(
+    prepareAppend({
+      stream: STREAM,
+      head: NO_STREAM,
+      events: [SigningKeyCreated.of({ keyId: 'k1', masterVersion: 1, createdAt: AT })],
+      context: contextOf(),
+      recordedAt: AT,
+    }),
+  );
+  await Promise.all([log.close(), payloads.close(), cells.close()]);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function change(column: 'data' | 'metadata', text: string): void {
+  const file = new Database(join(directory, 'log.sqlite'));
+  expect(file.prepare(`UPDATE events SET ${column} = ? WHERE stream = ?`).run(text, STREAM).changes).toBe(1);
+  file.close();
+}
+
+it.each([
+  ['data', '{"keyId":', 'its data is not JSON'],
+  ['data', '[]', 'its data is not a JSON object'],
+  ['metadata', 'null', 'its metadata is not a JSON object'],
+] as const)('%s %s', async (column, text, problem) => {
+  change(column, text);
+  const { code, out, err } = await docketInProcess(['audit', 'replay', 'keys', '--json'], {
+    DATA_DIR: directory,
+  });
+  expect(code).toBe(EXIT.found);
+  const { error } = JSON.parse(out.trim().split('\n').at(-1) ?? '') as { error: Record<string, string> };
+  expect(error).toMatchObject({ code: 'event_unreadable', hint: expect.stringContaining('backup') });
+  expect(error.message).toBe(
+    `event SigningKeyCreated in stream ${STREAM}, revision 0, position 00000000000000000002: ${problem}`,
+  );
+  expect(err).not.toMatch(/^\s+at /m);
+});
+
+it('data of another shape is told by its members, without what they hold', async () => {
+  change('data', '{"keyId":"k1","masterVersion":"geheim","createdAt":"geheim"}');
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+  const failures: unknown[] = [];
+  for (const recorded of await log.read(STREAM)) {
+    try {
+      decodeEvent(recorded);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  await Promise.all([log.close(), payloads.close(), cells.close()]);
+  expect(failures).toEqual([expect.any(UnreadableEvent)]);
+  expect(String(failures[0])).toMatch(/revision 0, position 0+2: the data does not fit the schema \(.*masterVersion: /);
+  expect(String(failures[0])).not.toContain('geheim');
+});
