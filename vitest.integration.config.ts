@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { MAIN_JOB } from './test/support/main-job.ts';
 
 /**
  * The suites of the engines, and the main job on them (`npm run test:integration`). They want EVENTSTORE_URL and
@@ -6,26 +7,6 @@ import { configDefaults, defineConfig } from 'vitest/config';
  * of the tests that are skipped.
  */
 const configured = Boolean(process.env.EVENTSTORE_URL && process.env.MONGODB_URL);
-
-/** Tests of the whole service: they run on the embedded engine in `npm test`, and here on the engines. */
-const MAIN_JOB = [
-  'test/storage/payloads-along.test.ts',
-  'test/payments/buying.test.ts',
-  'test/payments/identifier.test.ts',
-  'test/payments/recovery.test.ts',
-  'test/payments/settlement.test.ts',
-  'test/payments/key-calls.test.ts',
-  'test/projections/signing-keys.test.ts',
-  'test/projections/reach.test.ts',
-  'test/dockets/ingest.test.ts',
-  'test/queries/case-answer.test.ts',
-  'test/queries/delivery-history.test.ts',
-  'test/processes/after-settlement.test.ts',
-  'test/processes/callback-clock.test.ts',
-  'test/processes/callback-deliveries.test.ts',
-  'test/http/app.test.ts',
-  'test/http/not-yet-shown.test.ts',
-];
 
 /**
  * `npm run test:integration:kills`: whole services of their own, killed. On engines that were started for this run

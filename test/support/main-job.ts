@@ -1,0 +1,19 @@
+/** Tests of the whole service: they run on the embedded engine in `npm test`, on the engines, and on each version of Node. */
+export const MAIN_JOB = [
+  'test/storage/payloads-along.test.ts',
+  'test/payments/buying.test.ts',
+  'test/payments/identifier.test.ts',
+  'test/payments/recovery.test.ts',
+  'test/payments/settlement.test.ts',
+  'test/payments/key-calls.test.ts',
+  'test/projections/signing-keys.test.ts',
+  'test/projections/reach.test.ts',
+  'test/dockets/ingest.test.ts',
+  'test/queries/case-answer.test.ts',
+  'test/queries/delivery-history.test.ts',
+  'test/processes/after-settlement.test.ts',
+  'test/processes/callback-clock.test.ts',
+  'test/processes/callback-deliveries.test.ts',
+  'test/http/app.test.ts',
+  'test/http/not-yet-shown.test.ts',
+];
