@@ -2,6 +2,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { CaseNumber, Court } from '../courts/court.ts';
+import { numberInWords } from '../courts/number-in-words.ts';
 import { courts, findCourt, isLive, nearestCourts } from '../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../courts/status-courts.ts';
 import { suggestCaseNumber } from '../courts/suggest-case-number.ts';
@@ -123,7 +124,7 @@ function notANumber(court: Court, typed: string, suggestion: string | null): Cli
   const form =
     court.example === null
       ? `It publishes no format; any number that fits ${ANY_CASE_NUMBER} is taken.`
-      : `It writes numbers like ${court.example}; pattern ${court.pattern}.`;
+      : `It writes numbers like ${court.example}: ${numberInWords(court)}; pattern ${court.pattern}.`;
   return new FoundWrong(
     `${court.name} cannot have a case number “${typed.slice(0, 128)}”.`,
     suggestion === null ? form : `Did you mean ${suggestion}? ${form}`,

@@ -4,7 +4,9 @@
  */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
+import { numberInWords } from '../courts/number-in-words.ts';
 import { findCourt } from '../courts/registry.ts';
+import { suggestCaseNumber } from '../courts/suggest-case-number.ts';
 import type { Instant } from '../instant.ts';
 import { attorneyRole, firmOf } from './attorneys.ts';
 import { type Remarks, readDay, readEntry } from './juriscraper-entry.ts';
@@ -65,7 +67,7 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
   if (caseNumber === null) {
     const shown = JSON.stringify(clip(cleanText(raw.docket_number), 60));
     return {
-      refused: `${court.code} has no case numbers like ${shown}${court.example ? `; ${court.example} is one` : ''}`,
+      refused: `${court.code} has no case numbers like ${shown}${numberHint(court, raw.docket_number)}`,
     };
   }
   const skipped: LeftOut[] = [];
@@ -97,6 +99,12 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
     skipped,
     remarks,
   };
+}
+
+function numberHint(court: Court, written: string): string {
+  const suggestion = suggestCaseNumber(court, cleanText(clip(written, 200)));
+  if (suggestion !== null) return `; did you mean ${suggestion}?`;
+  return court.example ? `; ${court.example} is one: ${numberInWords(court)}` : '';
 }
 
 /** Why a file shows a part of its docket only; null where it lists the entries. A docket's own list may be empty. */

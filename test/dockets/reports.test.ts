@@ -273,6 +273,22 @@ describe('a delta that is cut by its bounds', () => {
   });
 });
 
+describe('a docket under the number that its court prints', () => {
+  it.each([
+    ['insb', '14-80555-JJG-13', '14-80555'],
+    ['casb', '24-03115-LA7', '24-03115'],
+    ['txnb', '09-40001-11', '09-40001'],
+    ['ilnb', '08 B 12345', '08-12345'],
+    ['nysd', '1:18-cr-00123-LGS-p1', '1:18-cr-00123'],
+  ])('of %s, %s, is known by %s, and found by either', async (court_id, written, canonical) => {
+    const head = { court_id, docket_number: written, federal_dn_office_code: null };
+    const report = await world.ingest(rawDocket([rawEntry(1, '2024-05-01', 'PETITION')], head));
+    expect(report).toMatchObject({ caseNumber: canonical, stream: `docket-${court_id}-${canonical}` });
+    for (const number of [written, canonical])
+      expect(bodyOf(await world.ask(court_id, number)).case).toMatchObject({ case_number: canonical, filing_count: 1 });
+  });
+});
+
 describe('a filing without a date', () => {
   it('has no precision of it either', async () => {
     const entries = [

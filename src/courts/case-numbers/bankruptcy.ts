@@ -2,6 +2,7 @@
 import type { CaseNumber, Court } from '../court.ts';
 import { officeOf } from './district.ts';
 import { type Grammar, padded, setAside, shortYear } from './grammar.ts';
+import { withoutShortLabel } from './typed-number.ts';
 
 const YEAR = '(?<year>(?:19|20)?\\d{2})';
 const TYPE = '(?<type>bkr|bk|br|ap|adv|mp)';
@@ -17,6 +18,34 @@ const OFFICE_BEHIND = new RegExp(
   `^${YEAR}-(?:${TYPE}-)?(?<sequence>\\d{5})-(?<office>\\d)(?<aside>(?:[ -]{1,2}\\(?[A-Z]{1,5}\\)?){0,3})$`,
   'i',
 );
+
+/**
+ * What courts print behind a number and no other reader takes: the chapter (`-13`, `-LA7`, `-sgj11`, `-A-7`, `, Ch. 7`),
+ * a judge and a chapter in parentheses (`(1)(7)`), initials of two judges (`-AB/cd`). Only digits that are a chapter's.
+ */
+const CHAPTER = '(?:7|9|1[1235])';
+const MARK = [
+  `[ -]{1,2}\\(?[A-Z]{1,5}(?:\\/[A-Z]{1,5})?(?:${CHAPTER}[A-Z]?)?\\)?`,
+  `[ -]{1,2}${CHAPTER}[A-Z]?`,
+  ' ?\\((?:[A-Z]{1,5}|\\d{1,2})\\)',
+  `,? ?-? ?\\(?ch(?:apter|\\.)? ?${CHAPTER}\\)?`,
+].join('|');
+/** `BK-S-24-10123`, `Bky. 24-40123`: Nevada names its office by a letter here. */
+const PREFIX = '(?:(?<prefix>bky?|bkr)\\.?[ -]?(?:(?<letter>[A-Z])-)?)?';
+
+const PRINTED = new RegExp(
+  `^${PREFIX}(?:(?<office>\\d{1,2})\\s?[:-]\\s?)?${YEAR}(?:[ -]?(?<type>bkr|bk|br|b|ap|adv|a|mp)\\.?[ -]?|-)(?<sequence>\\d{1,6})(?<aside>(?:${MARK}){0,4})$`,
+  'i',
+);
+
+/** Courts that print more digits behind: the office (Northern New York), the judge (Eastern Missouri). */
+const DIGITS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
+  ['nynb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>[1-9](?:-[A-Z]{1,5})?)$/i],
+  ['moeb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>\d{3})$/],
+]);
+
+/** As chambers write: `08 B 12345`, and `08 A 00123` for an adversary proceeding. */
+const LETTER_TYPES: Readonly<Record<string, string>> = { a: 'ap', adv: 'ap', b: 'bk' };
 
 interface Style {
   /** Whether the court writes office and type into every number; else a number without office is whole. */
@@ -48,14 +77,19 @@ function styleOf(court: Court): Style {
   return court.example?.includes(':') ? LIKE_DISTRICT : PLAIN;
 }
 
-export const bankruptcyGrammar: Grammar = ({ text, labelType }, court) => {
+export const bankruptcyGrammar: Grammar = (typed, court) => {
+  const { text, labelType } = typed;
   const behind = court.code === 'nceb' ? OFFICE_BEHIND.exec(text)?.groups : undefined;
   if (behind) {
     const { office, aside, ...parts } = behind;
     return bankruptcyNumber(parts, labelType, PLAIN, setAside(office, aside));
   }
-  const parts = NUMBER.exec(text)?.groups;
-  return parts ? bankruptcyNumber(parts, labelType, styleOf(court), setAside(parts.aside)) : null;
+  const parts = (NUMBER.exec(text) ?? DIGITS_BEHIND.get(court.code)?.exec(text) ?? PRINTED.exec(text))?.groups;
+  // Where main cases and adversary proceedings are counted apart and the number has no type, `08 A 00123` names neither.
+  if (parts?.type?.toLowerCase() === 'a' && styleOf(court) !== LIKE_DISTRICT) return null;
+  if (parts) return bankruptcyNumber(parts, labelType, styleOf(court), setAside(parts.letter, parts.aside));
+  const unlabelled = withoutShortLabel(typed);
+  return unlabelled && bankruptcyGrammar(unlabelled, court);
 };
 
 function bankruptcyNumber(
@@ -65,7 +99,7 @@ function bankruptcyNumber(
   aside: string | null,
 ): CaseNumber {
   const typed = parts.type?.toLowerCase() ?? (labelType === 'ap' ? 'ap' : null);
-  const type = typed === 'adv' ? 'ap' : typed;
+  const type = typed === null ? null : (LETTER_TYPES[typed] ?? typed);
   const year = shortYear(parts.year ?? '');
   const sequence = padded(parts.sequence ?? '', 5);
   const office = officeOf(parts.office);

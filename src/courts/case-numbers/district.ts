@@ -1,6 +1,7 @@
 /** US district courts: `3:23-cv-04557`, office, year, type, sequence. */
 import type { CaseNumber } from '../court.ts';
 import { type Grammar, padded, setAside, shortYear } from './grammar.ts';
+import { withoutShortLabel } from './typed-number.ts';
 
 const YEAR = '(?<year>(?:19|20)?\\d{2})';
 const OFFICE = '(?:(?<office>\\d{1,2}|[A-Z])\\s?[:-]\\s?)?';
@@ -22,6 +23,18 @@ const TYPE_BEFORE_YEAR = new RegExp(
 /** `24-1234 (RC)` after the label `Civil Action No.`, which names the type. */
 const TYPE_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`, 'i');
 
+/**
+ * The same with more around it: a superseding indictment (`S1 24 Cr. 123`), two initials without a space between
+ * (`(LGS)(SN)`), a defendant as `-p1`, a jury or prisoner's mark (`(PC)`, ` P`).
+ */
+const PRINTED_ASIDE =
+  '(?<aside>(?:[ -]{0,2}\\([A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)|[ -]{1,2}[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}){0,5}(?:-p?\\d{1,3}){0,2})';
+const PRINTED = new RegExp(
+  `^(?:(?<superseding>S\\d{1,2})[ -])?${OFFICE}${YEAR}[ -]?(?<type>[A-Z]{1,5})\\.?[ -]?(?:No\\. ?)?(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`,
+  'i',
+);
+const PRINTED_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`, 'i');
+
 /** How chambers write the types that the court's system writes with two letters. */
 const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
   c: 'cv',
@@ -32,11 +45,17 @@ const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
   misc: 'mc',
 };
 
-export const districtGrammar: Grammar = ({ text, labelType }) => {
+export const districtGrammar: Grammar = (typed, court) => {
+  const { text } = typed;
+  const labelType = typed.labelType ?? (typed.isCivilAction ? 'cv' : null);
   const parts = (TYPE_AFTER_YEAR.exec(text) ?? TYPE_BEFORE_YEAR.exec(text))?.groups;
   if (parts) return districtNumber(parts, parts.type ?? '');
-  const labelled = labelType === null ? undefined : TYPE_IN_LABEL.exec(text)?.groups;
-  return labelled ? districtNumber(labelled, labelType ?? '') : null;
+  const labelled = labelType === null ? undefined : (TYPE_IN_LABEL.exec(text) ?? PRINTED_IN_LABEL.exec(text))?.groups;
+  if (labelled) return districtNumber(labelled, labelType ?? '');
+  const printed = PRINTED.exec(text)?.groups;
+  if (printed) return districtNumber(printed, printed.type ?? '');
+  const unlabelled = withoutShortLabel(typed);
+  return unlabelled && districtGrammar(unlabelled, court);
 };
 
 function districtNumber(parts: Readonly<Record<string, string | undefined>>, typedType: string): CaseNumber | null {
@@ -52,7 +71,7 @@ function districtNumber(parts: Readonly<Record<string, string | undefined>>, typ
     complete: office !== null,
     office,
     caseType: type,
-    setAside: setAside(letter, parts.aside),
+    setAside: setAside(parts.superseding, letter, parts.aside),
   };
 }
 

@@ -23,15 +23,25 @@ export function grammarOfForms(forms: readonly Form[]): Grammar {
       own = forms.filter((form) => form.courts.test(court.code));
       byCourt.set(court.code, own);
     }
-    for (const form of own) {
-      const groups = form.read.exec(typed.text)?.groups;
-      if (groups === undefined) continue;
-      const written = form.write(partsOf(groups), court);
-      if (written === null) return null;
-      return typeof written === 'string' ? plainNumber(written) : plainNumber(written.canonical, written);
-    }
-    return publishedPatternGrammar(typed, court);
+    const read = byForms(own, typed.text, court);
+    if (read !== undefined) return read;
+    const published = publishedPatternGrammar(typed, court);
+    if (published === null || published.canonical === typed.text) return published;
+    // What was made to fit the pattern may have a part that a form sets aside.
+    return byForms(own, published.canonical, court) ?? published;
   };
+}
+
+/** Undefined where no form fits; null where the number is another court's. */
+function byForms(forms: readonly Form[], text: string, court: Court): CaseNumber | null | undefined {
+  for (const form of forms) {
+    const groups = form.read.exec(text)?.groups;
+    if (groups === undefined) continue;
+    const written = form.write(partsOf(groups), court);
+    if (written === null) return null;
+    return typeof written === 'string' ? plainNumber(written) : plainNumber(written.canonical, written);
+  }
+  return undefined;
 }
 
 const partsOf = (groups: Readonly<Record<string, string | undefined>>): Parts =>

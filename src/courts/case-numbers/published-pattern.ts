@@ -1,5 +1,5 @@
 /** The grammar of every court that has none of its own: what it publishes of its numbers, read leniently. */
-import type { Court } from '../court.ts';
+import type { CaseNumber, Court } from '../court.ts';
 import { type Grammar, plainNumber } from './grammar.ts';
 
 const ANYTHING = /^[A-Za-z0-9][A-Za-z0-9 .,:/()-]{0,63}$/;
@@ -7,6 +7,10 @@ const ANYTHING = /^[A-Za-z0-9][A-Za-z0-9 .,:/()-]{0,63}$/;
 export const publishedPatternGrammar: Grammar = ({ text }, court) => {
   const pattern = patternOf(court);
   if (pattern === null) return ANYTHING.test(text) ? plainNumber(text) : null;
+  return asPublished(text, pattern, court) ?? likeExample(text, pattern, court);
+};
+
+function asPublished(text: string, pattern: CompiledPattern, court: Court): CaseNumber | null {
   // One form may read as a better one: what is given back is where that ends.
   let form = courtsForm(text, pattern, court.example ?? '');
   for (let round = 0; form !== null && round < MAX_ROUNDS; round += 1) {
@@ -15,9 +19,37 @@ export const publishedPatternGrammar: Grammar = ({ text }, court) => {
     form = again;
   }
   return null;
-};
+}
 
 const MAX_ROUNDS = 4;
+
+const PIECES = /\d+|[A-Za-z]+/g;
+const YEAR = /^(?:19|20)\d\d$/;
+/** The registry's examples are of these years. */
+const SHORT_YEAR = /^2[3-6]$/;
+
+/**
+ * A number that the pattern does not take as it was typed, written as the court's example is: the same pieces, with its
+ * separators, its zeros in front and its two or four digits of a year. Only zeros and a century come or go.
+ */
+function likeExample(text: string, pattern: CompiledPattern, court: Court): CaseNumber | null {
+  const example = court.example ?? '';
+  const [own, typed] = [example.match(PIECES) ?? [], text.match(PIECES) ?? []];
+  if (own.length !== typed.length || own.length === 0 || /[^A-Za-z0-9 ./,:()-]/.test(text)) return null;
+  const separators = example.split(PIECES);
+  const pieces = typed.map((piece, at) => pieceLike(piece, own[at] ?? ''));
+  const form = separators.map((separator, at) => separator + (pieces[at] ?? '')).join('');
+  return asPublished(form, pattern, court);
+}
+
+function pieceLike(typed: string, own: string): string {
+  const isNumber = /^\d/.test(own);
+  if (isNumber !== /^\d/.test(typed)) return typed;
+  if (!isNumber) return inCaseOf(typed, own);
+  if (YEAR.test(own) && typed.length === 2) return `${Number(typed) < 50 ? '20' : '19'}${typed}`;
+  if (SHORT_YEAR.test(own) && YEAR.test(typed)) return typed.slice(-2);
+  return typed.replace(/^0+(?=\d)/, '').padStart(own.length, '0');
+}
 
 function courtsForm(text: string, pattern: CompiledPattern, example: string): string | null {
   for (const form of separatorForms(text, example)) {

@@ -8,6 +8,29 @@ export interface TypedNumber {
   readonly text: string;
   /** The kind of case that a label named (`Civil Action No.` is `cv`); null where none did. */
   readonly labelType: string | null;
+  /** Whether a label said `C.A.`: a civil action in a district court, something else elsewhere. */
+  readonly isCivilAction: boolean;
+}
+
+/** Labels that are types in some courts' numbers: taken off only before the word that says a number follows. */
+const SHORT_LABELS: readonly (readonly [RegExp, string | null])[] = [
+  [/^civ\.?(?: ?a(?:ct(?:ion)?)?\.?)?(?= ?#| (?:no|num))/i, 'cv'],
+  [/^crim?\.?(?= ?#| (?:no|num))/i, 'cr'],
+  [/^misc\.?(?= ?#| (?:no|num))/i, 'mc'],
+  [/^mag\.?(?: ?j\.?)?(?= ?#| (?:no|num))/i, 'mj'],
+  [/^(?:bky?|bankr?)\.?(?= ?#| (?:no|num))/i, 'bk'],
+  [/^usca\d{0,2}(?= )/i, null],
+];
+
+/** The number behind a short label, and the type that the label names; null where there is no such label. */
+export function withoutShortLabel({ text, ...typed }: TypedNumber): TypedNumber | null {
+  for (const [label, type] of SHORT_LABELS) {
+    const word = label.exec(text)?.[0];
+    if (word === undefined) continue;
+    const rest = withoutLabel(text.slice(word.length).trim());
+    return rest && { ...rest, isCivilAction: typed.isCivilAction, labelType: typed.labelType ?? type };
+  }
+  return null;
 }
 
 const DASHES = /[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]/g;
@@ -47,12 +70,14 @@ export function readTyped(typed: string): TypedNumber | null {
 function withoutLabel(plain: string): TypedNumber | null {
   let text = plain;
   let labelType: string | null = null;
+  let isCivilAction = false;
   for (;;) {
     const word = LABEL_WORD.exec(text) ?? NUMBER_WORD.exec(text);
     if (word === null) break;
     const found = LABEL_TYPES.find(([label]) => label.test(word[0]));
     labelType ??= found === undefined ? null : found[1];
+    isCivilAction ||= /^c\.a\./i.test(word[0]);
     text = text.slice(word[0].length);
   }
-  return text === '' ? null : { text, labelType };
+  return text === '' ? null : { text, labelType, isCivilAction };
 }

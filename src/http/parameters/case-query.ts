@@ -1,6 +1,7 @@
 /** The parameters of a query on one case (specification 2.1), whatever transport they came by. */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
+import { numberInWords } from '../../courts/number-in-words.ts';
 import { findCourt, isLive, nearestCourts } from '../../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
 import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
@@ -173,7 +174,7 @@ function checkCaseNumber(court: Court, sent: string): CaseNumber | { readonly is
       parameter: 'case_id',
       code: 'invalid_case_id',
       received: echo(sent),
-      rule: `${court.name} writes case numbers ${court.example ? `like ${court.example}` : `by the pattern ${pattern}`}.`,
+      rule: `${court.name} writes case numbers ${court.example ? `like ${court.example}: ${numberInWords(court)}` : `by the pattern ${pattern}`}.`,
       example: court.example,
       own: { received: echo(sent), pattern, example: court.example, ...(suggestion === null ? {} : { suggestion }) },
     },
