@@ -1,7 +1,7 @@
 /** One way in which courts write their numbers, read by a pattern and written back in the courts' own form. */
 import type { CaseNumber, Court } from '../court.ts';
 import { type Grammar, plainNumber } from './grammar.ts';
-import { publishedPatternGrammar } from './published-pattern.ts';
+import { exampleGrammar, publishedPatternGrammar } from './published-pattern.ts';
 
 export type Parts = Readonly<Record<string, string>>;
 
@@ -26,9 +26,10 @@ export function grammarOfForms(forms: readonly Form[]): Grammar {
     const read = byForms(own, typed.text, court);
     if (read !== undefined) return read;
     const published = publishedPatternGrammar(typed, court);
-    if (published === null || published.canonical === typed.text) return published;
-    // What was made to fit the pattern may have a part that a form sets aside.
-    return byForms(own, published.canonical, court) ?? published;
+    if (published !== null) return published;
+    // What was made to look like the example may have a part that a form sets aside.
+    const alike = exampleGrammar(typed, court);
+    return alike && (byForms(own, alike.canonical, court) ?? alike);
   };
 }
 

@@ -7,7 +7,7 @@ const ANYTHING = /^[A-Za-z0-9][A-Za-z0-9 .,:/()-]{0,63}$/;
 export const publishedPatternGrammar: Grammar = ({ text }, court) => {
   const pattern = patternOf(court);
   if (pattern === null) return ANYTHING.test(text) ? plainNumber(text) : null;
-  return asPublished(text, pattern, court) ?? likeExample(text, pattern, court);
+  return asPublished(text, pattern, court);
 };
 
 function asPublished(text: string, pattern: CompiledPattern, court: Court): CaseNumber | null {
@@ -24,6 +24,8 @@ function asPublished(text: string, pattern: CompiledPattern, court: Court): Case
 const MAX_ROUNDS = 4;
 
 const PIECES = /\d+|[A-Za-z]+/g;
+/** What separates no pieces of a number. */
+const OTHER = /[^A-Za-z0-9 ./,:()-]/;
 const YEAR = /^(?:19|20)\d\d$/;
 /** The registry's examples are of these years. */
 const SHORT_YEAR = /^2[3-6]$/;
@@ -32,15 +34,15 @@ const SHORT_YEAR = /^2[3-6]$/;
  * A number that the pattern does not take as it was typed, written as the court's example is: the same pieces, with its
  * separators, its zeros in front and its two or four digits of a year. Only zeros and a century come or go.
  */
-function likeExample(text: string, pattern: CompiledPattern, court: Court): CaseNumber | null {
+export const exampleGrammar: Grammar = ({ text }, court) => {
+  const pattern = patternOf(court);
   const example = court.example ?? '';
   const [own, typed] = [example.match(PIECES) ?? [], text.match(PIECES) ?? []];
-  if (own.length !== typed.length || own.length === 0 || /[^A-Za-z0-9 ./,:()-]/.test(text)) return null;
+  if (pattern === null || own.length !== typed.length || own.length === 0 || OTHER.test(text)) return null;
   const separators = example.split(PIECES);
   const pieces = typed.map((piece, at) => pieceLike(piece, own[at] ?? ''));
-  const form = separators.map((separator, at) => separator + (pieces[at] ?? '')).join('');
-  return asPublished(form, pattern, court);
-}
+  return asPublished(separators.map((separator, at) => separator + (pieces[at] ?? '')).join(''), pattern, court);
+};
 
 function pieceLike(typed: string, own: string): string {
   const isNumber = /^\d/.test(own);
