@@ -79,15 +79,25 @@ export const ERROR_CATALOGUE = {
   payment_required: entry(
     402,
     'This call costs USDC on Solana, paid by x402 in the same call.',
-    'Pay by the PAYMENT-REQUIRED header with an x402 client and repeat the request; no account is needed.',
-    { amount_usdc, accepts },
+    'Pay using the terms in the PAYMENT-REQUIRED header with an x402 client and repeat the request; no account is needed.',
+    {
+      known:
+        'Of a query on a case: whether the case is known here. If false, the paid call would be a 404, uncharged. Null where that cannot be told now.',
+      cache_age_seconds: 'Of a known case: seconds since its source was last read.',
+      source: 'Of a known case: how its docket is obtained. imported: from files; nothing is asked live.',
+      cases: 'Of a batch: these three members for each of its queries, in order.',
+      charging: 'Of a batch: what it costs where queries fail.',
+      amount_usdc,
+      accepts,
+    },
   ),
   payment_rejected: entry(
     402,
     'The payment was not accepted; we moved no money.',
     'details.reason says which rule it breaks. Build a new payment from the terms in this answer.',
     {
-      reason: 'The rule that the payment breaks, as x402 names it.',
+      reason:
+        'The rule that the payment breaks, as x402 names it where it does; each value is explained at /docs/errors. New values may come.',
       shortfall: 'Where funds lack: how much, in base units of USDC.',
       shortfall_usd: 'The same in US dollars.',
       chain_error: 'Where the chain would refuse the transfer: its own words.',

@@ -1,5 +1,6 @@
 /** The checks of a payment that ask the chain (`payments.md`, checks 8 and 9). Nothing is broadcast by them. */
 import { type Problem, problem } from '../errors.ts';
+import type { PaymentRejection } from '../payment-rejections.ts';
 import {
   BLOCKHASH_LIFE_BLOCKS,
   type Chain,
@@ -44,7 +45,7 @@ export interface PaymentToCheck {
 /** What the runtime says when the fee payer cannot pay: it is the first account of every transaction. */
 const FEE_PAYER_ERRORS = ['InsufficientFundsForFee', 'AccountNotFound', '"account_index":0'] as const;
 
-const rejectedFor = (reason: string, more: Problem['details'] = {}): Problem =>
+const rejectedFor = (reason: PaymentRejection, more: Problem['details'] = {}): Problem =>
   problem('payment_rejected', { reason, ...more });
 
 /** @param shortfall base units that the wallet lacks */

@@ -1,6 +1,7 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
 import type { QueryAnswer, RequestedCallback, UnchargedAnswer } from '../commands/payment-query.ts';
 import type { Problem } from '../errors.ts';
+import type { JsonObject } from '../events/event.ts';
 import type { SentRequest } from './parameters/request-parameters.ts';
 
 /** What a paid answer may know of the call that pays for it. */
@@ -43,6 +44,11 @@ export interface PaidRoute<Parameters> {
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
   /** What a call in the sandbox wants pushed beside its answer; left out where an endpoint has no callbacks. */
   sandboxCallbacks?(parameters: Parameters): readonly RequestedCallback[];
+  /**
+   * What a caller should know before it pays, as members of the 402's details and of payment instructions: whether the
+   * case is known. Never fails, and never waits long. Left out where there is nothing to tell.
+   */
+  beforePayment?(parameters: Parameters): Promise<JsonObject>;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../commands/payment-answer.ts';
 import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
+import type { JsonObject } from '../events/event.ts';
 import type { Clock } from '../instant.ts';
 import { type BuyingDependencies, createBuying } from './buy.ts';
 import { deliveryHeaders } from './delivery-header.ts';
@@ -65,13 +66,13 @@ export function registerPaidRoute<Parameters>(
       }
       // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
       const payment = isHead(request) ? null : readPayment(request.headers, merchant.network);
-      const askForPayment = (amount: bigint, refusal?: Problem) =>
-        sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal);
+      const askForPayment = (amount: bigint, refusal?: Problem, known?: JsonObject) =>
+        sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal, known);
 
       if (!payment && isBareRequest(request)) return askForPayment(PRICE_BASE_UNITS);
       if (isRefusal(parameters)) return sendProblem(reply, parameters);
       const amount = route.price(parameters);
-      if (!payment) return askForPayment(amount);
+      if (!payment) return askForPayment(amount, undefined, await route.beforePayment?.(parameters));
 
       const verified = await buying.verify(payment, amount, request.ip);
       if (isProblem(verified)) {

@@ -1,9 +1,10 @@
 /** Why a payment is refused, in words that its wallet's owner can act on: the same over REST and MCP. */
 import type { JsonObject } from '../events/event.ts';
+import { PAYMENT_REJECTIONS, type RejectionEntry } from '../payment-rejections.ts';
 
 /**
- * The sentence for a refused payment (`payment_rejected`); null where `details.reason` says all that there is to say.
- * A new payment alone would be refused again for the same reason.
+ * The sentences for a refused payment (`payment_rejected`), or null for a reason that is not one of ours. What it says
+ * comes before a new payment, which alone would be refused for the same reason.
  */
 export function paymentAdvice({ reason, shortfall_usd }: JsonObject): string | null {
   switch (reason) {
@@ -11,13 +12,13 @@ export function paymentAdvice({ reason, shortfall_usd }: JsonObject): string | n
       return `The wallet lacks ${String(shortfall_usd)} USDC: fund it first.`;
     case 'insufficient_sol_for_network_fee':
       return 'The wallet lacks SOL for the network’s fee: fund it with a little, or pay by x402, where the fee is ours.';
-    case 'blockhash_expired':
-    case 'blockhash_expires_too_soon':
-      return 'Its blockhash is too old: sign within a minute of being asked to pay.';
     case 'already_on_chain':
       return SENT_BY_CALLER;
-    default:
-      return null;
+    default: {
+      const entries: Readonly<Record<string, RejectionEntry>> = PAYMENT_REJECTIONS;
+      const entry = typeof reason === 'string' && Object.hasOwn(entries, reason) ? entries[reason] : undefined;
+      return entry ? `${entry.meaning} ${entry.advice}` : null;
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { isProblem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, toMicros } from '../instant.ts';
 import { findCase, type LookupPorts } from './case-lookup.ts';
+import { readUntilKnown } from './known.ts';
 
 export interface CaseStanding {
   /** Null where it cannot be told now: the read model is behind, or the number means several cases. */
@@ -34,21 +35,22 @@ export async function standingOf(ports: StandingPorts, court: Court, caseId: str
   return Promise.race([read, late]).finally(() => clearTimeout(timer));
 }
 
-async function readStanding(
-  { readStore, reach, clock }: StandingPorts,
-  court: Court,
-  caseId: string,
-): Promise<CaseStanding> {
+async function readStanding(ports: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
+  // That there is none is said only by a model that shows everything.
+  const read = await readUntilKnown(
+    ports.reach,
+    () => shownStanding(ports, court, caseId),
+    ({ known }) => (known === false ? 'if_whole' : 'always'),
+  );
+  return isProblem(read) ? UNKNOWN_STANDING : read;
+}
+
+async function shownStanding({ readStore, clock }: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
   const found = await findCase(readStore, court, caseId);
-  if (isProblem(found)) return found.problem === 'case_not_found' ? absent() : UNKNOWN_STANDING;
+  if (isProblem(found)) return found.problem === 'case_not_found' ? NO_CASE : UNKNOWN_STANDING;
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
-  if (!document?.opened) return absent();
+  if (!document?.opened) return NO_CASE;
   const age = document.dataAsOf === null ? null : clock.now() - toMicros(document.dataAsOf);
   const seconds = age === null ? null : Math.max(0, Math.floor(age / MICROS_PER_SECOND));
   return { known: true, cache_age_seconds: seconds, source: 'imported' };
-
-  /** That there is none is said only by a model that shows everything. */
-  async function absent(): Promise<CaseStanding> {
-    return (await reach.showsEverything()) ? NO_CASE : UNKNOWN_STANDING;
-  }
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
+import type { PaymentRejection } from '../payment-rejections.ts';
 import { USDC_DECIMALS } from './addresses.ts';
 import { isTokenProgram, type PaymentInstruction, readInstruction } from './verify-transaction-instructions.ts';
 import { isSignedBy } from './verify-transaction-signature.ts';
@@ -30,9 +31,11 @@ const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
 const MOST_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
 
+const UNREADABLE = 'invalid_exact_svm_payload_transaction_could_not_be_decoded';
+
 /** Why a transaction is no payment: x402's own words where it has one, else ours. */
 export const REJECTION = {
-  couldNotBeDecoded: 'invalid_exact_svm_payload_transaction_could_not_be_decoded',
+  couldNotBeDecoded: UNREADABLE,
   unsupportedVersion: 'unsupported_transaction_version',
   lookupTables: 'address_lookup_tables_not_allowed',
   durableNonce: 'durable_nonce_not_allowed',
@@ -65,7 +68,7 @@ export const REJECTION = {
   sourceIsRecipient: 'source_is_the_recipient',
   feePayerTransfers: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
   feePayerInvolved: 'fee_payer_in_instruction_accounts',
-} as const;
+} as const satisfies Readonly<Record<string, PaymentRejection | typeof UNREADABLE>>;
 
 export type RejectionReason = (typeof REJECTION)[keyof typeof REJECTION];
 

@@ -234,7 +234,7 @@ describe('a used payment', () => {
     );
     expect(await hintOf(selfPaid(Keypair.generate()))).toMatch(/^The wallet lacks SOL .* Then build a new payment/);
     expect(await hintOf(selfPaid(wallet, Keypair.generate().publicKey.toBase58()))).toMatch(
-      /^Its blockhash is too old: .* Then build a new payment/,
+      /^The blockhash is too old\. .* Then build a new payment/,
     );
   });
 

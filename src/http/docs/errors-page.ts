@@ -1,5 +1,7 @@
 /** `/docs/errors`: made from the catalogue that the service answers by, so that the two cannot differ. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../errors.ts';
+import { PAYMENT_REJECTIONS } from '../../payment-rejections.ts';
+import { BATCH_CHARGING } from '../batch-charging.ts';
 import { type Html, html, prose } from './html.ts';
 import type { Rendered } from './markdown.ts';
 
@@ -11,7 +13,8 @@ export const errorsPage = (): Rendered => ({
   headings: [],
   body: html`
 <p>Every refusal is JSON of one shape. <code>error.code</code> never changes its meaning; build on it and not on the message.
-<strong>A refusal never costs anything</strong>: <code>details.charged</code> is <code>false</code> in every one.</p>
+<strong>A refusal never costs anything</strong>: <code>details.charged</code> is <code>false</code> in every one.
+${BATCH_CHARGING} Each failed entry then says so: <code>details.charged</code> and <code>details.query_cost_usd</code>.</p>
 <pre tabindex="0" role="group" aria-label="Code"><code>{
   "meta": { "request_id": "…", "queried_at": "…" },
   "error": {
@@ -49,16 +52,31 @@ function entry(code: ErrorCode): Html {
         )}
 </dl>`
       : ''
-  }
+  }${code === 'payment_rejected' ? reasons() : ''}
 </section>`;
 }
+
+const REASONS = Object.entries(PAYMENT_REJECTIONS);
+const REASONS_LEAD =
+  'Values of details.reason. There may be more later: treat an unknown one like any other rejection.';
+
+const reasons = (): Html => html`
+<h3 id="payment_rejected_reasons">Reasons</h3>
+<p>${REASONS_LEAD}</p>
+<dl>${REASONS.map(
+  ([reason, { meaning, advice }]) => html`
+<dt><code>${reason}</code></dt>
+<dd>${prose(meaning)} ${prose(advice)}</dd>`,
+)}
+</dl>`;
 
 /** The same as Markdown. */
 export const errorsText = (): string => `# Errors
 
 Every refusal is JSON of one shape: \`meta\` with \`request_id\` and \`queried_at\`, and \`error\` with \`code\`, \`message\`,
 \`documentation_url\` and \`details\`. Build on the code, not on the message. A refusal never costs anything:
-\`details.charged\` is \`false\` in every one, \`details.hint\` says what to do. With several faults \`details.issues\` lists all
+\`details.charged\` is \`false\` in every one, \`details.hint\` says what to do. ${BATCH_CHARGING} Each failed entry then says so:
+\`details.charged\` and \`details.query_cost_usd\`. With several faults \`details.issues\` lists all
 of them, and the code is the first of this page's order.
 
 ${CODES.map(entryText).join('\n\n')}
@@ -67,7 +85,9 @@ ${CODES.map(entryText).join('\n\n')}
 function entryText(code: ErrorCode): string {
   const { status, message, hint, details } = ERROR_CATALOGUE[code];
   const keys = Object.entries(details).map(([key, meaning]) => `- \`${key}\`: ${meaning}`);
-  return [`## ${code} (${status})`, `${message} **What to do:** ${hint}`, keys.join('\n')]
+  const listed = REASONS.map(([reason, { meaning, advice }]) => `- \`${reason}\`: ${meaning} ${advice}`).join('\n');
+  const more = code === 'payment_rejected' ? `${REASONS_LEAD}\n\n${listed}` : '';
+  return [`## ${code} (${status})`, `${message} **What to do:** ${hint}`, keys.join('\n'), more]
     .filter((part) => part !== '')
     .join('\n\n');
 }

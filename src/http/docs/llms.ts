@@ -1,4 +1,5 @@
 /** `/llms.txt`: all that a model needs to go from nothing to a paid delta, and where to read more. */
+import { BATCH_CHARGING } from '../batch-charging.ts';
 import { PARAMETERS } from '../parameters/described-parameters.ts';
 import type { DocsFacts } from './guides.ts';
 import { PAGE_GROUPS, type Page } from './pages.ts';
@@ -8,7 +9,7 @@ export function llmsText(facts: DocsFacts): string {
   const query = `court_code=${PARAMETERS.court_code.example}&case_id=${PARAMETERS.case_id.example}`;
   return `# Docket Monitor
 
-> US and Canadian court dockets over HTTP for agents. One call gives a case and exactly the filings that are new since you last looked. A call costs 0.99 USDC on Solana, paid by x402 in the same call: no account, no key. A refusal never costs anything.
+> US and Canadian court dockets over HTTP for agents. One call gives a case and exactly the filings that are new since you last looked. A call costs 0.99 USDC on Solana, paid by x402 in the same call: no account, no key. A refusal never costs anything. ${BATCH_CHARGING}
 
 Base address: ${publicUrl}
 
@@ -17,7 +18,7 @@ Do this, in this order:
 1. Find the court: \`GET ${publicUrl}/v2/status\` (free, large). Take \`courts[].court_code\` and write the case number like \`courts[].case_id_format.example\`. If you guess a code wrongly, \`error.details.suggestions\` names the nearest.
 2. Rehearse, free: \`GET ${publicUrl}/v2/case?${query}&test=1\`. Parameters are checked as for money; the answer is invented.
 3. Ask: \`GET ${publicUrl}/v2/case?${query}\`. Without payment this is 402 with the terms: header \`PAYMENT-REQUIRED\` (x402 v2, base64 of JSON), the body (x402 v1), header \`X-Payment-Requirements\` (a transfer that you sign yourself, JSON).
-4. Pay and repeat the request: \`PAYMENT-SIGNATURE\` (x402 v2), \`X-PAYMENT\` (x402 v1) or \`X402-Payment\` (base64 of your signed transaction; do not send it to the chain). An x402 client does steps 3 and 4 by itself: \`npm i @x402/fetch @x402/svm @solana/kit\`; code: ${publicUrl}/docs/payments.md
+4. The 402 of a case says in \`error.details.known\` whether the case is known, and in \`cache_age_seconds\` how old its data is: do not pay where it is false. Pay and repeat the request: \`PAYMENT-SIGNATURE\` (x402 v2), \`X-PAYMENT\` (x402 v1) or \`X402-Payment\` (base64 of your signed transaction; do not send it to the chain). An x402 client does steps 3 and 4 by itself: \`npm i @x402/fetch @x402/svm @solana/kit\`; code: ${publicUrl}/docs/payments.md
 5. Keep \`meta.queried_at\` of the answer.
 6. Later ask again with \`&last_checked=\` and that value, unchanged: \`delta.changed\`, \`delta.new_filings\` (oldest first). Nothing is missed and nothing comes twice. Go on with 5.
 

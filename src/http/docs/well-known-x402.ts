@@ -3,6 +3,7 @@
  * list of addresses; `items` has the form in which facilitators list what they discovered, with terms.
  */
 import type { JsonObject } from '../../events/event.ts';
+import { BATCH_CHARGING } from '../batch-charging.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
 import { PRICE_BASE_UNITS } from '../paid-call.ts';
 import { discoveryOf } from '../x402/bazaar.ts';
@@ -29,7 +30,7 @@ export function wellKnownX402(merchant: Merchant): JsonObject {
       accepts,
       extensions: { bazaar: discoveryOf(method === 'get' ? 'GET' : 'POST', path) },
     })),
-    instructions: `Read ${publicUrl}/llms.txt first. Rehearse for free with test=1. A refusal is never charged.`,
+    instructions: `Read ${publicUrl}/llms.txt first. Rehearse for free with test=1. A refusal is never charged. ${BATCH_CHARGING}`,
     openapi: `${publicUrl}/openapi.json`,
     documentation: `${publicUrl}/docs`,
   } as unknown as JsonObject;

@@ -95,7 +95,10 @@ export function paidTool<RouteParameters extends object>(
         merchant.network,
       );
       const answered = answeredCall(amount, sentPayment?.byX402 ?? false);
-      if (sentPayment === null) return answers.askForPayment(answered, undefined, tool.instructions?.(amount));
+      if (sentPayment === null) {
+        const known = await route.beforePayment?.(read);
+        return answers.askForPayment(answered, undefined, { ...known, ...tool.instructions?.(amount) });
+      }
 
       const payment = await buying.verify(sentPayment.payment, amount, call.address);
       if (isProblem(payment)) return answers.refuse(answered, payment);

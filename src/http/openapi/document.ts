@@ -1,5 +1,6 @@
 /** `GET /openapi.json`: OpenAPI 3.1, written from the tables that check requests and the schemas of the answers. */
 import type { Json, JsonObject } from '../../events/event.ts';
+import { BATCH_CHARGING } from '../batch-charging.ts';
 import { PARAMETERS, type ParameterName, REQUEST_HEADERS } from '../parameters/described-parameters.ts';
 import { API_VERSION } from '../v2/status.ts';
 import { componentSchemas, inlineSchema, refTo } from './components.ts';
@@ -10,7 +11,7 @@ import { ONE_OR_SEVERAL, responsesOf } from './responses.ts';
 import { CallbackEnvelope } from './schemas/wallet.ts';
 
 const DESCRIPTION = `Court dockets for agents, paid per query: 0.99 USDC on Solana by x402 in the same call. No account, no key.
-A refusal never costs anything: \`error.details.charged\` is false in every one, \`error.details.hint\` says what to do.
+A refusal never costs anything: \`error.details.charged\` is false in every one, \`error.details.hint\` says what to do. ${BATCH_CHARGING}
 Every \`GET\` address answers \`HEAD\` with the same status and headers and no body; on a paid one that is the \`402\` with its terms, and no payment is read.
 Every address answers \`405\` to other methods and every other address \`404\`, both with this service's error object.
 Answers may gain members; pass over those that you do not know.`;

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../instant.ts';
 import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
+import { standingOf } from '../../queries/case-standing.ts';
 import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import { readV1CaseRequest, readV1MonitorRequest, type V1CaseRequest } from './parameters.ts';
@@ -58,6 +59,7 @@ function v1Route(dependencies: V1RouteDependencies, { path, description, read, a
         ({ lastChecked }) => lastChecked,
       ),
     sandbox: () => null,
+    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf(dependencies, court, caseId)) }),
     price: () => PRICE_BASE_UNITS,
     fingerprint,
     async answer(request, call) {

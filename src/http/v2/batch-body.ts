@@ -64,4 +64,7 @@ export function batchBody(
 
 /** A payment is whole: where another query of the batch is answered, this one is paid for too, and says so. */
 const errorOf = ({ details, ...refusal }: Problem, charged: boolean, publicUrl: string) =>
-  errorObject({ ...refusal, details: { charged, ...details } }, publicUrl);
+  errorObject(
+    { ...refusal, details: { charged, query_cost_usd: charged ? costInUsd(PRICE_BASE_UNITS) : 0, ...details } },
+    publicUrl,
+  );

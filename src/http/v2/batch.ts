@@ -7,7 +7,9 @@ import { askedOnce } from '../../projections/reach.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
+import { NO_CASE, standingOf } from '../../queries/case-standing.ts';
 import { coalescedLoads } from '../../storage/coalesced-loads.ts';
+import { BATCH_CHARGING } from '../batch-charging.ts';
 import { costInUsd, type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS, type SandboxAnswer } from '../paid-call.ts';
 import { type BatchQuery, cannotBe } from '../parameters/batch-query.ts';
 import { acceptServedBatch, type BatchRequest, readBatchRequest } from '../parameters/batch-request.ts';
@@ -55,6 +57,17 @@ export function batchRoute({
       rehearses
         ? queries.flatMap(({ callbackUrl }, result) => (callbackUrl === null ? [] : [{ url: callbackUrl, result }]))
         : [],
+    async beforePayment({ queries }) {
+      const ports = { readStore: coalescedLoads(readStore), reach: askedOnce(reach), clock };
+      const cases = await Promise.all(
+        queries.map(async ({ caseId, courtCode, named }) => ({
+          case_id: caseId,
+          court_code: courtCode,
+          ...(isProblem(named) ? NO_CASE : await standingOf(ports, named.court, named.caseId)),
+        })),
+      );
+      return { cases, charging: BATCH_CHARGING };
+    },
     price: ({ queries }) => batchPrice(queries.length),
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {

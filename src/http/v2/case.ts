@@ -6,6 +6,7 @@ import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../instant.ts';
 import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
+import { standingOf } from '../../queries/case-standing.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import type { CaseIds, CaseOptions, CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
@@ -34,6 +35,7 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
     sandboxCallbacks: (request) => (request.sandbox ? callbacksOf(request) : []),
+    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf({ readStore, reach, clock }, court, caseId)) }),
     price: () => PRICE_BASE_UNITS,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),
     async answer(request, call) {

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Clock } from '../../instant.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
+import { standingOf } from '../../queries/case-standing.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
 import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
@@ -35,6 +36,7 @@ export function monitorRoute({
         ({ lastChecked }) => lastChecked,
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerMonitor(request) : null),
+    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf({ readStore, reach, clock }, court, caseId)) }),
     price: () => PRICE_BASE_UNITS,
     fingerprint: ({ courtCode, caseId, lastChecked }) =>
       canonicalJson({ court_code: courtCode, case_id: caseId, last_checked: lastChecked }),

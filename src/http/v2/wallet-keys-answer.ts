@@ -1,5 +1,6 @@
 /** The bodies of both calls on a wallet's keys (specification 2.6), real or from fixtures. */
 import { SANDBOX_KEY_ID, SANDBOX_SECRET, SANDBOX_WALLET } from '../../callbacks/sandbox-key.ts';
+import { standardSecret } from '../../callbacks/signature.ts';
 import { type MadeKey, ROTATION_WINDOW, type ValidKeys } from '../../commands/signing-key.ts';
 import type { AnsweredKeyCall, KeyAnswers } from '../../commands/signing-key-call.ts';
 import { type Clock, type Instant, plus, toInstant } from '../../instant.ts';
@@ -33,6 +34,7 @@ const rotatedBody = (
   wallet,
   new_key_id: key.keyId,
   new_key_secret: secret,
+  new_key_secret_standard_webhooks: standardSecret(secret),
   new_key_created_at: key.createdAt,
   previous_key_id: key.replaced?.keyId ?? null,
   previous_key_valid_until: key.replaced?.validUntil ?? null,

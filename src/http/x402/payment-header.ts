@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
 import { type Problem, problem } from '../../errors.ts';
+import type { PaymentRejection } from '../../payment-rejections.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { nestingOf } from '../nesting.ts';
 import { readTransactionText } from './payment-bytes.ts';
@@ -119,4 +120,4 @@ export const unreadable = (reason: string, hint?: string): Problem =>
   problem('invalid_payment', hint === undefined ? { reason } : { reason, hint });
 
 /** The payment can be read, and is none of ours. */
-export const rejectedPayment = (reason: string): Problem => problem('payment_rejected', { reason });
+export const rejectedPayment = (reason: PaymentRejection): Problem => problem('payment_rejected', { reason });

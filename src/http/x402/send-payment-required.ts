@@ -21,6 +21,7 @@ export const newMemo = (): string => randomBytes(16).toString('hex');
 
 /**
  * Answers 402 with terms (`http-api.md`, Order of checks, 4).
+ * @param known of what is asked for, told before payment; more members of the details
  * @param refusal `payment_required`, or why the payment that came was refused; `accepts` is added to its details
  */
 export function sendPaymentRequired(
@@ -29,6 +30,7 @@ export function sendPaymentRequired(
   offer: Offer,
   newest: NewestBlockhash,
   refusal: Problem = priced(offer),
+  known: JsonObject = {},
 ): FastifyReply {
   const terms = termsFor(merchant, offer, { memo: newMemo(), latest: newest() }, reasonOf(refusal));
   reply.header('payment-required', encodeRequired(terms));
@@ -36,6 +38,7 @@ export function sendPaymentRequired(
   const details = {
     ...refusal.details,
     ...hintOf(refusal),
+    ...known,
     amount_usdc: usdcText(offer.amount),
     accepts: terms.v2.accepts as unknown as Json,
   };

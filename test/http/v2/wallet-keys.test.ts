@@ -2,6 +2,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SANDBOX_SECRET, SANDBOX_WALLET } from '../../../src/callbacks/sandbox-key.ts';
+import { standardSecret } from '../../../src/callbacks/signature.ts';
 import { loadSigningKeys } from '../../../src/commands/signing-key-use.ts';
 import { walletStream } from '../../../src/events/signing-key.ts';
 import { type Micros, systemClock } from '../../../src/instant.ts';
@@ -68,6 +69,7 @@ describe('the keys of a wallet', () => {
       wallet: address,
       new_key_id: expect.any(String),
       new_key_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+      new_key_secret_standard_webhooks: standardSecret(String(rotated.body.new_key_secret)),
       new_key_created_at: expect.any(String),
       previous_key_id: first.body.current_key_id,
       previous_key_valid_until: expect.any(String),
@@ -175,7 +177,7 @@ describe('a call without parameters', () => {
 
   it('knows no other method', async () => {
     const response = await fetch(world.url + PATH, { method: 'DELETE' });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
   });
 });
 
@@ -226,6 +228,7 @@ describe('in the sandbox', () => {
       wallet: SANDBOX_WALLET,
       new_key_id: 'sandbox',
       new_key_secret: SANDBOX_SECRET,
+      new_key_secret_standard_webhooks: standardSecret(SANDBOX_SECRET),
     });
     const { new_key_created_at: made, previous_key_valid_until: until } = rotated.body as unknown as Times;
     expect(Date.parse(until) - Date.parse(made)).toBe(30 * 60_000);

@@ -1,5 +1,6 @@
 /** `service_case_batch`: what `POST /v2/cases/batch` answers. */
 import { usdcText } from '../../../solana/usdc-text.ts';
+import { BATCH_CHARGING } from '../../batch-charging.ts';
 import type { PaidRoute } from '../../paid-call.ts';
 import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import type { Issue } from '../../parameters/issues.ts';
@@ -16,7 +17,7 @@ export const caseBatchTool = <Parameters extends object>(
   paidTool(dependencies, {
     name: 'service_case_batch',
     title: 'Query several cases',
-    description: `Up to ${MAX_BATCH_SIZE} case queries in one call and one payment: 0.99 USD for each query; if all fail, nothing is charged. Returns results in the order of queries, each {status, response or error}. For one case use service_case_query. Without payment_tx it checks the arguments and returns payment instructions with the cost, free.`,
+    description: `Up to ${MAX_BATCH_SIZE} case queries in one call and one payment: 0.99 USD for each query, also for those that fail, unless all fail: then nothing is charged. Returns results in the order of queries, each {status, response or error}. For one case use service_case_query. Without payment_tx it checks the arguments and returns payment instructions with the cost, free.`,
     parameters: {
       queries: {
         type: 'queries',
@@ -34,7 +35,7 @@ export const caseBatchTool = <Parameters extends object>(
       body: { queries: queriesIn(values.get('queries')) },
     }),
     check: (values) => unknownCallbacks(values.get('queries')),
-    instructions: (amount) => ({ estimated_cost_usdc: usdcText(amount) }),
+    instructions: (amount) => ({ estimated_cost_usdc: usdcText(amount), charging: BATCH_CHARGING }),
   });
 
 /** As REST takes them: filing types are one text there. */

@@ -2,6 +2,7 @@
 import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/payment-limits.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
 import { usdcText } from '../../../solana/usdc-text.ts';
+import { BATCH_CHARGING } from '../../batch-charging.ts';
 import { costInUsd, PRICE_BASE_UNITS } from '../../paid-call.ts';
 import type { AnsweringService } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
@@ -42,7 +43,7 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
         'Call a paid tool without payment_tx to get instructions; sign the transfer that they describe, do not send it, and call again with payment_tx.',
       x402: `Clients of x402 connect to ${service.publicUrl}/v2/mcp?payment=x402 and pay in _meta["x402/payment"]; then the network fee is ours.`,
     },
-    charged_only_for: 'Answers that were delivered. What fails, is refused or is rate-limited is never charged.',
+    charged_only_for: `Answers that were delivered. What fails, is refused or is rate-limited is never charged. ${BATCH_CHARGING}`,
     limits_per_wallet: {
       requests_per_minute: REQUESTS_PER_MINUTE,
       cases_per_day: CASES_PER_DAY,

@@ -4,7 +4,7 @@ import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';
 import { CaseAnswer } from './case.ts';
 import { ERROR_CODES } from './errors.ts';
-import { BatchMeta } from './meta.ts';
+import { BatchMeta, Dollars } from './meta.ts';
 
 const described = <Name extends keyof typeof PARAMETERS>(name: Name) =>
   PARAMETERS[name].schema.meta({
@@ -37,6 +37,7 @@ const FailedQuery = z.object({
     charged: z
       .boolean()
       .describe('True where another query of the batch is answered: one payment is for all, and is settled whole.'),
+    query_cost_usd: Dollars.describe('What this query cost: 0.99 where `charged` is true, else 0.'),
     hint: z.string().describe('What to do.'),
   }),
 });

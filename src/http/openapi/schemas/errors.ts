@@ -1,6 +1,7 @@
 /** Refusals: one envelope, and for each code of the catalogue what its details hold (specification 2.9 and 7). */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../../errors.ts';
+import { PAYMENT_REJECTIONS, type PaymentRejection } from '../../../payment-rejections.ts';
 import { ErrorMeta } from './meta.ts';
 import { PaymentRequirements, PaymentRequirementsV1 } from './payment.ts';
 
@@ -21,6 +22,13 @@ export const Issue = z.object({
   unknown: z.array(z.string()).optional(),
   allowed: z.array(z.string()).optional(),
 });
+
+/** Of a case, before anybody pays for it. */
+const STANDING = {
+  known: z.boolean().nullable(),
+  cache_age_seconds: Seconds.nullable(),
+  source: z.enum(['imported']).nullable(),
+};
 
 /** By name: a name means the same under every code. */
 const DETAILS: Readonly<Record<string, z.ZodType>> = {
@@ -48,14 +56,24 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
   suggestions: z.array(z.string()),
   window: z.enum(['minute', 'day', 'settlement_failures', 'address']),
   component: z.string(),
+  ...STANDING,
+  cases: z.array(z.object({ case_id: z.string(), court_code: z.string(), ...STANDING })),
+  charging: z.string(),
 };
+
+/** An enumeration that may grow: the values of today, or any other text. */
+const RejectionReason = z.union([
+  z.enum(Object.keys(PAYMENT_REJECTIONS) as [PaymentRejection, ...PaymentRejection[]]),
+  z.string(),
+]);
 
 function errorObjectOf(code: ErrorCode) {
   const { message, details } = ERROR_CATALOGUE[code];
   const own = Object.entries(details).map(([name, meaning]): [string, z.ZodType] => {
     const schema = DETAILS[name];
     if (!schema) throw new Error(`the details of ${code} have no schema for ${name}`);
-    return [name, schema.optional().describe(meaning)];
+    const own = code === 'payment_rejected' && name === 'reason' ? RejectionReason : schema;
+    return [name, own.optional().describe(meaning)];
   });
   return z
     .object({

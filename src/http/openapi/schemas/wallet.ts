@@ -23,6 +23,10 @@ export const RotationAnswer = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('Given once and never again. The HMAC key is this text itself, as UTF-8.'),
+  new_key_secret_standard_webhooks: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/)
+    .describe('The same key as libraries of Standard Webhooks take it. Given once and never again.'),
   new_key_created_at: Timestamp,
   previous_key_id: z.string().nullable(),
   previous_key_valid_until: Moment.describe('30 minutes after the rotation.'),

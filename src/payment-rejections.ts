@@ -1,0 +1,148 @@
+/**
+ * Every value of `details.reason` of `payment_rejected`: what it means and what to do. The documentation, the OpenAPI
+ * document and the hints of refusals are made from this table, and nothing is refused for a reason that is not in it.
+ */
+
+export interface RejectionEntry {
+  /** What is wrong. */
+  readonly meaning: string;
+  /** What to do. A new payment from the terms of the 402 is always the last step. */
+  readonly advice: string;
+}
+
+const row = (meaning: string, advice: string): RejectionEntry => ({ meaning, advice });
+
+const SIGN_AS_TOLD = 'Let an x402 client build the transaction from the terms.';
+const ONE_TRANSFER = 'Pay with one transfer of the exact amount and nothing else.';
+
+export const PAYMENT_REJECTIONS = {
+  // The envelope.
+  invalid_x402_version: row('The envelope names a version of x402 other than 1 and 2.', 'Send x402Version 1 or 2.'),
+  unsupported_scheme: row('The scheme is not exact.', 'Use the scheme exact, the only one in accepts.'),
+  invalid_exact_svm_network_mismatch: row('The payment is for another network.', 'Pay on the network in the terms.'),
+  // The transaction.
+  unsupported_transaction_version: row(
+    'The transaction is neither legacy nor of version 0.',
+    'Sign a legacy or version 0 transaction.',
+  ),
+  address_lookup_tables_not_allowed: row(
+    'The transaction names accounts by lookup tables.',
+    'Build it without address lookup tables.',
+  ),
+  durable_nonce_not_allowed: row('The transaction uses a durable nonce.', 'Use the recent blockhash in the terms.'),
+  invalid_exact_svm_fee_payer_mismatch: row(
+    'The fee payer is neither extra.feePayer nor the wallet that pays alone.',
+    'Take extra.feePayer as fee payer, or sign and pay the fee with the paying wallet alone.',
+  ),
+  invalid_exact_svm_payload_excessive_signers: row(
+    'More than two signatures are required.',
+    'Only the fee payer and the transfer’s authority may sign.',
+  ),
+  sponsored_payment_needs_two_signers: row(
+    'Our fee payer is named and no wallet signs beside it.',
+    'Sign with the wallet that owns the USDC.',
+  ),
+  signature_missing: row('The wallet’s signature is missing.', 'Sign the transaction before you send it.'),
+  invalid_exact_svm_payload_signature_invalid: row(
+    'The wallet’s signature does not match the message.',
+    'Sign last: any change to the transaction after signing makes the signature invalid.',
+  ),
+  transfer_authority_is_not_a_signer: row(
+    'The transfer’s authority does not sign the transaction.',
+    'Make the paying wallet the authority, and a signer.',
+  ),
+  multisig_authority_not_supported: row(
+    'The transfer’s authority is a multisig account.',
+    'Pay from an account with one owner or delegate.',
+  ),
+  // Its instructions.
+  compute_limit_repeated: row('There is more than one compute limit.', 'Set one compute limit at most.'),
+  compute_price_repeated: row('There is more than one compute price.', 'Set one compute price at most.'),
+  invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high: row(
+    'The compute limit is above 100,000 units, and we pay for them.',
+    'Set a limit of 100,000 units at most.',
+  ),
+  invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high: row(
+    'The priority fee is above 5,000 lamports, and we pay it.',
+    'Set a compute limit and a lower compute price: their product is the fee.',
+  ),
+  invalid_exact_svm_payload_no_transfer_instruction: row('There is no transfer of USDC.', ONE_TRANSFER),
+  more_than_one_transfer: row('There is more than one transfer.', ONE_TRANSFER),
+  sponsored_payment_needs_transfer_checked: row(
+    'Where we pay the network fee the transfer must be a TransferChecked.',
+    'Use TransferChecked with 6 decimals.',
+  ),
+  token_2022_not_supported: row(
+    'The transfer uses the Token-2022 program.',
+    'Use the classic Token program, which USDC belongs to.',
+  ),
+  invalid_exact_svm_payload_memo_count: row(
+    'There are several memos, or the memo that the terms ask for is missing.',
+    'Put exactly one memo in: extra.memo of the terms.',
+  ),
+  invalid_exact_svm_payload_memo_mismatch: row(
+    'The memo is not the one in the terms that the payment answers.',
+    'Put extra.memo of the same terms in, unchanged.',
+  ),
+  memo_must_have_no_accounts: row('The memo names accounts.', 'Build the memo without accounts.'),
+  memo_too_long: row('The memo is longer than 256 bytes.', 'Shorten it to 256 bytes.'),
+  lighthouse_write_not_allowed: row(
+    'A guard of the wallet writes to an account.',
+    'Use guards that only assert, or none.',
+  ),
+  created_token_account_is_not_the_recipient: row(
+    'The transaction creates a token account that is not ours.',
+    'Create no account but the recipient’s.',
+  ),
+  invalid_exact_svm_payload_unknown_optional_instruction: row(
+    'There is an instruction that no payment needs.',
+    'Leave out everything but the transfer, compute budget, one memo and guards of the wallet.',
+  ),
+  // Its transfer.
+  invalid_exact_svm_payload_mint_mismatch: row(
+    'The transfer moves another token.',
+    'Transfer USDC of the mint in asset.',
+  ),
+  decimals_mismatch: row('The transfer names decimals other than 6.', 'USDC has 6 decimals.'),
+  invalid_exact_svm_payload_amount_mismatch: row(
+    'The amount is not exactly what the terms ask for.',
+    'Transfer the exact amount: more is refused too.',
+  ),
+  invalid_exact_svm_payload_recipient_mismatch: row(
+    'The destination is not our token account.',
+    'Transfer to the associated token account of payTo for the mint.',
+  ),
+  source_is_the_recipient: row('The transfer’s source is our own account.', 'Transfer from your own token account.'),
+  invalid_exact_svm_payload_transaction_fee_payer_transferring_funds: row(
+    'The transfer’s authority is our fee payer.',
+    'Make the paying wallet the authority.',
+  ),
+  fee_payer_in_instruction_accounts: row(
+    'An instruction names our fee payer. In a compiled message it inherits the fee payer’s signature, so it could spend in our name; guards of wallets that name the fee payer are refused for this.',
+    'Switch off the guard, or pay by a transfer of your own (X402-Payment), where your wallet is the fee payer and may stand in any guard.',
+  ),
+  // What the chain says.
+  insufficient_funds: row(
+    'The wallet has too little USDC.',
+    'Fund it: details.shortfall_usd says how much is missing.',
+  ),
+  insufficient_sol_for_network_fee: row(
+    'The wallet has too little SOL for the network fee.',
+    'Fund it with a little SOL, or pay by x402, where the fee is ours.',
+  ),
+  blockhash_expired: row('The blockhash is too old.', 'Sign within a minute of being asked to pay.'),
+  blockhash_expires_too_soon: row(
+    'The blockhash ends before the transfer could be confirmed.',
+    'Sign within a minute of being asked to pay.',
+  ),
+  already_on_chain: row(
+    'The transfer was sent to the chain before it came here: its money has moved, and anybody could present it.',
+    'Never send a transfer yourself; the service does that.',
+  ),
+  invalid_exact_svm_transaction_simulation_failed: row(
+    'The chain would refuse the transaction: details.chain_error holds its words.',
+    `Correct what they name. ${SIGN_AS_TOLD}`,
+  ),
+} as const satisfies Readonly<Record<string, RejectionEntry>>;
+
+export type PaymentRejection = keyof typeof PAYMENT_REJECTIONS;
