@@ -14,6 +14,7 @@ import { HeldLease, LeaseLost } from '../projections/held-lease.ts';
 import type { CommandContext, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
+import { Trouble } from '../trouble.ts';
 
 export interface AfterSettlementPorts extends SchedulePorts {
   readonly readStore: ReadStore;
@@ -61,6 +62,7 @@ export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlem
   const { readStore, clock, owner, logger } = ports;
   return {
     async run(signal) {
+      const trouble = new Trouble(logger, { process: NAME });
       let failures = 0;
       while (!signal.aborted) {
         let lease: HeldLease | null = null;
@@ -69,12 +71,13 @@ export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlem
           if (lease) {
             await new Following(ports, lease, AbortSignal.any([signal, lease.lost])).run(() => {
               failures = 0;
+              trouble.recovered();
             });
           } else await pause(STANDBY_MS, signal);
         } catch (error) {
           failures++;
           if (!(error instanceof LeaseLost)) {
-            logger.error({ err: error }, 'callbacks and calls on keys wait for the storage; they are taken up again');
+            trouble.failed(error, 'callbacks and calls on keys wait for the storage; they are taken up again');
           }
         } finally {
           await lease?.release().catch(() => undefined);

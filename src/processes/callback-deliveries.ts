@@ -13,6 +13,7 @@ import { SetBackWatch, steadyClock } from '../steady-clock.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
+import { Trouble } from '../trouble.ts';
 import { type AttemptPorts, attendDelivery } from './callback-attempt.ts';
 import { AttendedLately } from './callback-attended.ts';
 import { createPartitions } from './callback-partitions.ts';
@@ -71,6 +72,8 @@ class Deliveries implements CallbackDeliveries {
   readonly #queue: CallbackQueue;
   readonly #scan: CallbackScan;
   readonly #partitions;
+  readonly #lookTrouble: Trouble;
+  readonly #attendTrouble: Trouble;
   readonly #stopping = new AbortController();
   /** Ends the attempts that are still under way when the time of a stop is over. */
   readonly #interrupting = new AbortController();
@@ -99,6 +102,8 @@ class Deliveries implements CallbackDeliveries {
     this.#queue = new CallbackQueue(new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
     this.#scan = new CallbackScan(readStore);
     this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
+    this.#lookTrouble = new Trouble(options.logger, { process: 'callbacks', follows: 'read_store' });
+    this.#attendTrouble = new Trouble(options.logger, { process: 'callbacks' });
     this.#partitions = createPartitions({ ...options, leaseMs: this.#pace.leaseMs });
   }
 
@@ -141,6 +146,7 @@ class Deliveries implements CallbackDeliveries {
   /** Deliveries of our partitions from the moment that they are in the log, long before any read model has them. */
   #fresh() {
     const { log, logger } = this.#options;
+    const trouble = new Trouble(logger, { process: 'callbacks', follows: 'event_log' });
     const { signal } = this.#stopping;
     const types = [DeliveryScheduled.type, DeliveryRedeliveryRequested.type];
     // What was there before is the scan's to find; what comes while the log cannot be followed is not.
@@ -149,6 +155,7 @@ class Deliveries implements CallbackDeliveries {
       if (reached === undefined) reached = await log.head();
       for await (const batch of log.subscribe(reached, { by: 'types', types }, signal)) {
         reached = batch.position;
+        trouble.recovered();
         yield batch;
       }
     };
@@ -156,7 +163,7 @@ class Deliveries implements CallbackDeliveries {
       mergeMap(() => from(follow())),
       retry({
         delay: (error) => {
-          logger.warn({ err: error }, 'new callbacks cannot be followed; it is tried again');
+          trouble.failed(error, 'new callbacks cannot be followed; it is tried again');
           return timer(RESUBSCRIBE_MS);
         },
       }),
@@ -175,7 +182,7 @@ class Deliveries implements CallbackDeliveries {
   }
 
   async #look(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     try {
       do {
         this.#lookAgain = false;
@@ -185,8 +192,9 @@ class Deliveries implements CallbackDeliveries {
         const due = await this.#scan.look(held, now, (shown) => this.#offer(shown));
         if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
       } while (this.#lookAgain && !this.#stopping.signal.aborted);
+      this.#lookTrouble.recovered();
     } catch (error) {
-      logger.warn({ err: error }, 'due callbacks could not be looked up; it is tried again');
+      this.#lookTrouble.failed(error, 'due callbacks could not be looked up; it is tried again');
     }
   }
 
@@ -251,8 +259,12 @@ class Deliveries implements CallbackDeliveries {
     let position: Position | null = null;
     try {
       ({ next, position } = await attendDelivery(this.#options, due.deliveryId, this.#interrupting.signal));
+      this.#attendTrouble.recovered();
     } catch (error) {
-      logger.error({ err: error, deliveryId: due.deliveryId }, 'a delivery could not be attended; it is tried again');
+      const message = 'a delivery could not be attended; it is tried again';
+      // In an outage every delivery fails, and it is the storage's trouble.
+      if (error instanceof StorageFailure) this.#attendTrouble.failed(error, message);
+      else logger.error({ err: error, deliveryId: due.deliveryId }, message);
       next = clock.now() + (error instanceof StorageFailure ? STORAGE_AGAIN : FAILED_AGAIN);
     }
     this.#queue.done(due.deliveryId);

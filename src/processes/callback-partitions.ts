@@ -10,6 +10,7 @@ import { PARTITIONS } from '../projections/deliveries.ts';
 import { HeldLease } from '../projections/held-lease.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { Trouble } from '../trouble.ts';
 
 export interface PartitionOptions {
   readonly readStore: ReadStore;
@@ -46,11 +47,13 @@ export function createPartitions(options: PartitionOptions): Partitions {
     signal: AbortSignal,
     changed: (taken: readonly number[], lost: readonly number[]) => void,
   ): Promise<void> {
+    const trouble = new Trouble(logger, { process: 'callback-partitions' });
     while (!signal.aborted) {
       try {
         await balance(signal, changed);
+        trouble.recovered();
       } catch (error) {
-        logger.warn({ err: error }, 'the partitions of deliveries could not be shared out; it is tried again');
+        trouble.failed(error, 'the partitions of deliveries could not be shared out; it is tried again');
       }
       await pause(leaseMs / LOOKS_IN_A_LEASE, signal);
     }

@@ -22,6 +22,7 @@ import { HeldLease } from '../projections/held-lease.ts';
 import { steadyClock } from '../steady-clock.ts';
 import type { CommandContext } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { Trouble } from '../trouble.ts';
 import { DoubtSpan } from './doubt-span.ts';
 import { createRecoveryQueue } from './recovery-queue.ts';
 
@@ -72,6 +73,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
   const { secondLookMs = SECOND_LOOK_MS } = ports;
   const queue = createRecoveryQueue({ log, readStore });
+  const trouble = new Trouble(logger, { process: LEASE });
   const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
   /** By the steady clock: a wall clock that is set back would put off what is to be done again. */
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
@@ -88,7 +90,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
         lease = await HeldLease.take({ readStore, clock, steady, owner, name: LEASE, durationMs: LEASE_MS });
         if (lease) await rounds(AbortSignal.any([signal, lease.lost]));
       } catch (error) {
-        logger.error({ err: error }, 'the lease of payment recovery could not be asked for; it is tried again');
+        trouble.failed(error, 'the lease of payment recovery could not be asked for; it is tried again');
       } finally {
         await lease?.release().catch(() => undefined);
       }
@@ -103,7 +105,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
         const { pending } = await round(signal);
         if (pending > 0) pauseMs = BUSY_PAUSE_MS;
       } catch (error) {
-        logger.error({ err: error }, 'a round of payment recovery failed; the next one begins anew');
+        trouble.failed(error, 'a round of payment recovery failed; the next one begins anew');
       }
       await pause(pauseMs, signal);
     }
@@ -131,9 +133,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     }
     // Not before: a payment that can never be looked at must keep no other from its end, nor finality from the rest.
     if (faults.length) {
-      const err = new AggregateError(faults, `${faults.length} payments could not be looked at`);
-      logger.error({ err }, 'a round of payment recovery could not look at every payment; the next one tries again');
-    }
+      const message = 'a round of payment recovery could not look at every payment; the next one tries again';
+      for (const fault of faults) trouble.failed(fault, message);
+    } else trouble.recovered();
     return done;
   }
 

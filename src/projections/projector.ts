@@ -3,6 +3,7 @@ import type { BaseLogger } from 'pino';
 import { type Instant, toInstant } from '../instant.ts';
 import { pause } from '../pause.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { Trouble } from '../trouble.ts';
 import { nextTurn } from './apply-events.ts';
 import type { ContentSources } from './contents.ts';
 import { Follower } from './follower.ts';
@@ -73,6 +74,7 @@ export class Projector {
 
   async #run(): Promise<void> {
     const { projection, logger, leaseMs } = this.#options;
+    const trouble = new Trouble(logger, { projection: projection.name });
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
       let lease: HeldLease | null = null;
@@ -82,6 +84,7 @@ export class Projector {
           await this.#follow(lease, () => {
             failures = 0;
             this.#trouble = null;
+            trouble.recovered();
           });
         } else {
           await this.#pause(leaseMs / STANDBY_LOOKS_IN_A_LEASE);
@@ -92,13 +95,13 @@ export class Projector {
         } else {
           failures++;
           this.#trouble = error instanceof Error ? error.message : String(error);
-          logger.error({ projection: projection.name, err: error }, 'the projection waits and tries again');
+          trouble.failed(error, 'the projection waits and tries again');
         }
       } finally {
         this.#isOwner = false;
         this.progress.forget();
         await lease?.release().catch((error: unknown) => {
-          logger.warn({ projection: projection.name, err: error }, 'the lease could not be given back; it expires');
+          trouble.failed(error, 'the lease could not be given back; it expires');
         });
       }
       if (failures > 0) await this.#pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures));

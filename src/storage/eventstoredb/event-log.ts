@@ -1,5 +1,5 @@
 /** The event log on EventStoreDB. What it is built on is shown in the tests of this adapter. */
-import type { BaseLogger } from 'pino';
+import { Trouble, type TroubleLogger } from '../../trouble.ts';
 import {
   type Append,
   type Appended,
@@ -32,7 +32,7 @@ export class EventStoreEventLog implements EventLog {
   readonly #following: Following;
   readonly #appending = new Set<Promise<unknown>>();
 
-  constructor(settings: EventStoreSettings, logger?: Pick<BaseLogger, 'warn'>) {
+  constructor(settings: EventStoreSettings, logger?: TroubleLogger) {
     this.#commands = new Lane(settings);
     this.#subscriptions = new Lane(settings);
     this.#watch = new HeadWatch(this.#commands);
@@ -41,7 +41,7 @@ export class EventStoreEventLog implements EventLog {
       watch: this.#watch,
       closing: this.#closing.signal,
       head: () => this.head(),
-      ...(logger && { logger }),
+      ...(logger && { trouble: new Trouble(logger, { part: 'event_log' }) }),
     };
   }
 

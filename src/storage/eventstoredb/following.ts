@@ -1,7 +1,7 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
-import type { BaseLogger } from 'pino';
 import { onAbort } from '../../on-abort.ts';
 import { pause } from '../../pause.ts';
+import type { Trouble } from '../../trouble.ts';
 import type { EventBatch, EventFilter, Position } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
@@ -19,6 +19,8 @@ const OWED_MS = 3000;
 /** So much later than it is written, what a filter leaves out moves the position of a live subscription. */
 const SETTLE_MS = 20;
 const PAUSES = { first: 50, longest: 4000 };
+/** So many attempts in a row fail before operators are told. */
+const DROPS_TO_TELL = 3;
 /** A reading that ends gives up after so long without progress; a subscription never does. */
 const GIVE_UP_MS = 15_000;
 
@@ -27,7 +29,8 @@ export interface Following {
   readonly watch: HeadWatch;
   /** Aborts when the log is closed. */
   readonly closing: AbortSignal;
-  readonly logger?: Pick<BaseLogger, 'warn'>;
+  /** Of all subscriptions: an outage drops them together. Left out: they drop silently. */
+  readonly trouble?: Trouble;
   readonly head: () => Promise<Position | null>;
 }
 
@@ -105,7 +108,7 @@ export async function* follow(
   filter: EventFilter,
   signal: AbortSignal | undefined,
 ): AsyncIterable<EventBatch> {
-  const { lane, closing, logger } = following;
+  const { lane, closing, trouble } = following;
   const ended = signal ? AbortSignal.any([signal, closing]) : closing;
   let position = from ?? START_OF_LOG;
   let live = false;
@@ -119,6 +122,7 @@ export async function* follow(
         position = batch.position;
         live = batch.live;
         failures = 0;
+        trouble?.recovered();
         yield batch;
         if (signal?.aborted) return;
       }
@@ -126,7 +130,8 @@ export async function* follow(
       if (error instanceof RangeError || signal?.aborted) throw error;
       assertOpen(closing);
       lane.failed(client, error);
-      logger?.warn({ err: error, position }, 'a subscription was dropped; it is taken up again from its position');
+      // One that only dropped, as a slow reader's does, is resumed at once and no news.
+      if (failures >= DROPS_TO_TELL) trouble?.failed(unreachable('subscriptions', error), 'subscriptions are down');
     }
     await pause(backOff(failures++, PAUSES), ended);
   }

@@ -1,5 +1,5 @@
 /** Opens the event log on EventStoreDB. */
-import type { BaseLogger } from 'pino';
+import type { TroubleLogger } from '../../trouble.ts';
 import type { EventLog } from '../event-log.ts';
 import { readConnectionString } from './connection-string.ts';
 import { EventStoreEventLog } from './event-log.ts';
@@ -8,7 +8,7 @@ import { EventStoreEventLog } from './event-log.ts';
  * @throws InvalidConnectionString
  * @throws StorageFailure if nobody answers, or the credentials are refused
  */
-export async function openEventStore(url: string, logger?: Pick<BaseLogger, 'warn'>): Promise<EventLog> {
+export async function openEventStore(url: string, logger?: TroubleLogger): Promise<EventLog> {
   const log = new EventStoreEventLog(readConnectionString(url), logger);
   try {
     await log.check();
