@@ -16,7 +16,8 @@ const HINTS = {
     'Stop the service with SIGTERM, put the files that belong together back in DATA_DIR (each .sqlite with its own -wal), and start it. Do not delete a -wal: it may hold recorded payments. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
-  storage_denied: 'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do.',
+  storage_denied:
+    'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: README, “Rights in EventStoreDB”, says how to grant it.',
   storage_unavailable: 'Check that the storage can be reached, then repeat the write unchanged.',
 } as const;
 

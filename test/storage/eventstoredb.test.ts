@@ -144,9 +144,9 @@ describe('filters of EventStoreDB', () => {
 
 describe('failures of EventStoreDB', () => {
   it('are final only where no repetition would help', () => {
-    expect(finalError(new AccessDeniedError())).toMatchObject({ code: 'storage_denied' });
+    expect(finalError(new AccessDeniedError(), 'read $all')).toMatchObject({ code: 'storage_denied' });
     for (const passing of [new UnavailableError(), new NoAnswer('x'), new Error('Server Is Not Ready')]) {
-      expect(finalError(passing)).toBeNull();
+      expect(finalError(passing, 'read $all')).toBeNull();
     }
     const failure = unreachable('reading', new Error('connect ECONNREFUSED'));
     expect(failure).toMatchObject({ code: 'storage_unavailable', hint: expect.stringContaining('unchanged') });
@@ -157,7 +157,7 @@ describe('failures of EventStoreDB', () => {
     for (const refused of [new AccessDeniedError(), StreamDeletedError.fromStreamName('gone')]) {
       expect(finalAppendError(refused, append, true)).toMatchObject({ nothingWritten: true });
       expect(finalAppendError(refused, append, false)).toMatchObject({ nothingWritten: false });
-      expect(finalError(refused)).toMatchObject({ nothingWritten: false });
+      expect(finalError(refused, 'read streams')).toMatchObject({ nothingWritten: false });
     }
     expect(unreachable('appending', new UnavailableError()).nothingWritten).toBe(false);
   });

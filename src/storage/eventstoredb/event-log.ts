@@ -109,7 +109,7 @@ export class EventStoreEventLog implements EventLog {
     try {
       await readHeadOnce(this.#commands);
     } catch (error) {
-      throw finalError(error) ?? unreachable('it does not answer', error);
+      throw finalError(error, 'read $all') ?? unreachable('it does not answer', error);
     }
   }
 

@@ -10,6 +10,7 @@ import {
   UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
+import { status } from '@grpc/grpc-js';
 import { type Append, InvalidAppend, RevisionConflict } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 
@@ -31,15 +32,29 @@ export class SubscriptionDropped extends Error {
   }
 }
 
+/** What a user of the event store must be allowed to do, by what `$acl` calls it. */
+export type Right = 'read $all' | 'read streams' | 'append to streams';
+
+const GRANTED_BY: Readonly<Record<Right, string>> = {
+  'read $all': '$r in the ACL of $all',
+  'read streams': '$r in $userStreamAcl of $settings',
+  'append to streams': '$w in $userStreamAcl of $settings',
+};
+
 /**
  * The error that no repetition would change; null where the outcome is unknown or the store was not reached.
+ * @param right what was asked for
  * @param nothingWritten whether a write that is refused so has certainly left nothing behind
  */
-export function finalError(error: unknown, nothingWritten = false): Error | null {
+export function finalError(error: unknown, right: Right, nothingWritten = false): Error | null {
   if (error instanceof StorageFailure || error instanceof RangeError) return error;
   const options = { cause: error, nothingWritten };
   if (error instanceof AccessDeniedError) {
-    return new StorageFailure('storage_denied', 'the event store refuses these credentials', options);
+    const reason =
+      error.code === status.UNAUTHENTICATED
+        ? 'the event store does not accept the user or password of EVENTSTORE_URL'
+        : `the user of EVENTSTORE_URL may not ${right}: the event store grants it by ${GRANTED_BY[right]}`;
+    return new StorageFailure('storage_denied', reason, options);
   }
   if (error instanceof StreamDeletedError) {
     return new StorageFailure('storage_corrupt', `somebody has deleted stream ${error.streamName}`, options);
@@ -61,7 +76,7 @@ export function finalAppendError(error: unknown, { stream, expected }: Append, i
       `an append to ${stream} is over the limit of the event store, ${error.maxAppendSize} bytes`,
     );
   }
-  return finalError(error, isFirst);
+  return finalError(error, 'append to streams', isFirst);
 }
 
 /**

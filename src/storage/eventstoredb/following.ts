@@ -53,7 +53,7 @@ export async function* readUpTo(
       }
       return;
     } catch (error) {
-      const final = finalError(error);
+      const final = finalError(error, 'read $all');
       if (final) throw final;
       assertOpen(following.closing);
       if (performance.now() - progressAt > GIVE_UP_MS) throw unreachable('reading the log', error);
@@ -131,7 +131,9 @@ export async function* follow(
       assertOpen(closing);
       lane.failed(client, error);
       // One that only dropped, as a slow reader's does, is resumed at once and no news.
-      if (failures >= DROPS_TO_TELL) trouble?.failed(unreachable('subscriptions', error), 'subscriptions are down');
+      if (failures >= DROPS_TO_TELL) {
+        trouble?.failed(finalError(error, 'read $all') ?? unreachable('subscribing', error), 'subscriptions are down');
+      }
     }
     await pause(backOff(failures++, PAUSES), ended);
   }

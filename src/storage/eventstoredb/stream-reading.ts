@@ -10,7 +10,7 @@ import { pause } from '../../pause.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
-import { finalError, NoAnswer, unreachable } from './failures.ts';
+import { finalError, NoAnswer, type Right, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
 import { recordedEvent } from './recorded-events.ts';
 import { backOff } from './waiting.ts';
@@ -33,7 +33,7 @@ export async function readStream(
   { from = 0, limit }: ReadOptions = {},
 ): Promise<readonly RecordedEvent[]> {
   if (limit !== undefined && limit <= 0) return [];
-  return repeated(lane, closing, `reading ${stream}`, async (client) => {
+  return repeated(lane, closing, `reading ${stream}`, 'read streams', async (client) => {
     const events: RecordedEvent[] = [];
     const reading = client.readStream(stream, {
       fromRevision: BigInt(from),
@@ -79,7 +79,7 @@ export const readHeadOnce = (lane: Lane): Promise<Position | null> =>
   });
 
 export const readHead = (lane: Lane, closing: AbortSignal): Promise<Position | null> =>
-  repeated(lane, closing, READING_THE_HEAD, headOf);
+  repeated(lane, closing, READING_THE_HEAD, 'read $all', headOf);
 
 const READING_THE_HEAD = 'reading the head of the log';
 
@@ -88,6 +88,7 @@ async function repeated<Result>(
   lane: Lane,
   closing: AbortSignal,
   what: string,
+  right: Right,
   read: (client: EventStoreDBClient) => Promise<Result>,
 ): Promise<Result> {
   const giveUpAt = performance.now() + GIVE_UP_MS;
@@ -99,7 +100,7 @@ async function repeated<Result>(
         return read(client);
       });
     } catch (error) {
-      const final = finalError(error);
+      const final = finalError(error, right);
       if (final) throw final;
       if (used) lane.failed(used, error);
       const wait = backOff(attempt, PAUSES);
