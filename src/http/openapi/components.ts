@@ -38,6 +38,8 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   BatchQuery: batch.BatchQuery,
   BatchAnswer: batch.BatchAnswer,
   BatchResult: batch.BatchResult,
+  BatchSuccess: batch.BatchSuccess,
+  BatchFailure: batch.BatchFailure,
   KeysAnswer: wallet.KeysAnswer,
   RotationAnswer: wallet.RotationAnswer,
   DeliveriesAnswer: wallet.DeliveriesAnswer,

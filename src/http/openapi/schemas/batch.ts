@@ -42,11 +42,10 @@ const FailedQuery = z.object({
   }),
 });
 
-export const BatchResult = z
-  .union([
-    z.object({ ...ECHO, status: z.literal('success'), response: CaseAnswer }),
-    z.object({ ...ECHO, status: z.literal('error'), error: FailedQuery }),
-  ])
-  .describe('In the order of the queries.');
+export const BatchSuccess = z.object({ ...ECHO, status: z.literal('success'), response: CaseAnswer });
+export const BatchFailure = z.object({ ...ECHO, status: z.literal('error'), error: FailedQuery });
+
+/** Both variants are named components: generators of clients lose the type of one that is written in place. */
+export const BatchResult = z.union([BatchSuccess, BatchFailure]).describe('In the order of the queries.');
 
 export const BatchAnswer = z.object({ meta: BatchMeta, results: z.array(BatchResult) });
