@@ -22,7 +22,10 @@ function explain(error) {
   if (error.code === 'ERR_MODULE_NOT_FOUND') return 'the program is not built. Run: npm run build';
   const driver = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20';
   if (error.code === 'MODULE_NOT_FOUND') {
-    return `${driver}, the SQLite driver for Node ${node}, is not installed. Run with this version of Node: npm ci`;
+    // npm leaves an optional package out without an error where it does not compile.
+    const needs =
+      driver === 'better-sqlite3' ? '' : ' It is compiled during the installation by a C++ compiler and python3.';
+    return `${driver}, the SQLite driver for Node ${node}, is not installed.${needs} Run with this version of Node: npm ci`;
   }
   const build =
     driver === 'better-sqlite3' ? 'npm explore better-sqlite3 -- npm run build-release' : `npm rebuild ${driver}`;
