@@ -33,7 +33,7 @@ describe('the reasons of payment_rejected', () => {
   it('are an enumeration of the OpenAPI document that may grow', () => {
     // biome-ignore lint/suspicious/noExplicitAny: a document is read as it comes
     const { schemas } = openApiDocument('https://dockets.example').components as any;
-    const { reason } = schemas.PaymentRejectedError.properties.error.properties.details.properties;
+    const { reason } = schemas.PaymentRejected.properties.details.properties;
     expect(reason.anyOf).toEqual([{ type: 'string', enum: REASONS }, { type: 'string' }]);
   });
   it('each have a hint; that of a guard offers a transfer of one’s own', () => {

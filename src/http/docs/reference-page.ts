@@ -8,7 +8,7 @@ import { OPERATIONS } from '../openapi/operations.ts';
 import { PARAMETERS, REQUEST_HEADERS } from '../parameters/described-parameters.ts';
 
 /** Schemas that are answers to nobody's question: the errors page says what they hold. */
-const ELSEWHERE = /Error$|^V1|PaymentRequired/;
+const ELSEWHERE = /Error$|^V1|PaymentRe(quired|jected)|SettlementFailed/;
 
 /** Markdown. */
 export function referenceText(publicUrl: string): string {
@@ -102,7 +102,7 @@ function schemas(): string {
     .map(([name, schema]) => {
       const parts = [`### ${name} {#${anchorOf(name)}}`, String(schema.description ?? '')];
       const alternatives = (schema.anyOf as readonly JsonObject[] | undefined) ?? [schema];
-      for (const each of alternatives) parts.push(fieldsOf(each));
+      for (const each of alternatives) parts.push(each.$ref === undefined ? fieldsOf(each) : `- ${typeOf(each)}`);
       return parts.filter((part) => part !== '').join('\n\n');
     })
     .join('\n\n');

@@ -7,6 +7,7 @@ import { componentSchemas, inlineSchema, refTo } from './components.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import type { Operation, OtherParameter } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
+import { referenced } from './referenced.ts';
 import { ONE_OR_SEVERAL, responsesOf } from './responses.ts';
 import { CallbackEnvelope } from './schemas/wallet.ts';
 
@@ -58,6 +59,7 @@ export function openApiDocument(publicUrl: string): JsonObject {
   for (const operation of OPERATIONS) {
     paths.set(operation.path, { ...paths.get(operation.path), [operation.method]: operationObject(operation) });
   }
+  const operations = { paths: Object.fromEntries(paths), webhooks: { case_query_complete: { post: CALLBACK } } };
   return {
     openapi: '3.1.1',
     info: {
@@ -65,17 +67,16 @@ export function openApiDocument(publicUrl: string): JsonObject {
       version: API_VERSION,
       summary: 'US and Canadian court dockets, and what is new in them',
       description: DESCRIPTION,
+      contact: { name: 'Docket Monitor', url: `${publicUrl}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     externalDocs: { url: `${publicUrl}/docs`, description: 'Guides, reference and errors' },
     servers: [{ url: publicUrl }],
     tags: TAGS.map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(paths),
-    webhooks: { case_query_complete: { post: CALLBACK } },
+    ...operations,
     components: {
-      schemas: componentSchemas(),
-      headers: { ...RESPONSE_HEADERS },
+      ...referenced(operations, { schemas: componentSchemas(), headers: RESPONSE_HEADERS }),
       securitySchemes: SECURITY_SCHEMES,
     },
   };

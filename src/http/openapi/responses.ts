@@ -66,6 +66,7 @@ function refusal(operation: Operation, status: number, codes: readonly ErrorCode
   const description = codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].message}`).join('\n\n');
   const headers: readonly ResponseHeaderName[] = [
     ...(terms ? TERMS : []),
+    ...(status === 405 ? (['Allow'] as const) : []),
     ...(COME_BACK.has(status) ? (['Retry-After'] as const) : []),
     ...(isV1(operation) ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
   ];

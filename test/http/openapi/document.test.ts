@@ -12,4 +12,28 @@ describe('the OpenAPI document', () => {
       expect(schemas).toContain(name);
     }
   });
+
+  it('has no component that nothing refers to', () => {
+    const everything = JSON.stringify(written);
+    for (const kind of ['schemas', 'headers']) {
+      const names = Object.keys(written.components[kind]);
+      const unused = names.filter((name) => !everything.includes(`"#/components/${kind}/${name}"`));
+      expect([kind, names.length > 10, unused]).toEqual([kind, true, []]);
+    }
+  });
+
+  it('names both entries of a batch, and tells them apart by their status', () => {
+    const { BatchResult } = written.components.schemas;
+    const [success, failure] = ['#/components/schemas/BatchSuccess', '#/components/schemas/BatchFailure'];
+    expect(BatchResult.anyOf).toEqual([{ $ref: success }, { $ref: failure }]);
+    expect(BatchResult.discriminator).toEqual({ propertyName: 'status', mapping: { success, error: failure } });
+  });
+
+  it('describes every operation', () => {
+    for (const [path, item] of Object.entries<Record<string, { description?: string }>>(written.paths)) {
+      for (const [method, { description }] of Object.entries(item)) {
+        expect([path, method, Boolean(description)]).toEqual([path, method, true]);
+      }
+    }
+  });
 });

@@ -80,13 +80,13 @@ export const mcpOperation: Operation = {
   errors: [...ANYWHERE, 'unsupported_media_type', 'method_not_allowed'],
 };
 
-const page = (path: string, id: string, summary: string, type: string): Operation => ({
+const page = (path: string, id: string, summary: string, type: string, description: string): Operation => ({
   method: 'get',
   path,
   id,
   tag: 'Documentation',
   summary,
-  description: '',
+  description,
   price: null,
   success: { description: summary, headers: ['ETag'], content: { type } },
   cached: true,
@@ -94,13 +94,43 @@ const page = (path: string, id: string, summary: string, type: string): Operatio
 });
 
 export const DOCUMENTATION: readonly Operation[] = [
-  page('/openapi.json', 'getOpenApi', 'This document', 'application/json'),
-  page('/docs', 'getDocs', 'The documentation, for people', 'text/html'),
+  page(
+    '/openapi.json',
+    'getOpenApi',
+    'This document',
+    'application/json',
+    'OpenAPI 3.1, written from the tables that check requests.',
+  ),
+  page(
+    '/docs',
+    'getDocs',
+    'The documentation, for people',
+    'text/html',
+    'Guides and reference as one page. With `Accept: text/markdown` the same text as Markdown.',
+  ),
   {
-    ...page('/docs/{page}', 'getDocsPage', 'One page of it; with `.md` at the end its Markdown', 'text/html'),
+    ...page(
+      '/docs/{page}',
+      'getDocsPage',
+      'One page of it; with `.md` at the end its Markdown',
+      'text/html',
+      'One guide, the reference or the errors. With `Accept: text/markdown` the same text as Markdown.',
+    ),
     inPath: { page: 'Name of the page.' },
     errors: [...ANYWHERE, 'endpoint_not_found'],
   },
-  page('/llms.txt', 'getLlmsTxt', 'What a model needs to begin', 'text/plain'),
-  page('/.well-known/x402', 'getWellKnownX402', 'What is sold here, for crawlers of x402', 'application/json'),
+  page(
+    '/llms.txt',
+    'getLlmsTxt',
+    'What a model needs to begin',
+    'text/plain',
+    'A summary of the service with links to the guides, as plain text.',
+  ),
+  page(
+    '/.well-known/x402',
+    'getWellKnownX402',
+    'What is sold here, for crawlers of x402',
+    'application/json',
+    'Each paid endpoint with its terms of payment.',
+  ),
 ];

@@ -46,6 +46,12 @@ export const BatchSuccess = z.object({ ...ECHO, status: z.literal('success'), re
 export const BatchFailure = z.object({ ...ECHO, status: z.literal('error'), error: FailedQuery });
 
 /** Both variants are named components: generators of clients lose the type of one that is written in place. */
-export const BatchResult = z.union([BatchSuccess, BatchFailure]).describe('In the order of the queries.');
+export const BatchResult = z.union([BatchSuccess, BatchFailure]).meta({
+  description: 'In the order of the queries.',
+  discriminator: {
+    propertyName: 'status',
+    mapping: { success: '#/components/schemas/BatchSuccess', error: '#/components/schemas/BatchFailure' },
+  },
+});
 
 export const BatchAnswer = z.object({ meta: BatchMeta, results: z.array(BatchResult) });

@@ -118,6 +118,7 @@ const TERMS_OF_V1 = {
   accepts: z.array(PaymentRequirementsV1).min(1).max(1).describe('The terms as x402 v1 has them.'),
 };
 
+/** Named components: a client tells them apart by their `code`. */
 const asksForPayment = z.union([
   ERROR_OBJECTS.payment_required,
   ERROR_OBJECTS.payment_rejected,
