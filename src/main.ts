@@ -26,6 +26,7 @@ import { openFiles } from './open-files.ts';
 import { openStorage } from './open-storage.ts';
 import { openPaymentChain } from './payment-chain.ts';
 import { startPaymentRole } from './payment-role.ts';
+import { startRemasking } from './processes/remasking.ts';
 import { cases } from './projections/cases.ts';
 import { courtRecords } from './projections/court-records.ts';
 import { deliveries } from './projections/deliveries.ts';
@@ -91,6 +92,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const runner = createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
   await runner.start();
   undo.add(() => runner.stop());
+
+  const remasking = startRemasking({ ...storage, clock, logger });
+  undo.add(() => remasking.stop());
 
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger }, config, startContext());
   const keyCalls = createKeyCalls({ log: storage.log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });

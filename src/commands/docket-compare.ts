@@ -1,5 +1,6 @@
 /** What a snapshot says that a docket does not know yet. Pure; no times are given here. */
 
+import type { Country } from '../courts/court.ts';
 import { classifyFiling } from '../dockets/classify.ts';
 import {
   contentOfEntry,
@@ -8,8 +9,10 @@ import {
   REDACTED_FILING,
   servedText,
 } from '../dockets/filing-content.ts';
+import { sameUnderMasks, sameValueUnderMasks, withKnownMasks } from '../dockets/masked-text.ts';
 import { matchEntries } from '../dockets/match.ts';
 import type { Matchable } from '../dockets/match-item.ts';
+import { maskDetails, maskFiling } from '../dockets/remask.ts';
 import type { DocketHeader, DocketSnapshot, SnapshotEntry } from '../dockets/snapshot.ts';
 import { isSameReport } from '../dockets/text.ts';
 import { canonicalJson } from '../events/canonical-json.ts';
@@ -96,10 +99,10 @@ export function compareSnapshot(
     }
     const other = known[otherOf.get(position ?? -1) ?? -1];
     const twin = other && !other.withdrawn ? other : null;
-    const revision = revise(filing, content, twin, twin && contentOf(twin), entry, outdated);
+    const revision = revise(filing, content, twin, twin && contentOf(twin), entry, outdated, snapshot.court.country);
     if (twin) merged.push(earlierFirst(filing, twin));
     if (revision) revisions.push(revision);
-    else unchanged++;
+    if (!revision || isMaskingOnly(revision)) unchanged++;
   }
   return {
     unseen,
@@ -141,7 +144,7 @@ const isStale = (state: DocketState, knownAt: Instant, askedAt: Instant): boolea
   askedAt < knownAt || (state.lastCompleteAskedAt !== null && askedAt < state.lastCompleteAskedAt);
 
 const hidesText = (content: FilingContent, entry: SnapshotEntry): boolean =>
-  content.description !== '' && entry.description !== content.description;
+  content.description !== '' && !sameUnderMasks(content.description, entry.description);
 
 function earlierFirst(a: FilingState, b: FilingState): { kept: FilingState; merged: FilingState } {
   return a.recorded.availableAt <= b.recorded.availableAt ? { kept: a, merged: b } : { kept: b, merged: a };
@@ -158,16 +161,17 @@ function revise(
   twinContent: FilingContent | null,
   entry: SnapshotEntry,
   stale: boolean,
+  country: Country,
 ): Revision | null {
   const base = twin ? earlierFirst(filing, twin).kept.recorded : filing.recorded;
   const whole = twin && twinContent ? fillIn(filing.recorded, twin.recorded) : filing.recorded;
   const wholeContent = twinContent ? mergeContent(content, twinContent, true) : content;
-  const nextContent = mergeContent(wholeContent, contentOfEntry(entry), stale);
+  const nextContent = mergeContent(wholeContent, withKnownMasks(wholeContent, contentOfEntry(entry)), stale);
   const next = nextRecorded(
     whole,
     entry,
     stale || isPoorer(wholeContent, entry),
-    servedText(wholeContent) !== servedText(nextContent),
+    !sameUnderMasks(servedText(wholeContent), servedText(nextContent)),
     nextContent,
   );
   const recorded = { ...next, filingId: base.filingId, availableAt: base.availableAt, backfilled: base.backfilled };
@@ -176,7 +180,8 @@ function revise(
   if (changed.length === 0 && !twin) return null;
   return {
     filing: recorded,
-    content: nextContent,
+    // What older rules masked is not stored again as it is.
+    content: maskFiling(nextContent, country),
     changed: changed.length === 0 ? ['merged'] : changed,
     visible: twin !== null || changed.some((field) => !UNSERVED.has(field)),
   };
@@ -259,7 +264,13 @@ function mergeContent(known: FilingContent, said: FilingContent, stale: boolean)
 }
 
 /** Fields of a filing that tell filings apart and are not served. */
-const UNSERVED: ReadonlySet<string> = new Set(['date_entered', 'short_description', 'source_ids']);
+const UNSERVED: ReadonlySet<string> = new Set(['date_entered', 'short_description', 'source_ids', 'masking']);
+
+/** Fields whose texts are masked: what differs in marks alone is not changed. */
+const MASKED: ReadonlySet<string> = new Set(['description', 'short_description', 'filed_by', 'attachments']);
+
+/** Whether a revision shows or hides more of the same texts and says nothing else. */
+export const isMaskingOnly = ({ changed }: Revision): boolean => changed.every((field) => field === 'masking');
 
 function changes(
   before: RecordedFiling,
@@ -282,7 +293,9 @@ function changes(
     ['external_url', contentBefore.externalUrl, contentAfter.externalUrl],
     ['attachments', contentBefore.attachments as unknown as Json, contentAfter.attachments as unknown as Json],
   ];
-  return compared.filter(([, a, b]) => canonicalJson(a) !== canonicalJson(b)).map(([field]) => field);
+  const differing = compared.filter(([, a, b]) => canonicalJson(a) !== canonicalJson(b));
+  const fields = differing.map(([field, a, b]) => (MASKED.has(field) && sameValueUnderMasks(a, b) ? 'masking' : field));
+  return [...new Set(fields)];
 }
 
 function changedDetails(
@@ -303,7 +316,7 @@ function changedDetails(
     parties: list(known?.parties ?? [], snapshot.parties),
     crossReferences: list(known?.crossReferences ?? [], snapshot.crossReferences),
   };
-  return known && equal(known, next) ? null : next;
+  return known && equal(known, next) ? null : maskDetails(next);
 }
 
 function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): DocketHeader {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { classifyFiling } from '../dockets/classify.ts';
 import { endOfDay } from '../dockets/court-time.ts';
 import { contentOfEntry, detailsBlob, type FilingContent, filingsBlob, servedText } from '../dockets/filing-content.ts';
+import { MASKING_VERSION } from '../dockets/mask.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../dockets/snapshot.ts';
 import {
   BaselineCompleted,
@@ -85,7 +86,7 @@ export function decideSnapshot(
   if (details) {
     drafts.push({
       content: detailsBlob(details),
-      event: (content) => DocketDetailsChanged.of({ askedAt, content }),
+      event: (content) => DocketDetailsChanged.of({ askedAt, content, masking: MASKING_VERSION }),
     });
   }
 
@@ -110,7 +111,15 @@ export function decideSnapshot(
     const revisedAt = visible ? nextTime() : null;
     drafts.push({
       content: filingsBlob(new Map([[filing.filingId, content]])),
-      event: (name) => FilingRevised.of({ askedAt, content: name, revisedAt, changed: [...changed], filing }),
+      event: (name) =>
+        FilingRevised.of({
+          askedAt,
+          content: name,
+          masking: MASKING_VERSION,
+          revisedAt,
+          changed: [...changed],
+          filing,
+        }),
     });
   }
   for (const filingId of comparison.sealed) {
@@ -259,6 +268,6 @@ function recordingOf(chunk: readonly Recording[], askedAt: Instant, baseline: bo
   const filings = chunk.map(({ filing }) => filing);
   return {
     content: filingsBlob(new Map(chunk.map(({ filing, content }) => [filing.filingId, content]))),
-    event: (content) => FilingsRecorded.of({ askedAt, content, baseline, filings }),
+    event: (content) => FilingsRecorded.of({ askedAt, content, masking: MASKING_VERSION, baseline, filings }),
   };
 }

@@ -18,7 +18,7 @@ import {
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
 import { docketStreamOf } from './docket-alias.ts';
 import { appendUntilKnown, clearPending, endPending, type IngestPorts, waitUntilVisible } from './docket-clock.ts';
-import { type Comparison, compareSnapshot } from './docket-compare.ts';
+import { type Comparison, compareSnapshot, isMaskingOnly } from './docket-compare.ts';
 import { type DocketDraft, decideSnapshot, isBaseline, meetsCallers, needsClock } from './docket-decide.ts';
 import { type LoadedDocket, loadDocket } from './docket-load.ts';
 
@@ -251,7 +251,7 @@ function reportOf(
     opened: !state.opened,
     baselineFilings: recorded(true),
     newFilings: recorded(false),
-    revised: comparison.revisions.length,
+    revised: comparison.revisions.filter((revision) => !isMaskingOnly(revision)).length,
     merged: comparison.merges.length,
     sealed: comparison.sealed.length,
     unchanged: comparison.unchanged,

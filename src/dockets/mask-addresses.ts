@@ -36,7 +36,8 @@ const SMALL_WORD =
   '(?:of|de|del|du|la|las|los|el|the|apt|apartment|suite|ste|unit|floor|fl|room|rm|lot|bldg|building|space|box|no|north|south|east|west|street|st|avenue|ave|road|rd|drive|dr|lane|ln|court|ct|way|blvd|rue|boul|boulevard|chemin|calle|bureau|app)';
 const PART = `${STOP}(?:#? ?(?!\\d{6})[A-ZÀ-Þ\\d][\\p{L}\\d.'’/#-]{0,25}|[dDlL]['’][\\p{L}]{1,25}|${SMALL_WORD}\\.?(?![\\p{L}\\d]))`;
 const FIRST_PART = `${STOP}(?:(?!\\d{1,6}[A-Z]?(?![\\p{L}\\d]))[A-ZÀ-Þ\\d][\\p{L}\\d.'’/-]{0,25}|rue|boulevard|boul|chemin|avenue|calle|[dDlL]['’][\\p{L}]{1,25})`;
-const ANCHORED_TAIL = `(?:,? {1,2}${PART}){0,11}?,? {1,2}${PLACE}`;
+const tail = (place: string): string => `(?:,? {1,2}${PART}){0,11}?,? {1,2}${place}`;
+const ANCHORED_TAIL = tail(PLACE);
 
 /** A date's day and a number after these is no house. */
 const NOT_A_HOUSE =
@@ -83,6 +84,12 @@ const LEAD =
 const P_O_BOX =
   '(?:P\\.? ?O\\.?,? ?(?:B(?:ox|OX)|Drawer|DRAWER)|p\\.?o\\.? box|POB|(?:[Pp]ost [Oo]ffice|POST OFFICE) (?:[Bb]ox|BOX|[Dd]rawer)|[Ll]ock ?[Bb]ox|PMB|[Cc]aller (?:[Bb]ox|[Ss]ervice)|[Aa]partado(?: [Pp]ostal)?)';
 
+const anchoredHouse = (end: string): RegExp =>
+  new RegExp(
+    `(?:[NSEW]?\\d)(?<=(?<![\\p{L}\\d$/.#-]|\\d[:,])${NOT_A_HOUSE}(?:[NSEW]?\\d))${HOUSE},? {1,2}${FIRST_PART}${end}`,
+    'gu',
+  );
+
 export const ADDRESS_RULES: readonly MaskRule[] = [
   {
     sign: PLACE_SIGN,
@@ -110,10 +117,7 @@ export const ADDRESS_RULES: readonly MaskRule[] = [
   },
   {
     sign: PLACE_SIGN,
-    pattern: new RegExp(
-      `(?:[NSEW]?\\d)(?<=(?<![\\p{L}\\d$/.#-]|\\d[:,])${NOT_A_HOUSE}(?:[NSEW]?\\d))${HOUSE},? {1,2}${FIRST_PART}${ANCHORED_TAIL}`,
-      'gu',
-    ),
+    pattern: anchoredHouse(ANCHORED_TAIL),
     replacement: ADDRESS_REMOVED,
   },
   {
@@ -154,6 +158,19 @@ export const ADDRESS_RULES: readonly MaskRule[] = [
     sign: / \[address removed\]/,
     pattern:
       /(?<![\p{L}\d])(?:[Ss]uite|SUITE|[Ss]te|STE|[Uu]nit|UNIT|[Aa]pt|APT|[Aa]partment|[Rr]oom|[Bb]ureau|c\/o)\.? ?#?[\p{L}\d-]{1,8},? \[address removed\]/gu,
+    replacement: ADDRESS_REMOVED,
+  },
+];
+
+/** What rules of before left of an address of which they removed the city: read in stored content alone. */
+export const REMNANT_RULES: readonly MaskRule[] = [
+  { sign: / \[address removed\]/, pattern: anchoredHouse(tail('\\[address removed\\]')), replacement: ADDRESS_REMOVED },
+  {
+    sign: / \[address removed\]/,
+    pattern: new RegExp(
+      `(?<![\\p{L}\\d])(?:${NUMBERED_LEAD}|${LEAD})\\.?,? ?(?=[A-ZÀ-Þ#\\d])${PART}${tail('\\[address removed\\]')}`,
+      'gu',
+    ),
     replacement: ADDRESS_REMOVED,
   },
 ];

@@ -3,7 +3,7 @@
  * repetition in the rules is bounded, so that the time grows with the length of the text and never faster.
  */
 import type { Country } from '../courts/court.ts';
-import { ADDRESS_RULES } from './mask-addresses.ts';
+import { ADDRESS_RULES, REMNANT_RULES } from './mask-addresses.ts';
 import { CANADIAN_ADDRESSES, CANADIAN_NUMBERS, CANADIAN_PLACES } from './mask-french.ts';
 import { NUMBER_RULES } from './mask-numbers.ts';
 import { ADDRESS_REMOVED, type MaskRule } from './mask-rule.ts';
@@ -33,6 +33,10 @@ function apply(chosen: readonly MaskRule[], text: string): string {
  * @param country of the court: French forms of an address are ordinary text outside Canada
  */
 export const maskPersonalDetails = (text: string, country: Country): string => apply(RULES[country], text);
+
+/** As `maskPersonalDetails`, for a text that rules of before have masked: they may have left the half of an address. */
+export const maskStoredText = (text: string, country: Country): string =>
+  apply(RULES[country], apply(REMNANT_RULES, text));
 
 /** Longest detail that is found whole where a text is cut. */
 const LONGEST_DETAIL = 300;

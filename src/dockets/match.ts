@@ -3,6 +3,7 @@
  * source ids; number and text; for unnumbered ones the day filed and the text without what clerks add; and, where one
  * side has no text yet, what remains. Two ids of one kind that differ mean two filings, whatever else is equal.
  */
+import { hasMark, sameUnderMasks } from './masked-text.ts';
 import { differ, groupBy, type Item, type Matchable, nearEnough, type Pair, toItem } from './match-item.ts';
 import { type MatchRules, NO_RULES, pairTextless } from './match-textless.ts';
 
@@ -49,6 +50,7 @@ export function matchEntries(
   sameKey(({ number, text }) => number !== null && text && `${number}\n${text}`);
   sameKey(({ number, text, day, entered }) => number === null && text && day && `${day}\n${entered}\n${text}`);
   sameKey(({ number, text, day }) => number === null && text && day && `${day}\n${text}`);
+  pairByMaskedText(free(), open(), taken, pair);
   pairByText(free(), open(), taken, pair);
   pairTextless({ filings, incoming, free, open, taken, pair, whole, rules });
   pairRedacted(free(), open(), taken, pair);
@@ -133,6 +135,27 @@ function pairByText(filings: readonly Item[], entries: readonly Item[], taken: S
           !taken.has(candidate.index) &&
           (candidate.number === null || entry.number === null) &&
           !differ(candidate, entry),
+      );
+    if (filing) pair(filing, entry);
+  }
+}
+
+/** One text under two versions of the masking rules. */
+function pairByMaskedText(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
+  const marked = new Set([...filings, ...entries].filter(({ text }) => hasMark(text)));
+  if (marked.size === 0) return;
+  const place = ({ number, day }: Item): string[] => [`${number}\n${day}`];
+  const byPlace = groupBy(filings, place);
+  for (const entry of entries) {
+    const filing = byPlace
+      .get(place(entry)[0] ?? '')
+      ?.slice(0, LOOKED_AT)
+      .find(
+        (candidate) =>
+          !taken.has(candidate.index) &&
+          (marked.has(candidate) || marked.has(entry)) &&
+          !differ(candidate, entry) &&
+          sameUnderMasks(candidate.text, entry.text),
       );
     if (filing) pair(filing, entry);
   }

@@ -13,6 +13,8 @@ export const ContentRedacted = event(
     revision: z.int(),
     filingIds: z.array(z.string()),
     reason: z.string(),
+    /** Version of the masking rules that the replacement was made by; absent where the reason is another. */
+    masking: z.int().positive().optional(),
   }),
 );
 

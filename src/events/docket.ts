@@ -7,6 +7,8 @@ import { Instant } from '../instant.ts';
 import { type EventOf, event } from './event.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+/** Version of the rules that masked the content; absent in events from before there was more than one. */
+const Masking = z.int().positive().optional();
 const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 
 /**
@@ -47,7 +49,7 @@ export const DocketChecked = event(
 export const DocketDetailsChanged = event(
   'DocketDetailsChanged',
   1,
-  z.strictObject({ askedAt: Instant, content: Sha256 }),
+  z.strictObject({ askedAt: Instant, content: Sha256, masking: Masking }),
 );
 
 /** What proves order, identity and time of one filing. */
@@ -72,7 +74,13 @@ export type RecordedFiling = z.infer<typeof RecordedFiling>;
 export const FilingsRecorded = event(
   'FilingsRecorded',
   1,
-  z.strictObject({ askedAt: Instant, content: Sha256, baseline: z.boolean(), filings: z.array(RecordedFiling).min(1) }),
+  z.strictObject({
+    askedAt: Instant,
+    content: Sha256,
+    masking: Masking,
+    baseline: z.boolean(),
+    filings: z.array(RecordedFiling).min(1),
+  }),
 );
 
 /** The first complete snapshot of the docket is recorded whole. */
@@ -92,6 +100,7 @@ export const FilingRevised = event(
     /** Null where nothing changed that is served, only what the source calls the filing. */
     revisedAt: Instant.nullable(),
     changed: z.array(z.string()).min(1),
+    masking: Masking,
     filing: RecordedFiling,
   }),
 );

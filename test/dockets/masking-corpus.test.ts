@@ -19,14 +19,11 @@ describe('masking on the labelled corpus', () => {
     expect(Math.abs(half('tune').length - half('held-out').length)).toBeLessThanOrEqual(1);
   });
 
-  it.each(['tune', 'held-out'])(
-    'hides 99 %% of the details of the %s half, and 98 %% of what it removes is one',
-    (split) => {
-      const { recall, precision } = scoreMasking(half(split), maskPersonalDetails);
-      expect(recall).toBeGreaterThanOrEqual(0.99);
-      expect(precision).toBeGreaterThanOrEqual(0.98);
-    },
-  );
+  it.each(['tune', 'held-out'])('reaches the targets of recall and precision on the %s half', (split) => {
+    const { recall, precision } = scoreMasking(half(split), maskPersonalDetails);
+    expect(recall).toBeGreaterThanOrEqual(0.99);
+    expect(precision).toBeGreaterThanOrEqual(0.98);
+  });
 
   it('changes nothing that is masked already', () => {
     const twice = corpus.filter(({ text, country }) => {

@@ -1,0 +1,239 @@
+/**
+ * Masks stored content again when the rules have changed: content that the log names and that was masked by older rules
+ * is replaced by record (`ContentRedacted`), as a court's order would have it. No filing is new or updated by that.
+ *
+ * Safe to kill anywhere and to run on several nodes at once. The replacement is stored first, then recorded, then the
+ * old content is removed; a start that finds a recorded redaction whose content is still there removes it.
+ */
+import type { Logger } from 'pino';
+import { appendUntilKnown } from '../commands/append-until-known.ts';
+import { findCourt } from '../courts/registry.ts';
+import { MASKING_VERSION } from '../dockets/mask.ts';
+import { remaskBlob } from '../dockets/remask.ts';
+import { decodeEvent } from '../events/codec.ts';
+import { ContentRedacted, contentStream } from '../events/content.ts';
+import { DocketDetailsChanged, type DocketEvent, FilingRevised, FilingsRecorded } from '../events/docket.ts';
+import { MASKING_SUBJECT, MaskingApplied, operatorStream } from '../events/operator.ts';
+import { type Clock, toInstant } from '../instant.ts';
+import { pause } from '../pause.ts';
+import {
+  type CommandContext,
+  type EventLog,
+  NO_STREAM,
+  type Position,
+  type RecordedEvent,
+  RevisionConflict,
+  type StreamHead,
+} from '../storage/event-log.ts';
+import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
+import { prepareAppend } from '../storage/prepare-append.ts';
+
+export interface RemaskingPorts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Version of the rules that stored content must have; that of the code. */
+  readonly version?: number;
+}
+
+type VersionedPorts = RemaskingPorts & { readonly version: number };
+
+export interface RemaskingReport {
+  /** Contents that were masked by older rules. */
+  readonly examined: number;
+  /** Contents in which today's rules hide more. */
+  readonly replaced: number;
+  readonly filings: number;
+  /** Contents that could not be read: the next start tries them again. */
+  readonly failed: number;
+}
+
+const CONTENT_TYPES = [FilingsRecorded.type, FilingRevised.type, DocketDetailsChanged.type];
+const PROGRESS_EVERY = 1_000;
+const RETRY_AFTER_MS = 10_000;
+
+type ContentEvent = Extract<
+  DocketEvent,
+  { readonly type: 'FilingsRecorded' | 'FilingRevised' | 'DocketDetailsChanged' }
+>;
+
+/** Masks again what older rules masked; resolves when all of it is done or the signal aborts. @throws what storage throws */
+export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal): Promise<RemaskingReport> {
+  const ports = { ...given, version: given.version ?? MASKING_VERSION };
+  const { version } = ports;
+  const report = { examined: 0, replaced: 0, filings: 0, failed: 0 };
+  const { log, logger } = ports;
+  const applied = await appliedMasking(log);
+  const from = applied.version >= version ? applied.position : null;
+  let position: Position | null = null;
+  let first = from === null;
+  for await (const batch of log.readAll(from, { by: 'types', types: CONTENT_TYPES })) {
+    for (const recorded of batch.events) {
+      if (signal?.aborted) return report;
+      const { data } = decodeEvent(recorded) as ContentEvent;
+      const current = (data.masking ?? 1) >= version;
+      // A log that begins with today's rules holds nothing older.
+      if (first && current) return report;
+      first = false;
+      if (current) continue;
+      report.examined++;
+      try {
+        const filings = await remaskOne(ports, recorded, data.content);
+        if (filings !== null) report.replaced++;
+        report.filings += filings ?? 0;
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== 'corrupt_payload') throw error;
+        report.failed++;
+        logger.error(
+          { blob: data.content, alarm: 'payload_damaged' },
+          'stored content is damaged and was not masked again',
+        );
+      }
+      if (report.examined % PROGRESS_EVERY === 0)
+        logger.info({ ...report, masking: version }, 'masking stored content again');
+    }
+    position = batch.position;
+  }
+  if (report.examined > 0 && report.failed === 0 && position !== null) {
+    await recordApplied(ports, applied.head, position, report);
+    logger.info({ ...report, masking: version }, 'stored content is masked by the current rules');
+  }
+  return report;
+}
+
+/** How many filings changed; null where nothing is newly hidden. */
+async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: BlobName): Promise<number | null> {
+  const { payloads, log, clock, version } = ports;
+  const bytes = await payloads.get(name);
+  if (bytes === null) return null;
+  const masked = remaskBlob(bytes, countryOf(recorded.stream));
+  if (masked === null) return null;
+  const stream = contentStream(name);
+  const history = await log.read(stream);
+  if (await finishRedaction(payloads, name, history)) return remaskOne(ports, recorded, name);
+  const replacement = await payloads.put('docket', masked.content);
+  const last = history.at(-1);
+  const redaction = ContentRedacted.of({
+    name,
+    replacement,
+    stream: recorded.stream,
+    revision: recorded.revision,
+    filingIds: [...masked.filingIds],
+    reason: `masking rules version ${version}`,
+    masking: version,
+  });
+  try {
+    await appendUntilKnown(
+      log,
+      prepareAppend({
+        stream,
+        head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+        events: [redaction],
+        context: contextOf(recorded, version),
+        recordedAt: toInstant(clock.now()),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    // Another node was first: its replacement stands, and ours is named by nothing.
+    await payloads.remove(replacement);
+    await finishRedaction(payloads, name, await log.read(stream));
+    return null;
+  }
+  await payloads.remove(name, replacement);
+  return masked.filingIds.length;
+}
+
+/** Removes what a recorded redaction replaced and a stop left in place. Whether there was anything to finish. */
+async function finishRedaction(
+  payloads: PayloadStore,
+  name: BlobName,
+  history: readonly RecordedEvent[],
+): Promise<boolean> {
+  const last = history.at(-1);
+  if (!last) return false;
+  const { data } = decodeEvent(last) as ReturnType<typeof ContentRedacted.of>;
+  const found = (await payloads.resolve([name])).get(name);
+  if (!found || found.replaced) return false;
+  await payloads.remove(name, data.replacement ?? undefined);
+  return true;
+}
+
+function countryOf(stream: string) {
+  const [, court = ''] = stream.split('-', 2);
+  return findCourt(court)?.country ?? 'US';
+}
+
+interface Applied {
+  readonly version: number;
+  readonly position: Position | null;
+  readonly head: StreamHead;
+}
+
+async function appliedMasking(log: EventLog): Promise<Applied> {
+  const last = (await log.read(operatorStream(MASKING_SUBJECT))).at(-1);
+  if (!last) return { version: 1, position: null, head: NO_STREAM };
+  const { data } = decodeEvent(last) as ReturnType<typeof MaskingApplied.of>;
+  return {
+    version: data.version,
+    position: data.through,
+    head: { revision: last.revision, hash: last.metadata.hash },
+  };
+}
+
+async function recordApplied(
+  { log, clock, version }: VersionedPorts,
+  head: StreamHead,
+  through: Position,
+  { examined, replaced, filings }: RemaskingReport,
+): Promise<void> {
+  const commandId = `masking-${version}-${through}`;
+  const context: CommandContext = {
+    commandId,
+    requestId: null,
+    correlationId: commandId,
+    causationId: null,
+    actor: 'remasking',
+  };
+  const events = [MaskingApplied.of({ version, through, examined, replaced, filings })];
+  const stream = operatorStream(MASKING_SUBJECT);
+  try {
+    await appendUntilKnown(log, prepareAppend({ stream, head, events, context, recordedAt: toInstant(clock.now()) }));
+  } catch (error) {
+    // Another node recorded the same.
+    if (!(error instanceof RevisionConflict)) throw error;
+  }
+}
+
+const contextOf = (recorded: RecordedEvent, version: number): CommandContext => ({
+  commandId: `masking-${version}-${recorded.id}`,
+  requestId: null,
+  correlationId: recorded.metadata.correlationId,
+  causationId: recorded.id,
+  actor: 'remasking',
+});
+
+/** Runs in the background of a service until all is done; a storage that fails is tried again. */
+export function startRemasking(ports: RemaskingPorts): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        await remaskContent(ports, stopping.signal);
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        ports.logger.warn({ err: error }, 'masking stored content again was interrupted; retrying');
+        await pause(RETRY_AFTER_MS, stopping.signal);
+      }
+    }
+  };
+  const done = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}

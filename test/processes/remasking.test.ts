@@ -1,0 +1,154 @@
+/** Stored content under new masking rules: replaced by record, with nothing new and nothing updated. */
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { MASKING_VERSION } from '../../src/dockets/mask.ts';
+import { remaskContent } from '../../src/processes/remasking.ts';
+import { bodyOf, openWorld, overriding, type World } from '../dockets/world.ts';
+
+const CASE = '1:24-cv-07301';
+const SECRETS = ['17 Alder Vista', '312-555-0143'];
+
+const docket = (first: string, second: string) => ({
+  court_id: 'dcd',
+  docket_number: CASE,
+  case_name: 'Beispiel v. Muster',
+  date_filed: '2024-02-01',
+  docket_entries: [
+    { document_number: '1', date_filed: '2024-02-01', date_entered: '2024-02-01', description: first },
+    { document_number: '2', date_filed: '2024-02-02', date_entered: '2024-02-02', description: second },
+  ],
+});
+const REPORT = docket(
+  'NOTICE re 17 Alder Vista, Yuma, Arizona 85364 by Defendant',
+  'LETTER from A. Muster, reachable at 312-555-0143, F.R.C.P. 4(f)',
+);
+
+/** What rules of before hid and what they did not: texts as they would lie in the store. */
+const STORED: readonly (readonly [string, string])[] = [
+  ['re [address removed] by', 're 17 Alder Vista, [address removed] by'],
+  ['at [telephone number removed], F.R.C.P. 4(f)', 'at 312-555-0143, F.R.[address removed](f)'],
+];
+
+let world: World;
+afterEach(() => world.close());
+
+const NEXT = MASKING_VERSION + 1;
+const portsOf = ({ storage, clock }: World) => ({
+  ...storage,
+  clock,
+  logger: pino({ level: 'silent' }),
+  version: NEXT,
+});
+
+/** Imports the report as if rules of before had masked it. */
+async function importedBefore(): Promise<void> {
+  world = await openWorld();
+  const { payloads } = world.storage;
+  const put = payloads.put.bind(payloads);
+  payloads.put = (kind, content) => {
+    const text = STORED.reduce((all, [now, then]) => all.replace(now, then), Buffer.from(content).toString('utf8'));
+    return put(kind, Buffer.from(text));
+  };
+  await world.ingest(REPORT);
+  payloads.put = put;
+  expect(JSON.stringify(await full())).toContain(SECRETS[0]);
+}
+
+const full = async (lastChecked: string | null = null) =>
+  bodyOf(await world.ask('dcd', CASE, { context: 'full', lastChecked }));
+
+async function projected(): Promise<void> {
+  const head = await world.storage.log.head();
+  if (head !== null) await world.ports.waitUntilProjected?.(head);
+}
+
+async function redactions() {
+  const found = [];
+  for await (const { events } of world.storage.log.readAll(null, { by: 'types', types: ['ContentRedacted'] })) {
+    found.push(...events);
+  }
+  return found;
+}
+
+describe('masking stored content again', () => {
+  it('hides what the new rules hide, by record, with no filing new or updated', async () => {
+    await importedBefore();
+    const before = await world.ask('dcd', CASE);
+    const report = await remaskContent(portsOf(world));
+    await projected();
+    expect(report).toMatchObject({ replaced: 1, filings: 2, failed: 0 });
+    const after = await full(before.queriedAt);
+    for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);
+    expect(after.delta).toMatchObject({ changed: false });
+    expect((await redactions()).map(({ data }) => data)).toMatchObject([
+      { reason: `masking rules version ${NEXT}`, masking: NEXT, filingIds: [expect.any(String), expect.any(String)] },
+    ]);
+  });
+
+  it('leaves no old content in the store, and a rebuilt answer is the same', async () => {
+    await importedBefore();
+    await remaskContent(portsOf(world));
+    const [redaction] = await redactions();
+    const resolved = (await world.storage.payloads.resolve([redaction!.data.name as string])).get(
+      redaction!.data.name as string,
+    );
+    expect(resolved?.replaced).toBe(true);
+    for (const secret of SECRETS) expect(resolved!.content.toString('utf8')).not.toContain(secret);
+  });
+
+  it('is done once: a second run records nothing', async () => {
+    await importedBefore();
+    await remaskContent(portsOf(world));
+    const head = await world.storage.log.head();
+    expect(await remaskContent(portsOf(world))).toMatchObject({ replaced: 0 });
+    expect(await world.storage.log.head()).toBe(head);
+  });
+
+  it('records nothing in a log that today’s rules wrote', async () => {
+    world = await openWorld();
+    await world.ingest(REPORT);
+    const head = await world.storage.log.head();
+    expect(await remaskContent({ ...portsOf(world), version: MASKING_VERSION })).toMatchObject({ examined: 0 });
+    expect(await world.storage.log.head()).toBe(head);
+  });
+
+  it('takes the same report again with 0 new and 0 revised, and shows again what was hidden wrongly', async () => {
+    await importedBefore();
+    const before = await world.ask('dcd', CASE);
+    await remaskContent(portsOf(world));
+    await projected();
+    expect(await world.ingest(REPORT)).toMatchObject({ newFilings: 0, revised: 0, unchanged: 2 });
+    await projected();
+    const now = await full(before.queriedAt);
+    expect(now.delta).toMatchObject({ changed: false });
+    expect(JSON.stringify(await full())).toContain('F.R.C.P. 4(f)');
+    for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);
+  });
+
+  it.each(['put', 'append', 'remove'] as const)('finishes after a stop at its %s', async (step) => {
+    await importedBefore();
+    const ports = portsOf(world);
+    const stop = async (): Promise<never> => {
+      throw new Error('killed');
+    };
+    const killed =
+      step === 'append'
+        ? { ...ports, log: overriding(ports.log, { append: stop }) }
+        : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
+    await expect(remaskContent(killed)).rejects.toThrow('killed');
+    expect(await remaskContent(ports)).toMatchObject({ failed: 0 });
+    await projected();
+    for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);
+    expect(await redactions()).toHaveLength(1);
+    const { name } = (await redactions())[0]!.data as { name: string };
+    expect((await ports.payloads.resolve([name])).get(name)?.replaced).toBe(true);
+  });
+
+  it('agrees between two nodes that do it at once', async () => {
+    await importedBefore();
+    await Promise.all([remaskContent(portsOf(world)), remaskContent(portsOf(world))]);
+    await projected();
+    expect(await redactions()).toHaveLength(1);
+    for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);
+  });
+});
