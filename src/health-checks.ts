@@ -1,8 +1,19 @@
 /** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
+import type { LogIdentity } from './commands/log-identity.ts';
 import type { SolanaNetwork } from './config.ts';
-import { type Advice, type Check, type Finding, NOMINAL, type PartHealth } from './http/health.ts';
+import { type Problem, problem } from './errors.ts';
+import {
+  type Advice,
+  type Check,
+  type Finding,
+  type Health,
+  NOMINAL,
+  type PartHealth,
+  STARTING,
+} from './http/health.ts';
+import { assertMadeFrom } from './identity/identify-log.ts';
 import type { Clock } from './instant.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
@@ -51,6 +62,8 @@ const whileItAnswers =
 
 export interface CheckedParts {
   readonly log: EventLog;
+  /** The log that the read models must be made from. */
+  readonly logIdentity: Pick<LogIdentity, 'logId'>;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
   readonly chain: Chain;
@@ -85,7 +98,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
   return {
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
-    read_store: whileItAnswers(parts.readStore),
+    read_store: whileItAnswers({ check: () => checkReadStore(parts) }),
     ...(freeBytes && { disk: async () => diskFinding(await freeBytes()) }),
     ...(openFiles && { open_files: async () => openFilesFinding(await openFiles()) }),
     chain: () => chainAnswers(parts),
@@ -94,6 +107,21 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     signing_keys: () => signingKeys(parts),
     callbacks: () => callbacks(parts),
   };
+}
+
+/** Read models, payloads and cells of another log must not be sold as those of this one. */
+async function checkReadStore({ readStore, logIdentity }: CheckedParts): Promise<void> {
+  await readStore.check();
+  assertMadeFrom(logIdentity, await readStore.logId());
+}
+
+/** Parts without which nothing may be charged, even where a purchase would not notice. */
+const NEEDED_TO_CHARGE = ['event_log', 'read_store'] as const;
+
+/** Why nothing may be charged at the moment. A part that has not been looked at yet forbids nothing. */
+export function closedFor(health: Health): Problem | null {
+  const down = NEEDED_TO_CHARGE.find((part) => health[part]?.status === 'down' && health[part].reason !== STARTING);
+  return down === undefined ? null : problem('service_unavailable', { component: down, retry_after: 2 });
 }
 
 /**

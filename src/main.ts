@@ -10,7 +10,7 @@ import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createKeyCalls } from './commands/signing-key-call.ts';
 import type { Config } from './config.ts';
 import { freePorts } from './free-ports.ts';
-import { alarmsTo, HEALTH_ADVICE, healthChecks } from './health-checks.ts';
+import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './health-checks.ts';
 import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
@@ -18,24 +18,22 @@ import { watchHealth } from './http/health.ts';
 import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
 import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
+import { identifyLog } from './identity/identify-log.ts';
+import { paymentTarget } from './identity/payment-target.ts';
+import { watchLog } from './identity/watched-log.ts';
 import { type Clock, systemClock } from './instant.ts';
 import { listen, reachableHost } from './listen.ts';
 import { makeLogger } from './logger.ts';
 import { countPurchases, createMetrics, type Metrics } from './metrics.ts';
 import { openFiles } from './open-files.ts';
 import { openStorage } from './open-storage.ts';
-import { openPaymentChain } from './payment-chain.ts';
+import { openPaymentChain, type PaymentChain } from './payment-chain.ts';
 import { startPaymentRole } from './payment-role.ts';
 import { startRemasking } from './processes/remasking.ts';
-import { cases } from './projections/cases.ts';
-import { courtRecords } from './projections/court-records.ts';
-import { deliveries } from './projections/deliveries.ts';
-import { payments } from './projections/payments.ts';
-import type { Projection } from './projections/projection.ts';
+import { PROJECTIONS } from './projections/all.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
-import { signingKeyRecords } from './projections/signing-keys.ts';
-import { wallets } from './projections/wallets.ts';
 import { privateFolder } from './secret-file.ts';
+import { ChainUnavailable } from './solana/chain.ts';
 import { steadyClock } from './steady-clock.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
@@ -45,8 +43,6 @@ import { Undo } from './undo.ts';
 
 /** How long requests that are under way at a stop may take to end by themselves. */
 const DRAIN_MS = 10_000;
-
-const PROJECTIONS: readonly Projection[] = [cases, courtRecords, payments, wallets, deliveries, signingKeyRecords];
 
 export interface Service {
   /** Base addresses, without a slash at the end. */
@@ -86,9 +82,11 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const metrics = createMetrics();
   const opened = await openStorage(config, logger, { logThread: true });
   undo.add(() => opened.close());
-  const storage: Storage = { ...opened, payloads: withDamageAlarm(opened.payloads, damageTeller(logger, metrics)) };
   const paymentChain = await openPaymentChain(config, logger, undo);
   const { rpcUrl, blockhashes, network, receiver } = paymentChain;
+  const { log, logIdentity } = await openOwnLog({ config, storage: opened, paymentChain, clock, logger });
+  const payloads = withDamageAlarm(opened.payloads, damageTeller(logger, metrics));
+  const storage: Storage = { ...opened, log, payloads };
   const runner = createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
   await runner.start();
   undo.add(() => runner.stop());
@@ -98,15 +96,12 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
 
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger }, config, startContext());
   const keyCalls = createKeyCalls({ log: storage.log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
-  const draining = new AbortController();
-  const paymentRole = startPaymentRole({ storage, paymentChain, keyCalls, clock, logger, draining: draining.signal });
-  undo.add(() => paymentRole.stop());
-
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
     checks: healthChecks({
       ...storage,
       ...paymentChain,
+      logIdentity,
       solanaNetwork: config.solana.network,
       runner,
       masterKeys,
@@ -118,6 +113,17 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     onChange: alarmsTo(logger),
   });
   undo.add(() => health.stop());
+  const draining = new AbortController();
+  const paymentRole = startPaymentRole({
+    storage,
+    paymentChain,
+    keyCalls,
+    clock,
+    logger,
+    draining: draining.signal,
+    closed: () => closedFor(health.health()),
+  });
+  undo.add(() => paymentRole.stop());
 
   // Links must name the port before anything listens on it, so a port that the system is to choose is chosen here.
   const port = config.port || ((await freePorts(1))[0] ?? 0);
@@ -180,6 +186,43 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       logger.flush();
     },
   };
+}
+
+interface OwnLogParts {
+  readonly config: Config;
+  readonly storage: Storage;
+  readonly paymentChain: PaymentChain;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The log, once it is known to be the one of these read models, this chain and this receiver, and held to staying it.
+ * @throws StorageFailure if it is another one
+ */
+async function openOwnLog({ config, storage, paymentChain, clock, logger }: OwnLogParts) {
+  const parts = { network: config.solana.network, receiver: paymentChain.receiver.payTo, chain: paymentChain.chain };
+  const { identity, newest } = await identifyLog({
+    ...storage,
+    projections: PROJECTIONS,
+    expected: await paymentTarget(parts),
+    version: API_VERSION,
+    clock,
+    logger,
+    context: startContext(),
+  });
+  const log = watchLog({
+    log: storage.log,
+    identity,
+    newest,
+    expected: () =>
+      paymentTarget(parts).catch((error: unknown) => {
+        if (error instanceof ChainUnavailable) return null;
+        throw error;
+      }),
+    logger,
+  });
+  return { log, logIdentity: identity };
 }
 
 /** Callers are told by whatever they ask for; that only a backup brings it back is an operator's business. */

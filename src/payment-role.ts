@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createPurchasing } from './commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from './commands/purchase-contract.ts';
+import type { Problem } from './errors.ts';
 import type { Clock } from './instant.ts';
 import type { PaymentChain } from './payment-chain.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
@@ -17,6 +18,8 @@ export interface PaymentRoleOptions {
   readonly logger: Logger;
   /** Aborted when purchases under way must come to an answer, whatever they wait for. */
   readonly draining: AbortSignal;
+  /** Why nothing may be charged at the moment; null where nothing forbids it. */
+  closed(): Problem | null;
 }
 
 export interface PaymentRole {
@@ -33,6 +36,7 @@ export function startPaymentRole({
   clock,
   logger,
   draining,
+  closed,
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
@@ -46,6 +50,7 @@ export function startPaymentRole({
     feePayer: { sign: (message) => feePayer.signAside(message) },
     payee: { network: network.caip2, mint: network.usdcMint, payTo: receiver.payTo, destination },
     draining,
+    closed,
   });
   const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
   const stopping = new AbortController();

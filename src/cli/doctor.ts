@@ -15,19 +15,9 @@ import { freeBytes } from '../storage/disk-space.ts';
 import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
+import { bad, type Diagnosis, good, textOf } from './diagnosis.ts';
+import { identityOnEngines, logIdentityOf } from './doctor-identity.ts';
 import { hasEventLog } from './service-storage.ts';
-
-/** What one look found; `mend` says what to do about it. */
-interface Diagnosis {
-  readonly part: string;
-  readonly ok: boolean;
-  readonly found: string;
-  readonly mend: string | null;
-}
-
-const good = (part: string, found: string): Diagnosis => ({ part, ok: true, found, mend: null });
-const bad = (part: string, found: string, mend: string): Diagnosis => ({ part, ok: false, found, mend });
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const LEAST_NODE = [20, 19] as const;
 
@@ -57,13 +47,17 @@ async function dataFolder(config: Config): Promise<Diagnosis> {
 }
 
 async function storage(config: Config): Promise<readonly Diagnosis[]> {
-  if (config.engines) return [await eventStore(config.engines.eventStore), await mongo(config.engines.mongo)];
+  if (config.engines) {
+    const engines = [await eventStore(config.engines.eventStore), await mongo(config.engines.mongo)];
+    return engines.every(({ ok }) => ok) ? [...engines, await identityOnEngines(config)] : engines;
+  }
   if (!hasEventLog(config)) return [good('event log', 'none yet; the first start makes it')];
   try {
     const storage = await openStorage(config);
     try {
       await Promise.all([storage.log.check(), storage.payloads.check(), storage.readStore.check()]);
-      return [good('event log', `at position ${(await storage.log.head()) ?? 'none: empty'}`)];
+      const head = (await storage.log.head()) ?? 'none: empty';
+      return [good('event log', `at position ${head}`), await logIdentityOf(config, storage)];
     } finally {
       await storage.close();
     }

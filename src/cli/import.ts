@@ -10,7 +10,6 @@ import { readPages, separatePages } from '../dockets/courtlistener-files.ts';
 import { findDocketFiles, readDocketFile } from '../dockets/docket-files.ts';
 import type { ReadOptions } from '../dockets/juriscraper.ts';
 import { type Clock, type Instant, parseTimestamp, systemClock, toInstant } from '../instant.ts';
-import { openStorage } from '../open-storage.ts';
 import { cases } from '../projections/cases.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
 import type { CommandContext, EventLog, Position } from '../storage/event-log.ts';
@@ -20,6 +19,7 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from './command.ts';
 import { createImportSummary, type ImportSummary } from './import-summary.ts';
 import { canStartProjectionThread, startProjectionThread } from './projection-thread.ts';
+import { openOwnStorage } from './service-storage.ts';
 
 export interface ImportStorage {
   readonly log: EventLog;
@@ -74,7 +74,7 @@ Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 the ca
 
 /** The command as the program has it, on the storage that the service uses. */
 export const addImportCommand: AddCommand = createImportCommand(async (environment) =>
-  openStorage(readConfig(environment)),
+  openOwnStorage(readConfig(environment)),
 );
 
 async function runImport(

@@ -13,7 +13,7 @@ import { replaceSecretFile } from '../secret-file.ts';
 import { isAddress } from '../solana/addresses.ts';
 import type { CommandContext, EventLog } from '../storage/event-log.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
-import { openServiceLog, withStorage } from './service-storage.ts';
+import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -120,7 +120,7 @@ interface MasterRotation {
 
 async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<void> {
   const config = readConfig(context.environment);
-  const rotation = await withStorage(openServiceLog, context, ({ log }) => makeRotation(config, log));
+  const rotation = await withStorage(openOwnLog, context, ({ log }) => makeRotation(config, log));
   if (json) return printJson(context, rotation);
   const { newest, kept, dropped, file, rollout } = rotation;
   if (rollout) {

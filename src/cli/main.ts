@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,
   deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
   keys: async () => (await import('./keys.ts')).addKeysCommand,
+  log: async () => (await import('./log.ts')).addLogCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   chain: async () => (await import('./chain.ts')).addChainCommand,
   config: async () => (await import('./config.ts')).addConfigCommand,
@@ -91,8 +92,9 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
     return EXIT.usage;
   }
   if (error instanceof StorageFailure) {
-    if (json) printJson(context, { error: { message: error.message, hint: error.hint } });
-    note(context, `${error.message}\n${error.hint}`);
+    const { code, hint, message } = error;
+    if (json) printJson(context, { error: { code, message, hint } });
+    note(context, `${message} (${code})\n${hint}`);
     return EXIT.unavailable;
   }
   if (error instanceof UnreadableEvent || error instanceof UnreadableCertificate) {

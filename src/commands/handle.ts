@@ -27,7 +27,7 @@ export interface Handled<State, Event> extends Loaded<State> {
 
 /** Reads a stream and folds it into its state. @throws what the log throws */
 export const load = async <State, Command, Event extends DomainEvent, Code extends string>(
-  log: EventLog,
+  log: Pick<EventLog, 'read'>,
   decider: Decider<State, Command, Event, Code>,
   stream: string,
 ): Promise<Loaded<State>> => folded(decider, await log.read(stream));

@@ -35,6 +35,8 @@ export interface PurchasePorts extends SettlementPorts {
    * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.
    */
   readonly draining: AbortSignal;
+  /** Why nothing may be charged at the moment, e.g. because the event log is down; left out, or null: nothing forbids it. */
+  closed?(): Problem | null;
   readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
   /** Milliseconds; what is left out is as it is in production. */
   readonly patience?: {

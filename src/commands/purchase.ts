@@ -138,6 +138,8 @@ class PurchaseRun {
     const ports = this.#ports;
     const { requestId, transaction, amount, answer: query } = this.#request;
     if (ports.draining.aborted) return this.refuse(stopping());
+    const closed = ports.closed?.();
+    if (closed) return this.refuse(closed);
     const found = await load(ports.log, payment, this.#stream);
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
 
@@ -226,6 +228,8 @@ class PurchaseRun {
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
     if (draining.aborted) return this.refuse(stopping());
+    const closed = this.#ports.closed?.();
+    if (closed) return this.refuse(closed);
     // Whoever broke off would pay for what cannot reach them, unless it is pushed to them too. From the claim on the
     // answer can be fetched all the same.
     const isPushed = 'callbacks' in answer && (answer.callbacks?.length ?? 0) > 0;

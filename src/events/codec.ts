@@ -3,6 +3,7 @@ import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
 import type { DomainEvent, EventDefinition, Json, JsonObject } from './event.ts';
+import { LOG_IDENTITY_EVENTS } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
 import { SIGNING_KEY_EVENTS } from './signing-key.ts';
@@ -16,6 +17,7 @@ const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
     ...DOCKET_EVENTS,
     ...CONTENT_EVENTS,
     ...OPERATOR_EVENTS,
+    ...LOG_IDENTITY_EVENTS,
   ].map((definition) => [definition.type, definition as EventDefinition]),
 );
 

@@ -59,7 +59,8 @@ export interface HealthWatchOptions {
   readonly onChange?: (name: string, health: PartHealth) => void;
 }
 
-const STARTING = 'starting';
+/** The reason of a part that has not been looked at yet. */
+export const STARTING = 'starting';
 
 /** Looks at every part again and again. Until its first look a part is down: starting. */
 export function watchHealth({

@@ -77,11 +77,18 @@ async function applyPortion(application: Application, events: readonly RecordedE
 
 async function applyStep(application: Application, step: FoldStep): Promise<void> {
   const { projection, generation, readStore } = application;
-  const position = step.events.at(-1)?.projected.recorded.position;
-  if (position === undefined) return;
+  const last = step.events.at(-1)?.projected.recorded;
+  if (last === undefined) return;
+  const { position, stream, revision, id } = last;
   const writes = foldStep(projection, step, await loadStates(application, step));
   await application.assertOwner();
-  await readStore.commit({ projection: projection.name, generation, writes, position });
+  await readStore.commit({
+    projection: projection.name,
+    generation,
+    writes,
+    position,
+    newest: { position, stream, revision, id },
+  });
   application.committed(position);
 }
 

@@ -42,6 +42,9 @@ export interface RecordedEvent {
   readonly metadata: EventMetadata;
 }
 
+/** One event, told from every other: what a reader remembers in order to know a log again. */
+export type EventMark = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>;
+
 /** An event that was given its id and its hash but not yet its position. */
 export type PreparedEvent = Omit<RecordedEvent, 'position'>;
 
@@ -121,6 +124,12 @@ export interface EventLog {
    * engine has to read in order to count.
    */
   countAfter(from: Position | null, limit: number): Promise<number>;
+
+  /**
+   * Grows whenever the engine may have been exchanged for another: a connection was lost, or the head went back. Left
+   * out where nothing of the kind can happen unnoticed.
+   */
+  doubts?(): number;
 
   /** Throws if the log cannot be reached or, where the engine can tell without adding to it, not be written. */
   check(): Promise<void>;

@@ -24,6 +24,7 @@ export function withPayloadsFirst(log: EventLog, payloads: Pick<PayloadStore, 's
     subscribe: (from, filter, signal) => log.subscribe(from, filter, signal),
     head: () => log.head(),
     countAfter: (from, limit) => log.countAfter(from, limit),
+    doubts: () => log.doubts?.() ?? 0,
     check: () => log.check(),
     close: () => log.close(),
   };

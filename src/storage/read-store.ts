@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '../events/event.ts';
 import type { Micros } from '../instant.ts';
-import type { Position } from './event-log.ts';
+import type { EventMark, Position } from './event-log.ts';
 
 export type Scalar = string | number | boolean | null;
 
@@ -70,6 +70,8 @@ export interface Commit {
   readonly writes: readonly DocumentWrite[];
   /** The checkpoint, stored after all writes. */
   readonly position: Position;
+  /** The last event that was folded, at or before the position; left out where the position alone moves. */
+  readonly newest?: EventMark;
 }
 
 /** A small document outside all generations, changed by compare-and-set on its version. */
@@ -133,6 +135,9 @@ export interface ReadStore {
   /** Where a projection's generation stands; null before its first commit. */
   checkpoint(projection: string, generation: number): Promise<Position | null>;
 
+  /** The newest event that a generation was told to have folded; null where no commit has named one. */
+  newestEvent(projection: string, generation: number): Promise<EventMark | null>;
+
   find<Document = JsonObject>(query: Find, generation?: number): Promise<readonly Stored<Document>[]>;
 
   /** How many documents match. */
@@ -141,6 +146,17 @@ export interface ReadStore {
   /** The generation that readers see: 1 until another is activated. */
   activeGeneration(projection: string): Promise<number>;
   activateGeneration(projection: string, generation: number): Promise<void>;
+
+  /**
+   * Removes the documents, tombstones and the checkpoint of a generation that is not active. Repeating it is harmless.
+   * @throws RangeError for the active generation
+   */
+  retireGeneration(projection: string, generation: number): Promise<void>;
+
+  /** The id of the log that all of this was made from; null until it is said. */
+  logId(): Promise<string | null>;
+  /** Says which log all of this is made from, unless that is known; gives the id that holds. */
+  belongTo(logId: string): Promise<string>;
 
   cell(id: string): Promise<Cell>;
   /** Sets the value if the cell is still at that version; gives whether it was. The version then grows by one. */
@@ -170,3 +186,8 @@ export interface ReadStore {
 
 /** What queries need of it: documents, and the cells of case clocks. */
 export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet'>;
+
+/** @throws RangeError for the generation that readers see */
+export function assertRetirable(active: number, projection: string, generation: number): void {
+  if (generation === active) throw new RangeError(`generation ${generation} of ${projection} is the active one`);
+}

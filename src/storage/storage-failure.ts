@@ -18,6 +18,20 @@ const HINTS = {
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
   storage_denied:
     'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: README, “Rights in EventStoreDB”, says how to grant it.',
+  log_differs:
+    'Bring the event log and the read models of one service together: check DATA_DIR, or EVENTSTORE_URL and MONGODB_URL, or restore the right log; then restart. To keep this log on SQLite, stop every process that uses DATA_DIR and delete read.sqlite, read.sqlite-wal and read.sqlite-shm: they are rebuilt. On MongoDB, name the database that belongs to this log.',
+  log_missing:
+    'Restore the event log from a backup, or correct DATA_DIR or EVENTSTORE_URL. To begin with an empty log on purpose, delete read.sqlite, read.sqlite-wal and read.sqlite-shm, or name another database in MONGODB_URL.',
+  log_emptied:
+    'Stop the service and restore the event log from a backup, or correct EVENTSTORE_URL; then restart. Nothing is sold until then.',
+  log_went_back:
+    'Stop the service and restore the newest copy of the event log; then restart. A restart on the older log rebuilds the read models from it, and what was recorded after that copy is lost.',
+  log_chain_differs:
+    'Give this service the chain of its log (SOLANA_NETWORK, SOLANA_RPC_URL; the local chain lies in DATA_DIR/chain), or a log of its own (DATA_DIR, or EVENTSTORE_URL and MONGODB_URL). Two chains never share a log.',
+  log_mint_differs: 'Set SOLANA_NETWORK to the network of this log, or give the service a log of its own.',
+  log_receiver_differs:
+    'Set PAY_TO to the receiver of the log (docket log show). To change the receiver on purpose, stop every node, run docket log receiver ADDRESS --reason TEXT, and start them with PAY_TO=ADDRESS.',
+  read_models_ahead: 'Start the service once: it rebuilds the read models from the log. Then run the command again.',
   storage_unavailable: 'Check that the storage can be reached, then repeat the write unchanged.',
 } as const;
 

@@ -62,8 +62,9 @@ describe.each([
 ] as const)('%s', (_title, endow, component, reason) => {
   it('is our fault: 503, uncharged; /readyz says so and an alarm is in the log', async () => {
     const world = await openWorld({ endow });
+    const logIdentity = { logId: await world.storage.readStore.belongTo('a log') };
     const health = watchHealth({
-      checks: healthChecks({ ...world, ...world.storage, solanaNetwork: 'local', clock: systemClock }),
+      checks: healthChecks({ ...world, ...world.storage, logIdentity, solanaNetwork: 'local', clock: systemClock }),
       clock: systemClock,
       onChange: alarmsTo(world.logger),
     });
@@ -96,10 +97,11 @@ describe('a fee payer whose SOL runs low', () => {
     const world = await openWorld({ endow: { feePayer: false } });
     try {
       await world.rpc.call('requestAirdrop', world.receiver.feePayer, 2_000_000);
+      const logIdentity = { logId: await world.storage.readStore.belongTo('a log') };
       const told: unknown[] = [];
       const tell = (line: object) => told.push(line);
       const health = watchHealth({
-        checks: healthChecks({ ...world, ...world.storage, solanaNetwork: 'local', clock: systemClock }),
+        checks: healthChecks({ ...world, ...world.storage, logIdentity, solanaNetwork: 'local', clock: systemClock }),
         clock: systemClock,
         onChange: alarmsTo({ info: tell, warn: tell, error: tell }),
       });

@@ -138,6 +138,28 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
     });
 
     describe('checkpoints', () => {
+      it('know the last event that was folded, where a commit names it', async () => {
+        const { projection, commit } = await collection();
+        const mark = (position: number) => ({
+          position: at(position),
+          stream: `note ${position}`,
+          revision: position,
+          id: randomUUID(),
+        });
+        const named = (position: number, newest = mark(position)) =>
+          store.commit({ projection, generation: 1, writes: [], position: at(position), newest }).then(() => newest);
+        expect(await store.newestEvent(projection, 1)).toBeNull();
+        await commit(3, {});
+        expect(await store.newestEvent(projection, 1)).toBeNull();
+        const tenth = await named(10);
+        expect(await other.newestEvent(projection, 1)).toEqual(tenth);
+        await named(4);
+        await commit(12, {});
+        expect(await store.newestEvent(projection, 1)).toEqual(tenth);
+        expect(await store.checkpoint(projection, 1)).toBe(at(12));
+        expect(await store.newestEvent(projection, 2)).toBeNull();
+      });
+
       it('stand behind the writes, go forward only, and are kept for each generation', async () => {
         const { projection, documents, commit } = await collection();
         expect(await store.checkpoint(projection, 1)).toBeNull();
@@ -172,6 +194,25 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await store.find({ collection: documents, limit: 10 }, 1)).toHaveLength(1);
         await store.activateGeneration(projection, 1);
         expect((await seen()).a).toBe(1);
+      });
+
+      it('are removed with their checkpoint once they are retired, unless readers see them', async () => {
+        const { projection, documents, commit } = await collection();
+        await commit(5, { a: { n: 1 } });
+        await store.prepare(projection, 2, [{ name: documents, indexes: [['n']] }]);
+        await expect(store.retireGeneration(projection, 1)).rejects.toThrow(RangeError);
+        await store.activateGeneration(projection, 2);
+        await store.retireGeneration(projection, 1);
+        await store.retireGeneration(projection, 1);
+        expect(await store.checkpoint(projection, 1)).toBeNull();
+        expect((await store.load(documents, ['a'], 1)).size).toBe(0);
+        expect(await store.find({ collection: documents, limit: 10 })).toEqual([]);
+        await commit(1, { a: { n: 2 } }, 2);
+        expect((await other.load(documents, ['a'])).get('a')?.document).toEqual({ n: 2 });
+        // It can begin once more, from nothing.
+        await store.prepare(projection, 1, [{ name: documents, indexes: [] }]);
+        await commit(1, { b: { n: 3 } }, 1);
+        expect((await store.load(documents, ['a', 'b'], 1)).size).toBe(1);
       });
 
       it('can be prepared again without harm, but only by their owner', async () => {
@@ -491,6 +532,13 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(counted.filter(({ allowed }) => allowed)).toHaveLength(60);
         expect((await store.increment(id, 0, 60, 1000, WINDOW)).count).toBe(60);
       });
+    });
+
+    it('belongs to the log that is named first', async () => {
+      expect([null, 'this log']).toContain(await store.logId());
+      expect(await store.belongTo('this log')).toBe('this log');
+      expect(await other.belongTo('another log')).toBe('this log');
+      expect(await other.logId()).toBe('this log');
     });
 
     it('answers a check', async () => {

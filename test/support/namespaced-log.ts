@@ -43,6 +43,7 @@ export async function namespaced(log: EventLog, prefix: string): Promise<EventLo
       for await (const { events } of log.readAll(after(from), within({ by: 'all' }))) count += outside(events).length;
       return Math.min(limit, count);
     },
+    doubts: () => log.doubts?.() ?? 0,
     check: () => log.check(),
     close: () => log.close(),
   };

@@ -75,6 +75,7 @@ let connections = 0;
 export class Lane {
   readonly #settings: EventStoreSettings;
   #client: GuardedClient;
+  #losses = 0;
   #renewedAt = Number.NEGATIVE_INFINITY;
   #free = MOST_CALLS;
   readonly #waiting: (() => void)[] = [];
@@ -86,6 +87,11 @@ export class Lane {
 
   get client(): EventStoreDBClient {
     return this.#client;
+  }
+
+  /** How often a call has failed: after each of them another server may answer. */
+  get losses(): number {
+    return this.#losses;
   }
 
   /** Runs a short call when the connection has room for it. */
@@ -103,6 +109,7 @@ export class Lane {
 
   /** If this error of this client's says that the event store was not reached, the next call dials again. */
   failed(client: EventStoreDBClient, error: unknown): void {
+    this.#losses++;
     const now = performance.now();
     if (!isDisconnection(error) || client !== this.#client || now - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#renewedAt = now;

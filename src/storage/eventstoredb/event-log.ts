@@ -103,6 +103,10 @@ export class EventStoreEventLog implements EventLog {
     return count;
   }
 
+  doubts(): number {
+    return this.#commands.losses + this.#subscriptions.losses + this.#watch.losses + this.#watch.regressions;
+  }
+
   /** Asks once: who checks wants to know how it is now. */
   async check(): Promise<void> {
     this.#assertOpen();

@@ -19,6 +19,7 @@ export class HeadWatch {
   readonly #followers = new Set<Follower>();
   #head: Position | null = null;
   #losses = 0;
+  #regressions = 0;
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -34,6 +35,11 @@ export class HeadWatch {
   /** How often the event store did not answer: who sees the number change resubscribes. */
   get losses(): number {
     return this.#losses;
+  }
+
+  /** How often the newest event was an older one than before: the event store was emptied, restored or exchanged. */
+  get regressions(): number {
+    return this.#regressions;
   }
 
   /** An append of our own, or a look by somebody else, has shown that the log reaches so far. */
@@ -68,7 +74,9 @@ export class HeadWatch {
 
   async #look(): Promise<void> {
     try {
+      const known = this.#head;
       const head = await readHeadOnce(this.#lane);
+      if (known !== null && (head === null || head < known)) this.#regressions++;
       if (head !== null) this.reached(head);
     } catch {
       this.#losses++;

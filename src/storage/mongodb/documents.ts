@@ -1,8 +1,18 @@
 /** The documents of projections: one collection of MongoDB for each generation of each collection. */
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
-import type { Position } from '../event-log.ts';
-import type { CollectionSpec, Commit, Count, DocumentState, DocumentWrite, Find, Stored } from '../read-store.ts';
+import type { EventMark, Position } from '../event-log.ts';
+import { markText, readMark } from '../event-mark.ts';
+import {
+  assertRetirable,
+  type CollectionSpec,
+  type Commit,
+  type Count,
+  type DocumentState,
+  type DocumentWrite,
+  type Find,
+  type Stored,
+} from '../read-store.ts';
 import { despiteRaces } from './failures.ts';
 import { fieldPath, findFilter, findSort, matching, type StoredDocument, searchableFields } from './find-filter.ts';
 
@@ -19,7 +29,8 @@ export class Documents {
   readonly #database: Db;
   readonly #registrations: Collection<Registration>;
   readonly #generations: Collection<{ _id: string; generation: number }>;
-  readonly #checkpoints: Collection<{ _id: string; position: Position }>;
+  readonly #checkpoints: Collection<{ _id: string; position: Position; newest?: string }>;
+  readonly #madeFrom: Collection<{ _id: string; logId: string }>;
   readonly #prepared = new Set<string>();
   readonly #ownerOf = new Map<string, string>();
   readonly #lastGeneration = new Map<string, number>();
@@ -29,6 +40,7 @@ export class Documents {
     this.#registrations = database.collection('collections');
     this.#generations = database.collection('generations');
     this.#checkpoints = database.collection('checkpoints');
+    this.#madeFrom = database.collection('made_from', { writeConcern: { w: 'majority', journal: true } });
   }
 
   /** Makes the indexes of this store's own collections. */
@@ -89,20 +101,57 @@ export class Documents {
   }
 
   /** Writes in order, then the checkpoint. A write to a document at or past its position changes nothing. */
-  async commit({ projection, generation, writes, position }: Commit): Promise<void> {
+  async commit({ projection, generation, writes, position, newest }: Commit): Promise<void> {
     for (const { collection } of writes) await this.#assertPrepared(collection, generation);
     for (const [collection, run] of runsOf(writes)) {
       // All of it may be repeated: what is written already is left as it is.
       await despiteRaces(() => writeInOrder(this.#documents(collection, generation), run));
     }
     await despiteRaces(() =>
-      this.#checkpoints.updateOne({ _id: checkpointId(projection, generation) }, { $max: { position } }, UPSERT),
+      this.#checkpoints.updateOne(
+        { _id: checkpointId(projection, generation) },
+        // Marks sort as their positions do.
+        { $max: { position, ...(newest && { newest: markText(newest) }) } },
+        UPSERT,
+      ),
     );
   }
 
   async checkpoint(projection: string, generation: number): Promise<Position | null> {
     const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
     return stored?.position ?? null;
+  }
+
+  async newestEvent(projection: string, generation: number): Promise<EventMark | null> {
+    const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
+    return stored?.newest === undefined ? null : readMark(stored.newest);
+  }
+
+  /** @throws RangeError for the active generation */
+  async retireGeneration(projection: string, generation: number): Promise<void> {
+    assertRetirable(await this.activeGeneration(projection), projection, generation);
+    for (const { _id, collection } of await this.#registrations.find({ projection, generation }).toArray()) {
+      await this.#documents(collection, generation).drop();
+      this.#prepared.delete(_id);
+      // Last: until then a repeat finds it.
+      await this.#registrations.deleteOne({ _id });
+    }
+    await this.#checkpoints.deleteOne({ _id: checkpointId(projection, generation) });
+  }
+
+  async logId(): Promise<string | null> {
+    return (await this.#madeFrom.findOne({ _id: THE_LOG }))?.logId ?? null;
+  }
+
+  async belongTo(logId: string): Promise<string> {
+    const stored = await despiteRaces(() =>
+      this.#madeFrom.findOneAndUpdate(
+        { _id: THE_LOG },
+        { $setOnInsert: { logId } },
+        { upsert: true, returnDocument: 'after' },
+      ),
+    );
+    return stored?.logId ?? logId;
   }
 
   async find<Document>(query: Find, generation: number | undefined): Promise<Stored<Document>[]> {
@@ -176,6 +225,7 @@ export class Documents {
   }
 }
 
+const THE_LOG = 'log';
 const UPSERT = { upsert: true } as const;
 
 const registrationId = (collection: string, generation: number): string => `${collection}@${generation}`;

@@ -5,7 +5,7 @@
 import type { Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../instant.ts';
-import type { Position } from '../event-log.ts';
+import type { EventMark, Position } from '../event-log.ts';
 import type {
   Cell,
   CollectionSpec,
@@ -93,6 +93,22 @@ export class MongoReadStore implements ReadStore {
 
   activateGeneration(projection: string, generation: number): Promise<void> {
     return this.#run(() => this.#documents.activateGeneration(projection, generation));
+  }
+
+  newestEvent(projection: string, generation: number): Promise<EventMark | null> {
+    return this.#run(() => this.#documents.newestEvent(projection, generation));
+  }
+
+  retireGeneration(projection: string, generation: number): Promise<void> {
+    return this.#run(() => this.#documents.retireGeneration(projection, generation));
+  }
+
+  logId(): Promise<string | null> {
+    return this.#run(() => this.#documents.logId());
+  }
+
+  belongTo(logId: string): Promise<string> {
+    return this.#run(() => this.#documents.belongTo(logId));
   }
 
   cell(id: string): Promise<Cell> {

@@ -1,8 +1,17 @@
 /** The documents of projections: one table for each generation of each collection. */
 
 import type { JsonObject } from '../../events/event.ts';
-import type { Position } from '../event-log.ts';
-import type { CollectionSpec, Commit, Count, DocumentState, Find, Stored } from '../read-store.ts';
+import type { EventMark, Position } from '../event-log.ts';
+import { markText, readMark } from '../event-mark.ts';
+import {
+  assertRetirable,
+  type CollectionSpec,
+  type Commit,
+  type Count,
+  type DocumentState,
+  type Find,
+  type Stored,
+} from '../read-store.ts';
 import type { Database, Statement } from './driver.ts';
 import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
 
@@ -23,6 +32,9 @@ export class DocumentTables {
   readonly #activate;
   readonly #checkpoint;
   readonly #moveCheckpoint;
+  readonly #newest;
+  readonly #logId;
+  readonly #belongTo;
   readonly #tables = new Map<string, TableStatements>();
   readonly #queries = new Map<string, Statement<unknown[], unknown>>();
   readonly #dataVersion;
@@ -55,10 +67,18 @@ export class DocumentTables {
       .prepare<[string, number], Position>('SELECT position FROM checkpoints WHERE projection = ? AND generation = ?')
       .pluck();
     this.#moveCheckpoint = database.prepare(
-      `INSERT INTO checkpoints (projection, generation, position) VALUES (?, ?, ?)
-       ON CONFLICT (projection, generation) DO UPDATE SET position = excluded.position
+      `INSERT INTO checkpoints (projection, generation, position, newest) VALUES (?, ?, ?, ?)
+       ON CONFLICT (projection, generation)
+       DO UPDATE SET position = excluded.position, newest = coalesce(excluded.newest, newest)
        WHERE excluded.position > position`,
     );
+    this.#newest = database
+      .prepare<[string, number], string | null>(
+        'SELECT newest FROM checkpoints WHERE projection = ? AND generation = ?',
+      )
+      .pluck();
+    this.#logId = database.prepare<[], string>('SELECT log_id FROM made_from').pluck();
+    this.#belongTo = database.prepare('INSERT INTO made_from (id, log_id) VALUES (1, ?) ON CONFLICT DO NOTHING');
   }
 
   prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): void {
@@ -92,17 +112,52 @@ export class DocumentTables {
   }
 
   /** Writes, then the checkpoint. A write to a document at or past its position changes nothing. */
-  commit({ projection, generation, writes, position }: Commit): void {
+  commit({ projection, generation, writes, position, newest }: Commit): void {
     for (const write of writes) {
       const statements = this.#statements(write.collection, generation);
       if (!statements) throw new Error(`generation ${generation} of collection ${write.collection} was never prepared`);
       statements.write.run(write.id, write.position, write.document && JSON.stringify(write.document));
     }
-    this.#moveCheckpoint.run(projection, generation, position);
+    this.#moveCheckpoint.run(projection, generation, position, newest ? markText(newest) : null);
   }
 
   checkpoint(projection: string, generation: number): Position | null {
     return this.#checkpoint.get(projection, generation) ?? null;
+  }
+
+  newestEvent(projection: string, generation: number): EventMark | null {
+    const newest = this.#newest.get(projection, generation);
+    return newest ? readMark(newest) : null;
+  }
+
+  logId(): string | null {
+    return this.#logId.get() ?? null;
+  }
+
+  belongTo(logId: string): string {
+    this.#belongTo.run(logId);
+    return this.logId() ?? logId;
+  }
+
+  /** @throws RangeError for the active generation */
+  retireGeneration(projection: string, generation: number): void {
+    assertRetirable(this.activeGeneration(projection), projection, generation);
+    const collections = this.#database
+      .prepare<[string, number], string>('SELECT collection FROM collections WHERE projection = ? AND generation = ?')
+      .pluck()
+      .all(projection, generation);
+    for (const collection of collections) {
+      const table = documentTable(collection, generation);
+      this.#tables.delete(table);
+      this.#database.exec(`DROP TABLE IF EXISTS ${table}`);
+    }
+    // Statements on what is gone would fail; those on what is left are prepared again when they are needed.
+    this.#queries.clear();
+    for (const table of ['collections', 'checkpoints']) {
+      this.#database
+        .prepare(`DELETE FROM ${table} WHERE projection = ? AND generation = ?`)
+        .run(projection, generation);
+    }
   }
 
   find<Document>(query: Find, generation = this.#generation(query.collection)): Stored<Document>[] {

@@ -14,7 +14,11 @@ export class SqliteEventLog implements EventLog {
   readonly #watch: LogWatch;
   readonly #selectStream;
   readonly #selectHead;
+  readonly #selectFirst;
   #closed = false;
+  #doubts = 0;
+  /** Id of the first event, by which a log that another program has put in the place of this one is noticed. */
+  #first: string | null;
   /** The head as it was after a mark of the watch: whatever came later has woken its followers, or will. */
   #headAfter = { mark: -1, head: 0 };
 
@@ -28,12 +32,23 @@ export class SqliteEventLog implements EventLog {
       )
       .raw();
     this.#selectHead = file.database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
+    this.#selectFirst = file.database.prepare<[], string>('SELECT id FROM events ORDER BY position LIMIT 1').pluck();
+    this.#first = this.#selectFirst.get() ?? null;
     committer.hold();
   }
 
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
-    return this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
+    const appended = await this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
+    // A microsecond or two: the file may have been rewritten under its name, where no connection is lost.
+    const first = (await this.#file.whenFree(() => this.#selectFirst.get())) ?? null;
+    if (this.#first !== null && first !== this.#first) this.#doubts++;
+    this.#first = first;
+    return appended;
+  }
+
+  doubts(): number {
+    return this.#doubts;
   }
 
   async read(

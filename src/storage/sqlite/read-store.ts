@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../instant.ts';
-import type { Position } from '../event-log.ts';
+import type { EventMark, Position } from '../event-log.ts';
 import { isDeadOwner } from '../lease-owner.ts';
 import type {
   Cell,
@@ -111,6 +111,22 @@ export class SqliteReadStore implements ReadStore {
 
   async activateGeneration(projection: string, generation: number): Promise<void> {
     await this.#file.transaction(() => this.#documents.activateGeneration(projection, generation));
+  }
+
+  async newestEvent(projection: string, generation: number): Promise<EventMark | null> {
+    return this.#file.whenFree(() => this.#documents.newestEvent(projection, generation));
+  }
+
+  async retireGeneration(projection: string, generation: number): Promise<void> {
+    await this.#file.transaction(() => this.#documents.retireGeneration(projection, generation));
+  }
+
+  async logId(): Promise<string | null> {
+    return this.#file.whenFree(() => this.#documents.logId());
+  }
+
+  async belongTo(logId: string): Promise<string> {
+    return this.#file.transaction(() => this.#documents.belongTo(logId));
   }
 
   async cell(id: string): Promise<Cell> {

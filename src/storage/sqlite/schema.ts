@@ -63,4 +63,9 @@ export const READ_MIGRATIONS: readonly string[] = [
   CREATE TABLE counters (id TEXT PRIMARY KEY, count INTEGER NOT NULL, resets_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX counters_by_reset ON counters (resets_at);
   `,
+  `
+  -- The last event folded, as a mark (event-mark.ts); null for a checkpoint of an earlier version.
+  ALTER TABLE checkpoints ADD COLUMN newest TEXT;
+  CREATE TABLE made_from (id INTEGER PRIMARY KEY CHECK (id = 1), log_id TEXT NOT NULL) STRICT;
+  `,
 ];

@@ -1,0 +1,149 @@
+/**
+ * What a process does before it uses a log: it names one that has no name, and compares the names of the log and of the
+ * read models with each other and with the chain. What differs ends the start; a log that is merely older than its read
+ * models has them rebuilt.
+ */
+import { randomUUID } from 'node:crypto';
+import type { BaseLogger } from 'pino';
+import { isRejection } from '../commands/decider.ts';
+import { handleWithRetry } from '../commands/handle.ts';
+import {
+  differenceFrom,
+  type LogIdentity,
+  loadLogIdentity,
+  logIdentity,
+  type PaymentTarget,
+} from '../commands/log-identity.ts';
+import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
+import type { Clock } from '../instant.ts';
+import type { Projection } from '../projections/projection.ts';
+import type { CommandContext, EventLog, EventMark, Position } from '../storage/event-log.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+import { type Checkpoint, discrepancies, readCheckpoints, startOver } from './read-models.ts';
+
+export interface IdentifyLogOptions {
+  readonly log: EventLog;
+  readonly readStore: ReadStore;
+  readonly projections: readonly Projection[];
+  /** What this process is configured for. */
+  readonly expected: PaymentTarget;
+  /** Of the service. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Pick<BaseLogger, 'info' | 'error'>;
+  readonly context: CommandContext;
+}
+
+export interface IdentifiedLog {
+  readonly identity: LogIdentity;
+  /** The newest event that the log is known to hold. */
+  readonly newest: EventMark | null;
+}
+
+/**
+ * The identity of the log, once all of this agrees.
+ * @throws StorageFailure that says what does not
+ */
+export async function identifyLog(options: IdentifyLogOptions): Promise<IdentifiedLog> {
+  const { log, readStore, projections, expected, logger } = options;
+  // In this order: where other nodes are at work, no checkpoint may look newer than the head.
+  const before = await readCheckpoints(readStore, projections);
+  const headBefore = await headOf(log);
+  const known = await knownIdentity(log, readStore, before, headBefore);
+  const identity = known ?? (await found(options));
+  const difference = differenceFrom(identity, expected);
+  if (difference) throw difference;
+  assertMadeFrom(identity, await readStore.belongTo(identity.logId));
+  const wrong = await discrepancies(log, readStore, before, headBefore);
+  for (const { projection, generation, reason } of wrong) {
+    logger.error(
+      { projection, generation, reason, logId: identity.logId, alarm: 'read_model_rebuilt' },
+      'the read model does not fit the log and is rebuilt from it: the log is older than the read models, or was restored',
+    );
+    const rebuilt = projections.find(({ name }) => name === projection);
+    if (rebuilt) await startOver(readStore, rebuilt, generation);
+  }
+  const { logId, network, genesisHash, receiver } = identity;
+  const checkpoints = await readCheckpoints(readStore, projections);
+  logger.info(
+    { logId, network, genesisHash, receiver, head: await log.head(), checkpoints },
+    known ? 'the event log is the one that is expected' : 'the event log has been named',
+  );
+  const folded = checkpoints.map(({ projection, generation }) => readStore.newestEvent(projection, generation));
+  const marks = [
+    ...(await log.read(LOG_IDENTITY_STREAM)).slice(-1),
+    ...(await Promise.all(folded)),
+  ] as (EventMark | null)[];
+  const newest = marks.reduce((most, mark) => (mark && (!most || mark.position > most.position) ? mark : most), null);
+  return { identity, newest };
+}
+
+/**
+ * What the log and the read models say of each other, for a process that founds nothing. Null for a log without a name.
+ * @throws StorageFailure if they do not belong together, or the log is older than they are
+ */
+export async function compareLog({
+  log,
+  readStore,
+  projections,
+}: Pick<IdentifyLogOptions, 'log' | 'readStore' | 'projections'>): Promise<LogIdentity | null> {
+  const checkpoints = await readCheckpoints(readStore, projections);
+  const head = await headOf(log);
+  const identity = await knownIdentity(log, readStore, checkpoints, head);
+  const [wrong] = await discrepancies(log, readStore, checkpoints, head);
+  if (wrong) {
+    throw new StorageFailure(
+      'read_models_ahead',
+      `the read model ${wrong.projection} does not fit the log: ${wrong.reason}`,
+    );
+  }
+  return identity;
+}
+
+/** The log's own name, if the read models know it by that, or by none. @throws StorageFailure */
+async function knownIdentity(
+  log: EventLog,
+  readStore: ReadStore,
+  checkpoints: readonly Checkpoint[],
+  head: Position | null,
+): Promise<LogIdentity | null> {
+  // In this order: who founds a log names the read models after it.
+  const madeFrom = await readStore.logId();
+  const identity = await loadLogIdentity(log);
+  if (identity) {
+    if (madeFrom !== null) assertMadeFrom(identity, madeFrom);
+    return identity;
+  }
+  if (head === null && (madeFrom !== null || checkpoints.some(({ position }) => position !== null))) {
+    const of = madeFrom === null ? 'a log' : `event log ${madeFrom}`;
+    throw new StorageFailure('log_missing', `there are read models of ${of}, and the event log is empty`);
+  }
+  if (madeFrom !== null) {
+    throw new StorageFailure('log_differs', `the read models are those of event log ${madeFrom}; this log has no name`);
+  }
+  return null;
+}
+
+/** @throws StorageFailure */
+export function assertMadeFrom({ logId }: Pick<LogIdentity, 'logId'>, madeFrom: string | null): void {
+  if (madeFrom === logId) return;
+  const of = madeFrom === null ? 'no log that they name' : `event log ${madeFrom}`;
+  throw new StorageFailure('log_differs', `the event log is ${logId}, and the read models are those of ${of}`);
+}
+
+/** Of several nodes that start at once, the first names the log and the others find its name. */
+async function found({ log, clock, context, expected, version }: IdentifyLogOptions): Promise<LogIdentity> {
+  const command = { type: 'Found', logId: randomUUID(), ...expected, version } as const;
+  const founded = await handleWithRetry({ log, clock }, logIdentity, LOG_IDENTITY_STREAM, command, context);
+  if (isRejection(founded) || founded.state === null) throw new Error('a log that was founded has no identity');
+  return founded.state;
+}
+
+/** Position of the newest event of this service; null where there is none, whatever an engine writes about itself. */
+async function headOf(log: EventLog): Promise<Position | null> {
+  const head = await log.head();
+  if (head === null) return null;
+  for await (const { events } of log.readAll(null, { by: 'all' })) if (events.length > 0) return head;
+  return null;
+}

@@ -1,0 +1,32 @@
+/** What a configuration and its chain say that a log must be bound to. */
+
+import type { PaymentTarget } from '../commands/log-identity.ts';
+import { ConfigurationError, type SolanaNetwork } from '../config.ts';
+import { GENESIS_HASHES, NETWORKS } from '../solana/addresses.ts';
+import type { Chain } from '../solana/chain.ts';
+
+export interface TargetParts {
+  readonly network: SolanaNetwork;
+  readonly receiver: string;
+  readonly chain: Pick<Chain, 'genesisHashes'>;
+}
+
+/**
+ * Public networks are known by their genesis hash, whether an endpoint answers or not: that each serves the configured
+ * network is checked elsewhere. A local chain has to be asked.
+ * @throws ChainUnavailable if the local chain does not answer
+ * @throws ConfigurationError if its endpoints serve different chains
+ */
+export async function paymentTarget({ network, receiver, chain }: TargetParts): Promise<PaymentTarget> {
+  const { caip2, usdcMint } = NETWORKS[network];
+  const genesisHash = network === 'local' ? await localGenesis(chain) : GENESIS_HASHES[network];
+  return { network: caip2, genesisHash, mint: usdcMint, receiver };
+}
+
+async function localGenesis(chain: Pick<Chain, 'genesisHashes'>): Promise<string> {
+  const hashes = await chain.genesisHashes();
+  const [first, ...others] = [...new Set(hashes.filter((hash) => hash !== null))];
+  if (first !== undefined && others.length === 0) return first;
+  const problem = `the endpoints serve different chains, with genesis hashes ${[first, ...others].join(', ')}`;
+  throw new ConfigurationError([{ variable: 'SOLANA_RPC_URL', problem }]);
+}

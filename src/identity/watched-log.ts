@@ -1,0 +1,179 @@
+/**
+ * The same log, held to being the same: whatever an engine gives after it may have been exchanged is compared with what
+ * this process knew before it is used, and an append before it is acknowledged. A difference is final for the process.
+ */
+import type { BaseLogger } from 'pino';
+import { differenceFrom, type LogIdentity, loadLogIdentity, type PaymentTarget } from '../commands/log-identity.ts';
+import { pause } from '../pause.ts';
+import type { EventBatch, EventLog, EventMark, RecordedEvent } from '../storage/event-log.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+import { heldEvent } from './read-models.ts';
+
+export interface WatchLogOptions {
+  readonly log: EventLog;
+  readonly identity: LogIdentity;
+  /** The newest event that the log is known to hold. */
+  readonly newest: EventMark | null;
+  /** What this process is configured for, asked at each check; null while its chain cannot be asked. */
+  readonly expected: () => Promise<PaymentTarget | null>;
+  readonly logger: Pick<BaseLogger, 'error'>;
+  /** What is missing is looked for again after each of these, milliseconds: a node may be behind for a moment. */
+  readonly looksMs?: readonly number[];
+}
+
+const LOOKS_MS = [100, 400, 1_000];
+const OUTAGE_PAUSE_MS = 500;
+
+export function watchLog({
+  log,
+  identity,
+  newest: start,
+  expected,
+  logger,
+  looksMs = LOOKS_MS,
+}: WatchLogOptions): EventLog {
+  /** What is wrong with the log, once something is. */
+  let fault: StorageFailure | null = null;
+  /** The newest event that this process has seen or written. */
+  let newest = start;
+  const doubts = (): number => log.doubts?.() ?? 0;
+  let settled = doubts();
+  let verifying: Promise<void> | null = null;
+  let current: LogIdentity = identity;
+
+  const assertSame = (): void => {
+    // A new error for each caller, with a stack of its own.
+    if (fault) throw new StorageFailure(fault.code, fault.message, { nothingWritten: true });
+  };
+
+  const note = ({ position, stream, revision, id }: EventMark): void => {
+    if (newest === null || position > newest.position) newest = { position, stream, revision, id };
+  };
+
+  const latch = (failure: StorageFailure): StorageFailure => {
+    if (fault === null) {
+      fault = failure;
+      const { code, hint, message } = failure;
+      logger.error(
+        { code, reason: message, hint, logId: identity.logId, alarm: code },
+        'the event log is not the one that this process knew: nothing is sold and nothing is written any more',
+      );
+    }
+    return failure;
+  };
+
+  async function compare(): Promise<LogIdentity> {
+    for (let look = 0; ; look++) {
+      const known = newest;
+      const found = await loadLogIdentity(log);
+      if (found !== null && found.logId !== identity.logId) {
+        throw latch(new StorageFailure('log_differs', `the event log was ${identity.logId} and is now ${found.logId}`));
+      }
+      const isThere = found !== null && (known === null || (await heldEvent(log, known)) !== null);
+      if (isThere) return found;
+      const wait = looksMs[look];
+      if (wait === undefined) {
+        throw latch(
+          found === null
+            ? new StorageFailure('log_emptied', `the event log was ${identity.logId} and has no name any more`)
+            : new StorageFailure(
+                'log_went_back',
+                `event log ${identity.logId} does not hold event ${known?.id} any more, which it held at ${known?.position}`,
+              ),
+        );
+      }
+      await pause(wait, undefined);
+    }
+  }
+
+  /** One look at a time; it settles only the doubts that were there when it began. */
+  async function verify(): Promise<void> {
+    assertSame();
+    const asked = doubts();
+    verifying ??= (async () => {
+      const seen = doubts();
+      current = await compare();
+      settled = Math.max(settled, seen);
+    })().finally(() => {
+      verifying = null;
+    });
+    await verifying;
+    if (settled < asked) await verify();
+  }
+
+  const settleDoubts = async (): Promise<void> => {
+    assertSame();
+    if (doubts() !== settled) await verify();
+  };
+
+  /** As `settleDoubts`, over every outage. */
+  async function settleSometime(signal: AbortSignal | undefined): Promise<void> {
+    while (!signal?.aborted) {
+      try {
+        return await settleDoubts();
+      } catch (error) {
+        if (fault || !(error instanceof StorageFailure) || error.code === 'storage_closed') throw error;
+        await pause(OUTAGE_PAUSE_MS, signal);
+      }
+    }
+  }
+
+  async function* watched(batches: AsyncIterable<EventBatch>, settle: () => Promise<void>): AsyncIterable<EventBatch> {
+    for await (const batch of batches) {
+      await settle();
+      const last = batch.events.at(-1);
+      if (last) note(last);
+      yield batch;
+    }
+  }
+
+  async function checked<Result>(reading: () => Promise<Result>): Promise<Result> {
+    assertSame();
+    const result = await reading();
+    await settleDoubts();
+    return result;
+  }
+
+  return {
+    async append(append) {
+      await settleDoubts().catch((error: unknown) => {
+        throw asOfWrite(error, true);
+      });
+      const before = newest;
+      const appended = await log.append(append);
+      // A position that is not new is that of a repeat, or of another log.
+      const isOld = before !== null && appended.position <= before.position;
+      if (fault || isOld || doubts() !== settled) {
+        await verify().catch((error: unknown) => {
+          throw asOfWrite(error, false);
+        });
+      }
+      const last = append.events.at(-1);
+      if (last) note({ ...last, position: appended.position });
+      return appended;
+    },
+    read: (stream, options): Promise<readonly RecordedEvent[]> => checked(() => log.read(stream, options)),
+    readAll: (from, filter) => watched(log.readAll(from, filter), settleDoubts),
+    subscribe: (from, filter, signal) => watched(log.subscribe(from, filter, signal), () => settleSometime(signal)),
+    head: () => checked(() => log.head()),
+    countAfter: (from, limit) => checked(() => log.countAfter(from, limit)),
+    ...(log.doubts && { doubts }),
+    async check() {
+      assertSame();
+      await log.check();
+      await verify();
+      const wanted = await expected();
+      const difference = wanted && differenceFrom(current, wanted);
+      if (!difference) return;
+      // The operator has another receiver in mind, and what is under way is brought to its end all the same.
+      throw difference.code === 'log_receiver_differs' ? difference : latch(difference);
+    },
+    close: () => log.close(),
+  };
+}
+
+/** The failure of a look at the log, as that of the append that needed it. */
+const asOfWrite = (error: unknown, nothingWritten: boolean): unknown =>
+  error instanceof StorageFailure
+    ? new StorageFailure(error.code, error.message, { cause: error, nothingWritten })
+    : error;

@@ -1,0 +1,17 @@
+/** Every projection of the service. */
+import { cases } from './cases.ts';
+import { courtRecords } from './court-records.ts';
+import { deliveries } from './deliveries.ts';
+import { payments } from './payments.ts';
+import type { Projection } from './projection.ts';
+import { signingKeyRecords } from './signing-keys.ts';
+import { wallets } from './wallets.ts';
+
+export const PROJECTIONS: readonly Projection[] = [
+  cases,
+  courtRecords,
+  payments,
+  wallets,
+  deliveries,
+  signingKeyRecords,
+];
