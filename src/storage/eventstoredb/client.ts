@@ -64,6 +64,8 @@ const MOST_CALLS = 80;
 /** A connection is given up at most this often. */
 const RENEW_EVERY_MS = 1000;
 const KEEP_ALIVE_MS = 10_000;
+/** How long a member may take to say who leads: the client asks one after the other, a frozen one perhaps first. */
+const GOSSIP_TIMEOUT_SECONDS = 2;
 
 /** Connections of one process: clients with equal options share one, and a different interval is what gives another. */
 let connections = 0;
@@ -126,7 +128,11 @@ export class Lane {
 
 function makeClient(settings: EventStoreSettings): GuardedClient {
   const { hosts, discover, tls, credentials, certificates, keepAliveInterval = KEEP_ALIVE_MS, ...rest } = settings;
-  const options = { ...rest, keepAliveInterval: keepAliveInterval + (connections++ % 1000) };
+  const options = {
+    gossipTimeout: GOSSIP_TIMEOUT_SECONDS,
+    ...rest,
+    keepAliveInterval: keepAliveInterval + (connections++ % 1000),
+  };
   const security = tls ? readCertificates(certificates) : { insecure: true };
   const user = credentials ?? undefined;
   const [first] = hosts;

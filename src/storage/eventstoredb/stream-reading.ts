@@ -17,6 +17,8 @@ import { backOff } from './waiting.ts';
 
 /** Longest silence of the event store in the middle of a read. */
 const SILENCE_MS = 5000;
+/** The same for one event: less than the time after which readiness calls the log down without a reason. */
+const HEAD_SILENCE_MS = 3000;
 const GIVE_UP_MS = 10_000;
 const PAUSES = { first: 100, longest: 2000 };
 
@@ -41,7 +43,7 @@ export async function readStream(
       ...(limit !== undefined && { maxCount: limit }),
     });
     try {
-      for await (const { event } of untilSilent(reading, `reading ${stream}`)) {
+      for await (const { event } of untilSilent(reading, `reading ${stream}`, SILENCE_MS)) {
         const recorded = event && recordedEvent(event);
         if (!recorded) {
           const which = `event ${event?.revision} of stream ${stream}`;
@@ -61,7 +63,7 @@ export async function readStream(
 export async function headOf(client: EventStoreDBClient): Promise<Position | null> {
   const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
   let head: Position | null = null;
-  for await (const { event } of untilSilent(reading, READING_THE_HEAD)) {
+  for await (const { event } of untilSilent(reading, READING_THE_HEAD, HEAD_SILENCE_MS)) {
     if (event?.position) head = positionText(event.position);
   }
   return head;
@@ -111,14 +113,18 @@ async function repeated<Result>(
 }
 
 /** The client's reads have no deadline, and one that is left early keeps its call open until it is cancelled. */
-async function* untilSilent<Event>(reading: StreamingRead<Event>, what: string): AsyncIterable<Event> {
+async function* untilSilent<Event>(
+  reading: StreamingRead<Event>,
+  what: string,
+  silenceMs: number,
+): AsyncIterable<Event> {
   let ended = false;
   // Errors that come after the loop is left belong to nobody.
   reading.on('error', () => undefined);
   reading.on('end', () => {
     ended = true;
   });
-  const silence = setTimeout(() => reading.destroy(new NoAnswer(what)), SILENCE_MS);
+  const silence = setTimeout(() => reading.destroy(new NoAnswer(what)), silenceMs);
   try {
     for await (const event of reading) {
       silence.refresh();
