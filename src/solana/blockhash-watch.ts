@@ -2,13 +2,7 @@
  * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
  * long each that it saw is valid (design: payments, check 8).
  */
-import {
-  BLOCKHASH_LIFE_BLOCKS,
-  type Chain,
-  ChainUnavailable,
-  type LatestBlockhash,
-  MOST_BLOCKS_AHEAD,
-} from './chain.ts';
+import { BLOCKHASH_LIFE_BLOCKS, type Chain, type LatestBlockhash, MOST_BLOCKS_AHEAD } from './chain.ts';
 
 /** How long the newest answer is believed against older ones: past it there may be no endpoint left that gave it. */
 const BELIEVED_MS = 10_000;
@@ -72,9 +66,9 @@ export function createBlockhashWatch({
   const poll = async (): Promise<void> => {
     try {
       await refresh();
-    } catch (error) {
-      // Silence shows: what is known grows stale, and readiness asks the chain itself.
-      if (!(error instanceof ChainUnavailable)) throw error;
+    } catch {
+      // Silence shows: what is known grows stale, and readiness asks the chain itself. Nobody awaits this, so that
+      // whatever is thrown here would end the process.
     } finally {
       if (!closed) timer = setTimeout(poll, intervalMs);
     }

@@ -69,9 +69,8 @@ export function openSqlite({
     };
     readFile = openDerived(options) ?? file.aloneAtOpen(() => openDerived(options) ?? openAnew(options, logger));
   } catch (error) {
-    void log.close();
-    void payloads.close();
-    void cells.close();
+    // Settled, so that one that fails to close does not hide why, or end the process.
+    void Promise.allSettled([log.close(), payloads.close(), cells.close()]);
     throw error;
   }
   const readStore = new SqliteReadStore(readFile, cells);
