@@ -150,7 +150,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     logger,
     health: health.health,
     merchant: { network, ...receiver, publicUrl },
-    purchasing: countPurchases(paymentRole.purchasing, metrics),
+    purchasing: countPurchases(paymentRole.purchasing, metrics, logger),
     keyCalls,
     masterKeys,
     newestBlockhash: () => blockhashes.latest(),

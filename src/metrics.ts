@@ -2,9 +2,13 @@
  * What operators watch, in the format of Prometheus (`operations.md`, Observing): counters that grow as things happen,
  * and gauges that are read when somebody asks.
  */
+import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Purchasing } from './commands/purchase-contract.ts';
+import type { PurchaseOutcome, PurchaseRequest, Purchasing } from './commands/purchase-contract.ts';
+import { isPaying } from './http/request-log.ts';
 import { type DeliveryStanding, MOST_COUNTED } from './queries/delivery-standing.ts';
+import { sampledLines } from './sampled-lines.ts';
+import { usdcText } from './solana/usdc-text.ts';
 
 export interface Metrics {
   /** One attempt of a callback has ended; `failureClass` is null where the receiver acknowledged it. */
@@ -101,14 +105,43 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** The same purchasing, counted. */
-export function countPurchases(purchasing: Purchasing, { purchaseEnded }: Pick<Metrics, 'purchaseEnded'>): Purchasing {
+/**
+ * The same purchasing, counted, with lines in the log: one for each payment that this service took, and for those that cost
+ * their wallet nothing the first of each outcome and code. No payment itself, and no query, is in them.
+ */
+export function countPurchases(
+  purchasing: Purchasing,
+  { purchaseEnded }: Pick<Metrics, 'purchaseEnded'>,
+  logger?: Pick<Logger, 'info' | 'isLevelEnabled'>,
+): Purchasing {
+  const free = logger && sampledLines(logger, 'payment');
   return {
     underway: purchasing.underway,
     async buy(request) {
       const outcome = await purchasing.buy(request);
       purchaseEnded(request.dialect, outcome.outcome);
+      if (!logger?.isLevelEnabled('info')) return outcome;
+      const line = paymentLine(request, outcome);
+      if (isPaying(request.requestId, outcome)) logger.info(line, 'payment');
+      else free?.write({ outcome: line.outcome, code: line.code }, line);
       return outcome;
     },
+  };
+}
+
+function paymentLine(request: PurchaseRequest, outcome: PurchaseOutcome) {
+  const { requestId, endpoint, dialect, amount, transaction, startedAt } = request;
+  return {
+    requestId,
+    endpoint,
+    dialect,
+    wallet: transaction.wallet,
+    amount: usdcText(amount),
+    outcome: outcome.outcome,
+    ...('transaction' in outcome && { transaction: outcome.transaction }),
+    code: outcome.outcome === 'refused' ? outcome.problem.problem : undefined,
+    ...('boughtBy' in outcome && outcome.boughtBy !== requestId && { boughtBy: outcome.boughtBy }),
+    ...(outcome.outcome === 'failed' && { reason: outcome.reason }),
+    ms: Math.round(performance.now() - startedAt),
   };
 }

@@ -11,6 +11,7 @@ import { deliveryHeaders } from './delivery-header.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { isBareRequest, readTag } from './parameters/request-parameters.ts';
+import { isPaying, notePurchase } from './request-log.ts';
 import { UNPAID_ANSWER_HEADERS } from './sandbox/answer-early.ts';
 import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import { sendProblem } from './send-problem.ts';
@@ -89,6 +90,7 @@ export function registerPaidRoute<Parameters>(
         startedAt,
         isAbandoned: () => reply.raw.destroyed,
       });
+      if (isPaying(requestId, outcome)) notePurchase(reply.raw);
       setPaymentHeaders(reply, outcome);
       return answerWith(reply, outcome, {
         requestId,

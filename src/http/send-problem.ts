@@ -4,6 +4,7 @@ import { ERROR_CATALOGUE, type ErrorCode, type Problem, statusOf } from '../erro
 import type { JsonObject } from '../events/event.ts';
 import { problemOf } from '../failure-problem.ts';
 import { type Clock, type Instant, toInstant } from '../instant.ts';
+import { noteCode } from './request-log.ts';
 import { isV1 } from './v1/sunset.ts';
 
 /** What an answer needs to know of the service that gives it. */
@@ -96,6 +97,7 @@ export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: Js
   const { retry_after: retryAfter, allow } = refusal.details;
   if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.max(0, Math.ceil(retryAfter))));
   if (Array.isArray(allow)) reply.header('allow', allow.join(', '));
+  noteCode(reply.raw, refusal.problem);
   const envelope = errorBody(reply.request.url, refusal, requestId, answering);
   return reply
     .code(statusOf(refusal.problem))

@@ -28,6 +28,7 @@ import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-h
 import { type Connections, trackConnections } from './connections.ts';
 import { continueOnRead } from './expect-continue.ts';
 import { countHosts } from './host-header.ts';
+import { codeOf, type RequestLog, requestLog } from './request-log.ts';
 import { collectRoutes, pathOf, plainPath, type RouteTable } from './route-table.ts';
 import {
   type AnsweringService,
@@ -75,6 +76,8 @@ export function makeServer(
   { audience = 'everybody', answerEarly = () => false }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
+  // Orchestrators ask the admin port all the time, and their own records say so.
+  const log = audience === 'everybody' && logger.isLevelEnabled('info') ? requestLog(logger) : null;
   /** Nothing stands above it that would catch what it throws: then the routes answer, and what fails there is caught. */
   const answersEarly: EarlyAnswer = (request, response) => {
     try {
@@ -99,6 +102,7 @@ export function makeServer(
       const server = createServer(SERVER_OPTIONS, (request, response) => {
         connections.answering(request.socket, response);
         if (!answersEarly(request, response)) handle(request, response);
+        else if (log) logEarly(log, request, response);
       });
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
@@ -136,7 +140,42 @@ export function makeServer(
   app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes, audience));
   app.setErrorHandler((error: FastifyError, _request, reply) => refuseFrameworkError(error, reply));
   if (logger.isLevelEnabled('debug')) logEveryAnswer(app);
+  if (log) {
+    app.addHook('onResponse', ({ id, method, is404, routeOptions }, { statusCode, raw, elapsedTime }, done) => {
+      const route = is404 ? NOWHERE : (routeOptions.url ?? NOWHERE);
+      const known = { requestId: id, method: METHODS.has(method) ? method : 'other', route, status: statusCode };
+      log.answered({ ...known, code: codeOf(raw), ms: Math.round(elapsedTime) }, raw);
+      done();
+    });
+    app.addHook('onClose', (_app, done) => {
+      log.flush();
+      done();
+    });
+  }
   return app;
+}
+
+/** Where no route stands: what was asked for is the caller's text, and is not repeated. */
+const NOWHERE = '(none)';
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** An answer that no route gives; one that lies ready has been written by now. */
+function logEarly(log: RequestLog, { method = '', url = '' }: IncomingMessage, response: ServerResponse): void {
+  const began = performance.now();
+  const told = () =>
+    log.answered(
+      {
+        requestId: undefined,
+        method: METHODS.has(method) ? method : 'other',
+        // Only addresses of routes are answered early.
+        route: plainPath(url),
+        status: response.statusCode,
+        ms: Math.round(performance.now() - began),
+      },
+      response,
+    );
+  if (response.headersSent) told();
+  else response.once('finish', told);
 }
 
 const STOPPING = problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.');

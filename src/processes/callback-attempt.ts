@@ -126,7 +126,11 @@ class Attendance {
     const { underway, loaded, claimedAt } = claimed;
     const lateMs = Math.max(0, (clock.now() - wait.until) / MICROS_PER_MS);
     const outcome = 'unsent' in contents ? contents.unsent : await this.#post(contents, keys);
-    this.#ports.observe?.({ failureClass: outcome.failureClass, durationMs: outcome.durationMs, lateMs });
+    const { failureClass, durationMs, responseCode } = outcome;
+    this.#ports.observe?.({ failureClass, durationMs, lateMs });
+    const { requestId, origin } = known.state.facts;
+    const told = { requestId, deliveryId: this.#deliveryId, host: hostOf(origin), responseCode, failureClass };
+    this.#ports.logger.info({ ...told, ms: Math.round(durationMs) }, 'delivery attempt');
     return this.#finish(loaded, underway, outcome, claimedAt);
   }
 
@@ -280,3 +284,6 @@ interface Claimed {
   /** By the monotonic clock, milliseconds. */
   readonly claimedAt: number;
 }
+
+/** Without the path and the query, which may hold a secret of the receiver. */
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { verifySignature } from '../../src/callbacks/signature.ts';
 import { delivery } from '../../src/commands/delivery.ts';
@@ -63,6 +64,26 @@ describe('a callback', () => {
     }
   });
 
+  it('has one line in the log for each attempt, with its host and nothing secret', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    world = await openDeliveryWorld();
+    world.node('logged', { logger });
+    const id = await world.schedule({ path: '/secret-path?token=geheim' });
+    await attempts(id, 1);
+    expect(lines.filter(({ msg }) => msg === 'delivery attempt')).toEqual([
+      expect.objectContaining({
+        level: 30,
+        deliveryId: id,
+        requestId: expect.any(String),
+        host: expect.stringMatching(/:\d+$/),
+        responseCode: 200,
+        failureClass: null,
+        ms: expect.any(Number),
+      }),
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/geheim|secret-path/);
+  });
   it('is tried again by the time that its attempt took, whatever the wall clock was set to meanwhile', async () => {
     world = await openDeliveryWorld();
     world.answer((request, response, count) => {
