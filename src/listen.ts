@@ -2,8 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Undo } from './undo.ts';
 
 /** Begins to answer. Gives the base address, without a slash at the end. */
-export async function listen(app: FastifyInstance, host: string, port: number, undo: Undo): Promise<string> {
-  undo.add(() => app.close());
+export async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  undo: Undo,
+  part: string,
+): Promise<string> {
+  undo.add(part, () => app.close());
   await app.listen({ host, port });
   const address = app.server.address();
   const actual = typeof address === 'object' && address ? address.port : port;

@@ -22,7 +22,7 @@ export async function openPaymentChain(config: Config, logger: Logger, undo: Und
   const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo);
   await refuseOtherNetworks(chain, config, logger);
   const blockhashes = createBlockhashWatch({ chain });
-  undo.add(() => blockhashes.close());
+  undo.add('blockhashes', () => blockhashes.close());
   const { feePayer, payTo } = ourKeys(config);
   const network = NETWORKS[config.solana.network];
   const receiver: Receiver = { payTo, feePayer: feePayer.address, mint: network.usdcMint };
@@ -87,11 +87,11 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
         logger.fatal({ err: error, code, hint, alarm: code }, 'the local chain failed; restart the service');
       },
     });
-    undo.add(() => localChain.close());
+    undo.add('local chain', () => localChain.close());
     urls = [localChain.url];
   }
   const chain = createRpcChain({ urls, logger });
-  undo.add(() => chain.close());
+  undo.add('chain', () => chain.close());
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null, localFailure: () => failure };
 }
 
@@ -119,7 +119,7 @@ function ourKeys(config: Config): { readonly feePayer: SolanaKey; readonly payTo
 
 async function prepareOnLocalChain(rpcUrl: string, chain: Chain, receiver: Receiver, undo: Undo): Promise<void> {
   const faucet = createFaucetClient(rpcUrl);
-  undo.add(() => faucet.close());
+  undo.add('faucet', () => faucet.close());
   await prepareLocalReceiver(chain, faucet, receiver);
 }
 

@@ -1,12 +1,56 @@
 /** What must be undone, newest first: filled as the parts start, so that a failed start leaves nothing behind. */
 export class Undo {
-  readonly #steps: (() => unknown)[] = [];
+  readonly #steps: { readonly part: string; readonly step: () => unknown }[] = [];
 
-  add(step: () => unknown): void {
-    this.#steps.unshift(step);
+  /** @param part what the step ends, for the log */
+  add(part: string, step: () => unknown): void {
+    this.#steps.unshift({ part, step });
   }
 
-  async run(): Promise<void> {
-    for (const step of this.#steps.splice(0)) await step();
+  /**
+   * Runs the steps one after the other. When the time is up, those that remain begin at once, and have `LAST_MS` to end:
+   * what a part waits for may never answer, and everything that it left is taken up at the next start.
+   * @param withinMs how long the steps may wait for one another
+   * @returns the parts that had not ended
+   * @throws what a step throws before the time is up, after all the others have run
+   */
+  async run(withinMs: number): Promise<readonly string[]> {
+    const running = new Set<string>();
+    const failures: unknown[] = [];
+    const begin = async ({ part, step }: { part: string; step: () => unknown }): Promise<void> => {
+      running.add(part);
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+      running.delete(part);
+    };
+    const late = after(withinMs);
+    const begun: Promise<void>[] = [];
+    let isLate = false;
+    for (const each of this.#steps.splice(0)) {
+      const ended = begin(each);
+      begun.push(ended);
+      if (!isLate) isLate = await Promise.race([ended.then(() => false), late.elapsed]);
+    }
+    late.cancel();
+    if (isLate) {
+      const last = after(LAST_MS);
+      await Promise.race([Promise.all(begun), last.elapsed]);
+      last.cancel();
+    } else if (failures.length > 0) throw failures[0];
+    return [...running];
   }
+}
+
+/** For the steps that begin when the time is up. */
+const LAST_MS = 1_000;
+
+function after(ms: number): { readonly elapsed: Promise<true>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), ms);
+  });
+  return { elapsed, cancel: () => clearTimeout(timer) };
 }

@@ -63,7 +63,7 @@ async function start(network: string, endpoints: readonly string[]): Promise<unk
   } catch (error) {
     return error;
   } finally {
-    await undo.run();
+    await undo.run(1_000);
   }
 }
 

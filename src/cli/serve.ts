@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import { readConfig } from '../config.ts';
 import { makeLogger } from '../logger.ts';
 import { startService } from '../main.ts';
@@ -6,7 +7,9 @@ import { type AddCommand, note, printJson } from './command.ts';
 import { untilStopped } from './until-stopped.ts';
 
 /** Longest that a stop may take: what has not ended by then is taken up again at the next start. */
-const STOP_WITHIN_MS = 15_000;
+const STOP_WITHIN_MS = 14_500;
+/** How long what is left open may keep the process after the stop. */
+const LINGER_MS = 200;
 
 export const addServeCommand: AddCommand = (program: Command, context) => {
   program
@@ -24,10 +27,10 @@ Examples:
     )
     .action(async (options: { json?: boolean }) => {
       const stopped = untilStopped();
-      // From the signal on, whatever is under way: a start may be waiting for an endpoint that never answers.
-      void stopped.then(() => setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref());
       const config = readConfig(context.environment);
       const logger = makeLogger(config.logLevel);
+      // From the signal on, whatever is under way: a start may be waiting for an endpoint that never answers.
+      void stopped.then(() => setTimeout(() => endAnyway(logger), STOP_WITHIN_MS).unref());
       // Whoever reads the log of a service that runs by itself reads JSON, and expects nothing else between the lines.
       const say = (text: string) => (context.interactive ? note(context, text) : logger.info(text.trim()));
       const service = await startService(config, { logger });
@@ -37,5 +40,13 @@ Examples:
       const signal = await stopped;
       say(`${signal}: finishing what is under way`);
       await service.stop();
+      // Connections to an engine that never answers would keep the process.
+      setTimeout(() => process.exit(), LINGER_MS).unref();
     });
 };
+
+function endAnyway(logger: Logger): never {
+  logger.warn('stopped before it was ready; the next start resumes what had not ended');
+  logger.flush();
+  process.exit(1);
+}
