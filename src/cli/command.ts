@@ -8,6 +8,10 @@ export interface CliContext {
   readonly stderr: NodeJS.WritableStream;
   /** Whether stderr is a terminal, where a progress line may be redrawn. */
   readonly interactive: boolean;
+  /** Something was paid for: what stderr says of it, should the result not come out on stdout. */
+  readonly paidFor?: (reminder: string) => void;
+  /** What stderr must say because stdout cannot be written; null where the failure is another, or nothing was paid for. */
+  readonly unwritten?: (error: unknown) => string | null;
 }
 
 /** Adds one command to the program. One file of `src/cli` each. */

@@ -1,10 +1,20 @@
 /** The `docket` command: one program, one file for each of its commands. */
+import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
 import { UnreadableEvent } from '../events/unreadable-event.ts';
 import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, printJson } from './command.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  CliError,
+  EXIT,
+  FoundWrong,
+  note,
+  printable,
+  printJson as printJsonOf,
+} from './command.ts';
 import { systemFailureHint } from './system-failure.ts';
 
 const EXAMPLES = `
@@ -60,7 +70,10 @@ export async function main(argv: readonly string[], context: CliContext = proces
     await program.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;
   } catch (error) {
-    return explain(error, context, argv.includes('--json'));
+    const unwritten = context.unwritten?.(error) ?? null;
+    if (unwritten === null) return explain(error, context, argv.includes('--json'));
+    note(context, unwritten);
+    return EXIT.unavailable;
   }
 }
 
@@ -71,6 +84,15 @@ export const VERSION = '2.0.1';
 function unknownCommand(name: string, argv: readonly string[], context: CliContext): number {
   const hint = `Its commands are ${Object.keys(COMMANDS).join(', ')}; docket --help tells of each.`;
   return explain(new CliError(`docket has no command ${name}.`, hint), context, argv.includes('--json'));
+}
+
+/** An error as JSON; stdout may be what failed. */
+function printJson(context: CliContext, value: object): void {
+  try {
+    printJsonOf(context, value);
+  } catch {
+    // Standard error says it, too.
+  }
 }
 
 function explain(error: unknown, context: CliContext, json: boolean): number {
@@ -116,10 +138,18 @@ function explain(error: unknown, context: CliContext, json: boolean): number {
 }
 
 function processContext(): CliContext {
-  // `docket audit replay … | head` has what it wants: a reader that went away is no fault.
+  let reminder: string | null = null;
+  const unwritten = (error: unknown): string | null =>
+    isWriteFailure(error) && reminder !== null
+      ? `The answer was paid for and could not be written: ${error.message}\n${reminder}`
+      : null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    throw error;
+    const paid = unwritten(error);
+    // `docket audit replay … | head` has what it wants: a reader that went away is no fault.
+    if (paid === null && error.code === 'EPIPE') process.exit(EXIT.ok);
+    const hint = systemFailureHint(error);
+    sayAtOnce(paid ?? `The result could not be written: ${error.message}${hint === null ? '' : `\n${hint}`}`);
+    process.exit(EXIT.unavailable);
   });
   // What cannot be said, since stderr is a file on a full disk or its reader is gone, must not end what is being done.
   process.stderr.on('error', () => undefined);
@@ -129,5 +159,22 @@ function processContext(): CliContext {
     stdout: process.stdout,
     stderr: process.stderr,
     interactive: process.stderr.isTTY === true,
+    paidFor: (text) => {
+      reminder = text;
+    },
+    unwritten,
   };
+}
+
+/** A file's failed write is thrown, that of a pipe is an event. */
+const isWriteFailure = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'write';
+
+/** Before the process ends. */
+function sayAtOnce(text: string): void {
+  try {
+    writeSync(2, `${printable(text)}\n`);
+  } catch {
+    // Nobody reads it.
+  }
 }

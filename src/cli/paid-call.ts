@@ -108,6 +108,9 @@ export async function payFor(
       isRepeated,
     });
   }
+  const where = resultUrl === null ? 'No copy of it is kept.' : `It stays, free, at ${resultUrl}`;
+  const name = dialect === 'v2' ? `, payment id ${paymentId}` : '';
+  context.paidFor?.(`${where}\nTransaction ${transaction ?? 'unknown'}${name}`);
   return { body, transaction, wallet: key.address, resultUrl };
 }
 

@@ -1,10 +1,14 @@
 /** What `docket query` does when the connection breaks after the payment left: no answer is paid for twice. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as ask, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
@@ -12,7 +16,7 @@ import { AnswerLost, persistentFetch } from '../../src/cli/persistent-fetch.ts';
 import { PAYMENT_HEADERS } from '../../src/http/x402/payment-header.ts';
 import { openWorld, type World } from '../payments/world.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
-import { freePort } from '../support/processes.ts';
+import { DOCKET, freePort } from '../support/processes.ts';
 import { answersByOwnRoutes } from '../support/watch-answers.ts';
 
 type Cut = 'before the service sees it' | 'once the service has answered' | 'in the middle of the answer';
@@ -96,6 +100,50 @@ async function query(wallet: Keypair, url: string, ...more: readonly string[]) {
   const argv = ['query', ...which, '--url', url, '--rpc-url', world.rpcUrl, '--json', ...more];
   return docketInProcess(argv, { DATA_DIR: join(directory, 'data') });
 }
+
+/** The real command; its stdout is a file or a pipe. */
+async function queryInto(stdout: number | 'unread pipe', wallet: Keypair) {
+  const file = join(directory, `${wallet.publicKey.toBase58()}.json`);
+  await writeFile(file, JSON.stringify([...wallet.secretKey]));
+  const which = ['--court-code', 'cand', '--case-id', '3:24-cv-01234', '--keypair', file];
+  const named = ['--payment-id', 'a-name-for-one-call'];
+  const child = spawn(
+    process.execPath,
+    [DOCKET, 'query', ...which, ...named, '--url', world.url, '--rpc-url', world.rpcUrl],
+    {
+      env: { ...process.env, NODE_ENV: 'test', DATA_DIR: join(directory, 'data') },
+      stdio: ['ignore', stdout === 'unread pipe' ? 'pipe' : stdout, 'pipe'],
+    },
+  );
+  child.stdout?.destroy();
+  const said = text(child.stderr as Readable);
+  const [code] = await once(child, 'close');
+  return { code, said: await said };
+}
+
+describe('docket query, where its answer cannot be written', () => {
+  it('to a disk that is full: says what was paid for and where the answer stays', async () => {
+    const wallet = await world.wallet();
+    const full = openSync('/dev/full', 'w');
+    const { result, spent } = await world.moved(wallet, () => queryInto(full, wallet));
+    closeSync(full);
+    expect([result.code, spent]).toEqual([EXIT.unavailable, 990_000n]);
+    expect(result.said).toMatch(UNWRITTEN('ENOSPC'));
+  });
+
+  it('to a reader that is gone: says what was paid for and where the answer stays', async () => {
+    const wallet = await world.wallet();
+    const { result, spent } = await world.moved(wallet, () => queryInto('unread pipe', wallet));
+    expect([result.code, spent]).toEqual([EXIT.unavailable, 990_000n]);
+    expect(result.said).toMatch(UNWRITTEN('EPIPE'));
+  });
+});
+
+const UNWRITTEN = (code: string) =>
+  new RegExp(
+    `^The answer was paid for and could not be written: .*${code}.*\\nIt stays, free, at http\\S+/v2/results/\\S+\\n` +
+      'Transaction [1-9A-HJ-NP-Za-km-z]{80,}, payment id a-name-for-one-call\\n$',
+  );
 
 describe('docket query, where the connection breaks', () => {
   it.each(CUTS)('in dialect v2, %s: pays once and has its answer', async (cut) => {
