@@ -110,14 +110,14 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   it(
     `stays calm while a frozen leader has no successor for ${FROZEN_MS / 1000} s`,
     async () => {
-      const before = service.output();
+      const before = service.written();
       await underLoad(async (answers) => {
         await change(answers, 'how=resign&election=100');
         const took = await change(answers, `how=freeze&election=${FROZEN_MS}&thaw=1000`);
         console.log(`back ${took} ms after the successor of a frozen leader`);
       });
       // Each request that fails is a line; what waits by itself is one line for each part, whatever the outage takes.
-      const said = service.output().slice(before.length).split('\n').filter(Boolean);
+      const said = service.outputSince(before).split('\n').filter(Boolean);
       expect(said.filter((line) => !line.includes('"requestId"')).length, said.join('\n')).toBeLessThan(
         LINES_OF_AN_OUTAGE,
       );

@@ -18,10 +18,17 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** Characters of its output. */
+const MOST_KEPT = 1_000_000;
+
 export interface RunningProcess {
   readonly child: ChildProcess;
-  /** What it has written to stdout and stderr so far. */
+  /** What it has written to stdout and stderr so far; of much the newest part. */
   output(): string;
+  /** How much it has written so far, for `outputSince`. */
+  written(): number;
+  /** What it has written since then. */
+  outputSince(written: number): string;
   /** Ends it at once, wherever it is. */
   kill(): Promise<void>;
   /** Asks it to end; gives its exit code. */
@@ -46,8 +53,11 @@ export function spawnDocket(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
+  let written = 0;
   const keep = (part: Buffer) => {
-    text = (text + part.toString()).slice(-100_000);
+    const more = part.toString();
+    written += more.length;
+    text = (text + more).slice(-MOST_KEPT);
   };
   child.stdout?.on('data', keep);
   child.stderr?.on('data', keep);
@@ -61,6 +71,8 @@ export function spawnDocket(
   return {
     child,
     output: () => text,
+    written: () => written,
+    outputSince: (mark) => text.slice(Math.max(0, text.length - (written - mark))),
     kill: () => end('SIGKILL'),
     stop: async () => {
       await end('SIGTERM');

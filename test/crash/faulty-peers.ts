@@ -1,0 +1,106 @@
+/** Faults of one peer of the service after the other, under paid load with callbacks: one process lives through all. */
+import { expect } from 'vitest';
+import { FAULTS, type FaultProxy } from '../support/fault-proxy.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { type Attempt, pay, type Stage } from './paid-load.ts';
+
+export interface FaultyPeer {
+  /** Its part in `/readyz`; null for one that readiness does not know. */
+  readonly part: string | null;
+  readonly proxy: FaultProxy;
+}
+
+/** What must come is waited for; how long it took is nobody's claim. */
+const AGAIN_WITHIN_MS = 240_000;
+/** One that the peer is down, one that it is up, and the same of each part that waits for it, with a reserve. */
+const LINES_OF_AN_OUTAGE = 40;
+
+const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
+export interface FaultyRun {
+  readonly stage: Stage;
+  readonly service: RunningProcess;
+  readonly path: string;
+  readonly attempts: Attempt[];
+}
+
+/** Callers pay while `count` faults of the peer come and go; then one of them must get a paid answer. */
+export async function liveThroughFaults(
+  run: FaultyRun,
+  { proxy }: FaultyPeer,
+  count: number,
+  random: () => number,
+): Promise<void> {
+  const { service } = run;
+  await underLoad(run, async (answered) => {
+    for (let index = 0; index < count; index++) {
+      await pause(random() * 400);
+      proxy.set(FAULTS[Math.floor(random() * FAULTS.length)] ?? 'reset');
+      await pause(100 + random() * 900);
+      proxy.set(null);
+      expectAlive(service);
+    }
+    const before = answered();
+    await until('a paid answer', async () => answered() > before, { process: service, within: AGAIN_WITHIN_MS });
+  });
+  expectNoRuntimeWarning(service.output());
+}
+
+/** The peer is silent until readiness says so, and comes back: a bounded number of lines, whatever the time it takes. */
+export async function tellsOfAnOutage(run: FaultyRun, { part, proxy }: FaultyPeer): Promise<void> {
+  const { service, stage } = run;
+  const isReady = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
+  await until('the service is ready', isReady, { process: service, within: AGAIN_WITHIN_MS });
+  const before = service.written();
+  const said = () => service.outputSince(before).split('\n').filter(Boolean);
+  const parts = () => said().filter((line) => line.includes(`"part":"${part}"`));
+  await underLoad(run, async (answered) => {
+    proxy.set('silent');
+    await until(`${part} is down`, async () => parts().some((line) => line.includes(`"alarm":"${part}_down"`)), {
+      process: service,
+      within: AGAIN_WITHIN_MS,
+    });
+    await pause(5_000);
+    proxy.set(null);
+    const then = answered();
+    await until('a paid answer', async () => answered() > then, { process: service, within: AGAIN_WITHIN_MS });
+    await until(`${part} is up`, async () => parts().some((line) => line.includes('is well again')), {
+      process: service,
+      within: AGAIN_WITHIN_MS,
+    });
+  });
+  // Each request that fails is a line of its own; all else is said once.
+  const lines = said().filter((line) => !line.includes('"requestId"') && !line.includes('"deliveryId"'));
+  expect(lines.length, lines.join('\n')).toBeLessThan(LINES_OF_AN_OUTAGE);
+  expect(parts().filter((line) => line.includes(`"alarm":"${part}_down"`)).length).toBe(1);
+}
+
+async function underLoad(run: FaultyRun, work: (answered: () => number) => Promise<void>): Promise<void> {
+  let count = 0;
+  let stopped = false;
+  const told = (status: number) => {
+    if (status === 200) count++;
+  };
+  const { stage, path, attempts } = run;
+  const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped, { told }));
+  try {
+    await work(() => count);
+  } finally {
+    stopped = true;
+    await Promise.all(callers);
+  }
+}
+
+export function expectAlive({ child, output }: RunningProcess): void {
+  expect(child.exitCode ?? child.signalCode, output().slice(-3_000)).toBe(null);
+}
+
+/** Everything that the service writes is a line of JSON; the runtime and its libraries write plain text. */
+export function expectNoRuntimeWarning(output: string): void {
+  // The beginning of what is kept may lie in the middle of a line.
+  const plain = output
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '' && !line.startsWith('{'));
+  expect(plain).toEqual([]);
+}

@@ -1,0 +1,90 @@
+/** A TCP proxy that breaks what goes through it: what a network, a dying server or a wrong one does to a client. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/**
+ * `reset`: each connection is reset at some point of its traffic. `garble`: it answers noise. `half-close`: the server
+ * sends its end and reads on. `silent`: bytes vanish in both directions. `refuse`: connections end as they begin.
+ */
+export type Fault = 'reset' | 'garble' | 'half-close' | 'silent' | 'refuse';
+export const FAULTS: readonly Fault[] = ['reset', 'garble', 'half-close', 'silent', 'refuse'];
+
+export interface FaultProxy {
+  readonly port: number;
+  /** Lets a fault work until the next call; null heals, and ends the connections that a fault has touched. */
+  set(fault: Fault | null): void;
+  close(): Promise<void>;
+}
+
+/** Numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** @param random where a connection is cut, and with what it is garbled */
+export async function openFaultProxy(upstreamPort: number, random: () => number): Promise<FaultProxy> {
+  let fault: Fault | null = null;
+  /** Each connection, with whether a fault has touched it. */
+  const connections = new Map<Socket, { touched: boolean }>();
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (fault === 'refuse') return client.resetAndDestroy();
+    const upstream = connect({ port: upstreamPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    client.setNoDelay(true);
+    const state = { touched: false };
+    connections.set(client, state);
+    /** Bytes that this connection still carries before it is reset. */
+    let left = Math.floor(random() * 2_000);
+    const end = () => {
+      connections.delete(client);
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
+    const pass = (to: Socket, chunk: Buffer, answers: boolean) => {
+      if (fault === null) return state.touched ? end() : void to.write(chunk);
+      state.touched = true;
+      if (fault === 'silent') return;
+      if (fault === 'refuse') return end();
+      if (fault === 'reset') {
+        to.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left < 0) client.resetAndDestroy();
+        return;
+      }
+      if (fault === 'half-close' && answers) return void client.end();
+      // Noise from the first byte on: an answer that is wrong and still believable is another matter than a fault.
+      if (fault === 'garble' && answers) return void to.write(noise(chunk.length, random));
+      if (!to.writableEnded) to.write(chunk);
+    };
+    client.on('data', (chunk: Buffer) => pass(upstream, chunk, false)).on('end', () => upstream.end());
+    upstream.on('data', (chunk: Buffer) => pass(client, chunk, true)).on('end', () => client.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next) {
+      fault = next;
+      if (next === null) {
+        for (const [client, { touched }] of connections) if (touched) client.destroy();
+      } else if (next === 'refuse') {
+        for (const [client] of connections) client.resetAndDestroy();
+      }
+    },
+    async close() {
+      for (const [client] of connections) client.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const noise = (length: number, random: () => number): Buffer =>
+  Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
