@@ -9,6 +9,7 @@ import { openMasterKeys } from './callbacks/open-master-keys.ts';
 import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createKeyCalls } from './commands/signing-key-call.ts';
 import type { Config } from './config.ts';
+import { dataFolderId } from './data-folder-id.ts';
 import { freePorts } from './free-ports.ts';
 import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './health-checks.ts';
 import { createAddressLimit } from './http/address-limit.ts';
@@ -168,7 +169,13 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });
-  const admin = buildAdminApp({ service: answering, logger, health: health.health, metrics });
+  const admin = buildAdminApp({
+    service: answering,
+    logger,
+    health: health.health,
+    metrics,
+    dataFolderId: dataFolderId(config.dataDirectory),
+  });
   const url = await listen(app, config.host, port, undo, 'http');
   const adminUrl = await listen(admin, config.adminHost, config.adminPort, undo, 'admin');
   await health.refresh();

@@ -6,6 +6,7 @@ import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../callbacks/open-master-keys.ts';
 import { loadMasterKeyVersions } from '../commands/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
+import { dataFolderId } from '../data-folder-id.ts';
 import { diskFinding } from '../health-checks.ts';
 import { systemClock } from '../instant.ts';
 import { reachableHost } from '../listen.ts';
@@ -102,7 +103,8 @@ async function masterKey(config: Config): Promise<Diagnosis> {
       await close();
     }
   } catch (error) {
-    if (error instanceof StorageFailure) return bad(part, 'not checked: no event log', 'Mend the storage first.');
+    if (error instanceof StorageFailure || error instanceof UnreadableCertificate)
+      return bad(part, 'not checked: no event log', 'Mend the storage first.');
     return bad(part, textOf(error), mend);
   }
 }
@@ -147,6 +149,8 @@ async function mongo(url: string): Promise<Diagnosis> {
 
 interface Readiness {
   readonly ready: boolean;
+  /** Left out by a release that did not say it. */
+  readonly data_folder_id?: string | null;
   readonly parts: Readonly<
     Record<string, { readonly status: string; readonly reason?: string | null; readonly hint?: string }>
   >;
@@ -163,6 +167,16 @@ async function askService(config: Config): Promise<Readiness | null> {
     return null;
   }
 }
+
+const servesFolderOf = ({ dataDirectory }: Config, { data_folder_id: served }: Readiness): boolean =>
+  served === undefined || served === dataFolderId(dataDirectory);
+
+const foreignService = ({ adminPort }: Config): Diagnosis =>
+  bad(
+    'service',
+    `the service on port ${adminPort} serves another DATA_DIR`,
+    'Give DATA_DIR and ADMIN_PORT as that service has them; or, to start one for this DATA_DIR, set other ports.',
+  );
 
 function serviceParts(readiness: Readiness): readonly Diagnosis[] {
   const running = good('service', readiness.ready ? 'running and ready' : 'running, not ready');
@@ -243,9 +257,11 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
   }
   diagnoses.push(await dataFolder(config), ...(await storage(config)), await masterKey(config));
   const readiness = await askService(config);
-  if (readiness) diagnoses.push(...serviceParts(readiness));
+  const ours = readiness !== null && servesFolderOf(config, readiness);
+  if (ours) diagnoses.push(...serviceParts(readiness));
+  else if (readiness) diagnoses.push(foreignService(config));
   else diagnoses.push(good('service', 'not running'), ...(await freePorts(config)));
-  diagnoses.push(...(await chain(config, readiness !== null)));
+  diagnoses.push(...(await chain(config, ours)));
   return diagnoses;
 }
 

@@ -11,13 +11,21 @@ export interface AdminAppDependencies {
   readonly logger: Logger;
   readonly health: () => Health;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
+  /** Which data folder this process works on; `docket doctor` compares it with its own. */
+  readonly dataFolderId?: string | null;
 }
 
 /**
  * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 once every part is fit for work, else 503; the body
  * names each part with its reason either way. `GET /metrics`: for Prometheus.
  */
-export function buildAdminApp({ service, logger, health, metrics }: AdminAppDependencies): FastifyInstance {
+export function buildAdminApp({
+  service,
+  logger,
+  health,
+  metrics,
+  dataFolderId,
+}: AdminAppDependencies): FastifyInstance {
   const app = makeServer(service, logger, { audience: 'operators' });
   app.route({
     method: ['GET', 'HEAD'],
@@ -33,7 +41,7 @@ export function buildAdminApp({ service, logger, health, metrics }: AdminAppDepe
       return reply
         .code(ready ? 200 : 503)
         .header('cache-control', 'no-store')
-        .send({ ready, parts });
+        .send({ ready, data_folder_id: dataFolderId, parts });
     },
   });
   app.route({

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { dataFolderId } from '../../src/data-folder-id.ts';
 
 let directory: string;
 let admin: Server;
@@ -24,10 +25,10 @@ afterEach(async () => {
 });
 
 async function doctor(...argv: string[]) {
-  return doctorOf(directory, ...argv);
+  return doctorOf(directory, argv);
 }
 
-async function doctorOf(dataDirectory: string, ...argv: string[]) {
+async function doctorOf(dataDirectory: string, argv: readonly string[] = [], more: NodeJS.ProcessEnv = {}) {
   const said: string[] = [];
   const sink = () =>
     new Writable({
@@ -37,7 +38,7 @@ async function doctorOf(dataDirectory: string, ...argv: string[]) {
       },
     });
   const { port } = admin.address() as AddressInfo;
-  const environment = { DATA_DIR: dataDirectory, HOST: '127.0.0.1', ADMIN_PORT: String(port) };
+  const environment = { DATA_DIR: dataDirectory, HOST: '127.0.0.1', ADMIN_PORT: String(port), ...more };
   const code = await main(['doctor', ...argv], {
     environment,
     stdin: process.stdin,
@@ -75,4 +76,31 @@ it('makes nothing: a folder that is not there yet stays so, and one that can nev
   await writeFile(join(directory, 'file'), '');
   const never = await doctorOf(join(directory, 'file', 'below'));
   expect([never.code, never.said]).toEqual([1, expect.stringMatching(/WRONG data folder +.*file is not a folder/)]);
+});
+
+it('does not report the health of a service that serves another DATA_DIR', async () => {
+  const parts = { chain: { status: 'down', reason: 'unreachable' } };
+  const other = join(directory, 'other');
+  await mkdir(other);
+  readiness = { ready: false, data_folder_id: dataFolderId(other), parts };
+  const { code, said } = await doctor();
+  expect(code).toBe(1);
+  expect(said).toMatch(/WRONG service +the service on port \d+ serves another DATA_DIR\n/);
+  expect(said).not.toContain('service: chain');
+  // The same folder by another path.
+  const link = join(directory, 'link');
+  await symlink(other, link);
+  expect((await doctorOf(link)).said).toMatch(/WRONG service: chain +down: unreachable/);
+});
+
+it('says that a certificate file of EVENTSTORE_URL cannot be read', async () => {
+  readiness = { ready: true, parts: {} };
+  const file = join(directory, 'missing-ca.pem');
+  const { code, said } = await doctorOf(directory, [], {
+    EVENTSTORE_URL: `esdb://127.0.0.1:1?tls=true&tlsCAFile=${file}`,
+    MONGODB_URL: 'mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=100',
+  });
+  expect(code).toBe(1);
+  expect(said).toMatch(/WRONG EventStoreDB +the file that tlsCAFile in EVENTSTORE_URL names cannot be read\n/);
+  expect(said).toMatch(/WRONG master key +not checked: no event log\n/);
 });
