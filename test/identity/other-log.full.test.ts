@@ -1,13 +1,13 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/storage/sqlite/driver.ts';
 import { demoCasePath, importDemoCase } from '../crash/demo-case.ts';
-import { paymentFor, type Stage, setStage, startService } from '../crash/paid-load.ts';
-import { tokenAccountOf } from '../solana/payment-transactions.ts';
-import { type RunningProcess, spawnDocket, until } from '../support/processes.ts';
+import { type Stage, setStage, startService } from '../crash/paid-load.ts';
+import type { RunningProcess } from '../support/processes.ts';
+import { becomesUnready, buy, DEMO_AFTER, docket, expectNothingSold, receivedBy, refusal } from './handed-log.ts';
 
 /**
  * A service that is handed another log, an older one, or none: at its start, and while it runs. Each ends in a refusal
@@ -29,14 +29,14 @@ describe('a service that is handed another log', () => {
     await importDemoCase(stage);
     for (const name of ['first', 'second']) {
       const service = await startService(stage);
-      expect((await buy()).status).toBe(200);
+      expect((await buy(stage, path)).status).toBe(200);
       expect(await service.stop()).toBe(0);
       await cp(stage.dataDirectory, saved(name), { recursive: true });
     }
     const other = { ...stage, environment: { ...stage.environment, DATA_DIR: saved('other') } };
     await importDemoCase(other);
     const service = await startService(other);
-    expect((await buy()).status).toBe(200);
+    expect((await buy(stage, path)).status).toBe(200);
     expect(await service.stop()).toBe(0);
   }, 180_000);
   afterAll(async () => {
@@ -44,19 +44,7 @@ describe('a service that is handed another log', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  async function buy() {
-    const [wallet] = stage.wallets;
-    if (!wallet) throw new Error('no wallet');
-    const answer = await fetch(stage.url + path, { headers: await paymentFor(stage, wallet, path) });
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
-    return { status: answer.status, json: (await answer.json()) as any };
-  }
-
-  const received = async (): Promise<bigint> => {
-    const account = tokenAccountOf(new PublicKey(payTo)).toBase58();
-    const { value } = (await stage.rpc.call('getTokenAccountBalance', account)) as { value: { amount: string } };
-    return BigInt(value.amount);
-  };
+  const received = () => receivedBy(stage, payTo);
 
   /** A data folder put together from saved ones. */
   async function lay(from: string, replaced: Readonly<Record<string, string | null>> = {}): Promise<Stage> {
@@ -69,35 +57,27 @@ describe('a service that is handed another log', () => {
     return { ...stage, dataDirectory: folder, environment: { ...stage.environment, DATA_DIR: folder } };
   }
 
-  /** What the service says as it refuses to start. */
-  async function refusal(at: Stage): Promise<string> {
+  /** What the service says as it refuses to start, where nobody is charged meanwhile. */
+  async function refused(at: Stage): Promise<string> {
     const before = await received();
-    const service = spawnDocket(['serve'], at.environment);
-    await until('the service ends', async () => service.child.exitCode !== null, { within: 30_000 });
-    expect(service.child.exitCode).toBe(3);
+    const said = await refusal(at);
     expect(await received()).toBe(before);
-    return service.output();
-  }
-
-  async function docket(at: Stage, ...args: string[]) {
-    const run = spawnDocket(args, at.environment);
-    await until(`docket ${args.join(' ')}`, async () => run.child.exitCode !== null, { within: 30_000 });
-    return { code: run.child.exitCode, output: run.output() };
+    return said;
   }
 
   describe('at its start', () => {
     it('refuses the log of another service under its own read models', async () => {
       const at = await lay('second', { 'log.sqlite': 'other' });
-      expect(await refusal(at)).toContain('(log_differs)');
+      expect(await refused(at)).toContain('(log_differs)');
       // Nor may a command write into it, or show what it does not hold.
-      const imported = await docket(at, 'import', new URL('../../fixtures/demo-after.json', import.meta.url).pathname);
+      const imported = await docket(at, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_differs)')]);
       expect((await docket(at, 'doctor')).output).toMatch(/WRONG log identity[^\n]*\(log_differs\)/);
     });
 
     it('refuses read models without a log, and begins with neither when they are removed', async () => {
       const at = await lay('second', { 'log.sqlite': null });
-      const said = await refusal(at);
+      const said = await refused(at);
       expect(said).toContain('(log_missing)');
       expect(said).toContain('delete read.sqlite');
       for (const file of ['read.sqlite', 'log.sqlite']) await rm(join(at.dataDirectory, file), { force: true });
@@ -111,7 +91,7 @@ describe('a service that is handed another log', () => {
       try {
         const at = await lay('second');
         const rpc = elsewhere.environment.SOLANA_RPC_URL;
-        expect(await refusal({ ...at, environment: { ...at.environment, SOLANA_RPC_URL: rpc } })).toContain(
+        expect(await refused({ ...at, environment: { ...at.environment, SOLANA_RPC_URL: rpc } })).toContain(
           '(log_chain_differs)',
         );
         const imported = await docket(
@@ -124,7 +104,7 @@ describe('a service that is handed another log', () => {
             },
           },
           'import',
-          new URL('../../fixtures/demo-after.json', import.meta.url).pathname,
+          DEMO_AFTER,
         );
         expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_chain_differs)')]);
       } finally {
@@ -136,7 +116,7 @@ describe('a service that is handed another log', () => {
       const at = await lay('second');
       const receiver = Keypair.generate().publicKey.toBase58();
       const moved = { ...at, environment: { ...at.environment, PAY_TO: receiver } };
-      expect(await refusal(moved)).toContain('(log_receiver_differs)');
+      expect(await refused(moved)).toContain('(log_receiver_differs)');
       expect((await docket(moved, 'log', 'receiver', receiver)).code).toBe(2);
       const changed = await docket(moved, 'log', 'receiver', receiver, '--reason', 'a new treasury', '--by', 'Ann');
       expect([changed.code, changed.output]).toEqual([0, expect.stringContaining(`PAY_TO=${receiver}`)]);
@@ -144,20 +124,20 @@ describe('a service that is handed another log', () => {
         receiver,
         receiver_changes: [{ previous: payTo, receiver, reason: 'a new treasury', by: 'Ann' }],
       });
-      expect(await refusal(at)).toContain('(log_receiver_differs)');
+      expect(await refused(at)).toContain('(log_receiver_differs)');
       const service = await startService(moved);
       await service.stop();
     });
 
     it('rebuilds read models that are ahead of an older log, and says so', async () => {
       const at = await lay('second', { 'log.sqlite': 'first' });
-      const imported = await docket(at, 'import', new URL('../../fixtures/demo-after.json', import.meta.url).pathname);
+      const imported = await docket(at, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(read_models_ahead)')]);
       const service = await startService(at);
       try {
         expect(service.output()).toContain('"alarm":"read_model_rebuilt"');
         const before = await received();
-        const { status, json } = await buy();
+        const { status, json } = await buy(stage, path);
         expect(status).toBe(200);
         expect(await received()).toBe(before + 990_000n);
         const kept = await fetch(`${at.url}/v2/results/${json.meta.request_id}`);
@@ -178,7 +158,7 @@ describe('a service that is handed another log', () => {
       const service = await startService(at);
       expect(service.output()).toContain('the event log has been named');
       expect(service.output()).not.toContain('read_model_rebuilt');
-      expect((await buy()).status).toBe(200);
+      expect((await buy(stage, path)).status).toBe(200);
       await service.stop();
     });
   });
@@ -194,27 +174,16 @@ describe('a service that is handed another log', () => {
         const before = await received();
         log.transaction(() => change(log)).immediate();
         // A claim that went into the other log may be settled by its owner: until that is known it is pending.
-        for (let asked = 0; asked < 3; asked++) expect([202, 503]).toContain((await buy()).status);
-        await until(
-          'it is not ready',
-          async () => {
-            const ready = await fetch(`${at.adminUrl}/readyz`);
-            // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
-            const { parts } = (await ready.json()) as any;
-            return ready.status === 503 && parts.event_log.code === code && parts.event_log.hint !== undefined;
-          },
-          { process: service },
-        );
-        const { status, json } = await buy();
-        expect([status, json.error.code, json.error.details.charged]).toEqual([503, 'service_unavailable', false]);
-        expect(json.error.details.retry_after).toBeGreaterThan(0);
+        for (let asked = 0; asked < 3; asked++) expect([202, 503]).toContain((await buy(stage, path)).status);
+        await becomesUnready(at, service, code);
+        await expectNothingSold(at, path, payTo);
         expect(await received()).toBe(before);
         expect(service.output()).toContain(`"alarm":"${code}"`);
       } finally {
         log.close();
         await service.stop();
       }
-      if (atNextStart !== null) expect(await refusal(at)).toContain(`(${atNextStart})`);
+      if (atNextStart !== null) expect(await refused(at)).toContain(`(${atNextStart})`);
     };
 
     // The claim of the first caller is in it by then, so that it is no longer empty.
@@ -237,5 +206,23 @@ describe('a service that is handed another log', () => {
         'log_went_back',
         null,
       ));
+
+    it('sells nothing more to a receiver that an operator has changed, until it is started with the new one', async () => {
+      const at = await lay('second');
+      const receiver = Keypair.generate().publicKey.toBase58();
+      const moved = { ...at, environment: { ...at.environment, PAY_TO: receiver } };
+      const service = await startService(at);
+      const changed = await docket(at, 'log', 'receiver', receiver, '--reason', 'a new treasury');
+      expect(changed.code, changed.output).toBe(0);
+      await becomesUnready(at, service, 'log_receiver_differs');
+      await expectNothingSold(at, path, payTo);
+      expect(await service.stop()).toBe(0);
+      expect(await refused(at)).toContain('(log_receiver_differs)');
+      const before = await received();
+      const again = await startService(moved);
+      expect((await buy(moved, path)).status).toBe(200);
+      expect([await received(), await receivedBy(moved, receiver)]).toEqual([before, 990_000n]);
+      await again.stop();
+    });
   });
 });
