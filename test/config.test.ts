@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskUrl, shownConfig } from '../src/cli/config.ts';
+import { maskUrl, shownConfig, sourcedConfig } from '../src/cli/config.ts';
 import { ConfigurationError, readConfig, SECRET_VARIABLES } from '../src/config.ts';
 
 const faultsOf = (environment: NodeJS.ProcessEnv): Record<string, string> => {
@@ -115,6 +115,24 @@ describe('the configuration', () => {
     expect(shown).toContain('esdb://(masked)@a.example:2113,b.example:2113?tls=true');
     expect(shown).toContain('mongodb+srv://(masked)@cluster.example/dockets');
     expect(shown).not.toMatch(/geheim|root/);
+  });
+
+  it('shows what is in use, and where each value came from', () => {
+    const unset = sourcedConfig(readConfig({ DATA_DIR: '/nowhere' }), { DATA_DIR: '/nowhere' });
+    expect(unset).toMatchObject({
+      publicUrl: { value: 'http://127.0.0.1:8402', source: 'default' },
+      dataDirectory: { value: '/nowhere', source: 'DATA_DIR' },
+      masterKey: { value: '(made at the first start)', source: '/nowhere/keys/master-key' },
+      'solana.rpcUrls': { value: ['http://127.0.0.1:8899'], source: 'default' },
+      'solana.payTo': { value: '(made at the first start)', source: '/nowhere/keys/receiver.json' },
+    });
+    const environment = { MASTER_KEY: `2:${'ab'.repeat(32)}`, SOLANA_RPC_URL: 'https://rpc.example/geheim' };
+    const set = sourcedConfig(readConfig(environment), environment);
+    expect(set).toMatchObject({
+      masterKey: { value: '(set, masked)', source: 'MASTER_KEY' },
+      'solana.rpcUrls': { value: ['https://rpc.example/(masked)'], source: 'SOLANA_RPC_URL' },
+    });
+    expect(JSON.stringify(set)).not.toMatch(/abab|geheim/);
   });
 
   it('never shows a secret', () => {

@@ -1,5 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
+import { masterKeyFile } from '../callbacks/open-master-keys.ts';
 import { type Config, readConfig } from '../config.ts';
+import { reachableHost } from '../listen.ts';
+import { parseKey } from '../solana/keys.ts';
 import { maskConnectionString } from '../storage/eventstoredb/connection-string.ts';
 import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';
 import { type AddCommand, print, printJson } from './command.ts';
@@ -21,6 +26,87 @@ export function shownConfig(config: Config): Record<string, unknown> {
   };
 }
 
+const VARIABLES: Readonly<Record<string, string>> = {
+  production: 'NODE_ENV',
+  host: 'HOST',
+  port: 'PORT',
+  adminHost: 'ADMIN_HOST',
+  adminPort: 'ADMIN_PORT',
+  publicUrl: 'PUBLIC_URL',
+  dataDirectory: 'DATA_DIR',
+  'engines.eventStore': 'EVENTSTORE_URL',
+  'engines.mongo': 'MONGODB_URL',
+  logLevel: 'LOG_LEVEL',
+  addressLimitPerMinute: 'ADDRESS_LIMIT_PER_MINUTE',
+  mcpAllowedOrigins: 'MCP_ALLOWED_ORIGINS',
+  callbackAllowPrivate: 'CALLBACK_ALLOW_PRIVATE',
+  callbackNat64Prefixes: 'CALLBACK_NAT64_PREFIXES',
+  masterKey: 'MASTER_KEY',
+  'solana.network': 'SOLANA_NETWORK',
+  'solana.rpcUrls': 'SOLANA_RPC_URL',
+  'solana.localPort': 'SOLANA_LOCAL_PORT',
+  'solana.localSlotMs': 'SOLANA_LOCAL_SLOT_MS',
+  'solana.payTo': 'PAY_TO',
+  'solana.feePayerKey': 'FEE_PAYER_KEY',
+};
+
+/** A value as it is in use; `source` is a variable, `default`, or the file in DATA_DIR that holds what was generated. */
+export interface SourcedValue {
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** Every setting with where it came from; what a start would derive or generate included. */
+export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
+  const { engines, solana, ...rest } = shownConfig(config) as { engines: object | null; solana: object };
+  const flat: Record<string, unknown> = {
+    ...rest,
+    'engines.eventStore': null,
+    'engines.mongo': null,
+    ...prefixed('engines', engines ?? {}),
+    ...prefixed('solana', solana),
+  };
+  const inUse = unsetInUse(config);
+  return Object.fromEntries(
+    Object.entries(flat).map(([key, value]) => {
+      const variable = VARIABLES[key];
+      if (variable !== undefined && environment[variable]) return [key, { value, source: variable }];
+      return [key, inUse[key] ?? { value, source: 'default' }];
+    }),
+  );
+}
+
+/** What is used in place of settings that are left out. */
+function unsetInUse({ host, port, dataDirectory, solana }: Config): Readonly<Record<string, SourcedValue>> {
+  const keyFile = (name: string) => join(dataDirectory, 'keys', name);
+  const generated = (file: string, read: (file: string) => string): SourcedValue => ({
+    value: existsSync(file) ? read(file) : '(made at the first start)',
+    source: file,
+  });
+  const masked = () => '(set, masked)';
+  return {
+    publicUrl: {
+      value: port === 0 ? '(its port is chosen at the start)' : `http://${reachableHost(host)}:${port}`,
+      source: 'default',
+    },
+    masterKey: generated(masterKeyFile(dataDirectory), masked),
+    'solana.rpcUrls': { value: [`http://127.0.0.1:${solana.localPort}`], source: 'default' },
+    'solana.payTo': generated(keyFile('receiver.json'), addressIn),
+    'solana.feePayerKey': generated(keyFile('fee-payer.json'), masked),
+  };
+}
+
+function addressIn(file: string): string {
+  try {
+    return parseKey(readFileSync(file, 'utf8')).address;
+  } catch {
+    return '(the file cannot be read)';
+  }
+}
+
+const prefixed = (prefix: string, values: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}.${key}`, value]));
+
 /** Keeps where a URL leads and hides what may be a key: user, password, path and query. */
 export function maskUrl(text: string): string {
   const url = new URL(text);
@@ -32,7 +118,7 @@ export const addConfigCommand: AddCommand = (program: Command, context) => {
   program
     .command('config')
     .description('Print the effective configuration, secrets masked.')
-    .option('--json', 'one JSON object')
+    .option('--json', 'one JSON object: each setting with its value and source')
     .addHelpText(
       'after',
       `
@@ -70,16 +156,11 @@ Examples:
   $ PORT=9000 docket config --json`,
     )
     .action((options: { json?: boolean }) => {
-      const shown = shownConfig(readConfig(context.environment));
+      const shown = sourcedConfig(readConfig(context.environment), context.environment);
       if (options.json) return printJson(context, shown);
-      const { solana, engines, ...rest } = shown as { solana: object; engines: object | null };
-      const lines = {
-        ...rest,
-        ...Object.fromEntries(Object.entries(engines ?? {}).map(([key, value]) => [`engines.${key}`, value])),
-        ...Object.fromEntries(Object.entries(solana).map(([key, value]) => [`solana.${key}`, value])),
-      };
-      for (const [key, value] of Object.entries(lines)) {
-        print(context, `${key.padEnd(20)} ${Array.isArray(value) ? value.join(', ') || '-' : (value ?? '-')}`);
+      for (const [key, { value, source }] of Object.entries(shown)) {
+        const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+        print(context, `${key.padEnd(24)} ${text || '-'}  (${source})`);
       }
     });
 };
