@@ -1,6 +1,7 @@
 /**
  * The same log, held to being the same: whatever an engine gives after it may have been exchanged is compared with what
- * this process knew before it is used, and an append before it is acknowledged. A difference is final for the process.
+ * this process knew before it is used, and an append before it is acknowledged. Another log, or an emptied one, is final
+ * for the process. Events that are missing stop it until they are back: a node that rejoins its cluster may be behind.
  */
 import type { BaseLogger } from 'pino';
 import { differenceFrom, type LogIdentity, loadLogIdentity, type PaymentTarget } from '../commands/log-identity.ts';
@@ -38,6 +39,8 @@ export function watchLog({
   let newest = start;
   const doubts = (): number => log.doubts?.() ?? 0;
   let settled = doubts();
+  /** Events were missing at the last comparison: everything is compared again before it is used. */
+  let behind = false;
   let verifying: Promise<void> | null = null;
   let current: LogIdentity = identity;
 
@@ -50,15 +53,21 @@ export function watchLog({
     if (newest === null || position > newest.position) newest = { position, stream, revision, id };
   };
 
+  const alarm = ({ code, hint, message }: StorageFailure, consequence: string): void =>
+    logger.error({ code, reason: message, hint, logId: identity.logId, alarm: code }, consequence);
+
   const latch = (failure: StorageFailure): StorageFailure => {
     if (fault === null) {
       fault = failure;
-      const { code, hint, message } = failure;
-      logger.error(
-        { code, reason: message, hint, logId: identity.logId, alarm: code },
-        'the event log is not the one that this process knew: nothing is sold and nothing is written any more',
-      );
+      alarm(failure, 'the event log is not the one this process knew: nothing is sold or written until a restart');
     }
+    return failure;
+  };
+
+  const wentBack = (failure: StorageFailure): StorageFailure => {
+    if (!behind)
+      alarm(failure, 'the event log is missing recorded events: nothing is sold or written until they are back');
+    behind = true;
     return failure;
   };
 
@@ -70,17 +79,19 @@ export function watchLog({
         throw latch(new StorageFailure('log_differs', `the event log was ${identity.logId} and is now ${found.logId}`));
       }
       const isThere = found !== null && (known === null || (await heldEvent(log, known)) !== null);
-      if (isThere) return found;
+      if (isThere) {
+        behind = false;
+        return found;
+      }
       const wait = looksMs[look];
       if (wait === undefined) {
-        throw latch(
-          found === null
-            ? new StorageFailure('log_emptied', `the event log was ${identity.logId} and has no name any more`)
-            : new StorageFailure(
-                'log_went_back',
-                `event log ${identity.logId} does not hold event ${known?.id} any more, which it held at ${known?.position}`,
-              ),
-        );
+        if (found === null) {
+          throw latch(
+            new StorageFailure('log_emptied', `the event log was ${identity.logId} and has no name any more`),
+          );
+        }
+        const reason = `event log ${identity.logId} does not hold event ${known?.id} any more, which it held at ${known?.position}`;
+        throw wentBack(new StorageFailure('log_went_back', reason));
       }
       await pause(wait, undefined);
     }
@@ -103,7 +114,7 @@ export function watchLog({
 
   const settleDoubts = async (): Promise<void> => {
     assertSame();
-    if (doubts() !== settled) await verify();
+    if (behind || doubts() !== settled) await verify();
   };
 
   /** As `settleDoubts`, over every outage. */
@@ -143,7 +154,7 @@ export function watchLog({
       const appended = await log.append(append);
       // A position that is not new is that of a repeat, or of another log.
       const isOld = before !== null && appended.position <= before.position;
-      if (fault || isOld || doubts() !== settled) {
+      if (fault || behind || isOld || doubts() !== settled) {
         await verify().catch((error: unknown) => {
           throw asOfWrite(error, false);
         });

@@ -25,7 +25,7 @@ const HINTS = {
   log_emptied:
     'Stop the service and restore the event log from a backup, or correct EVENTSTORE_URL; then restart. Nothing is sold until then.',
   log_went_back:
-    'Stop the service and restore the newest copy of the event log; then restart. A restart on the older log rebuilds the read models from it, and what was recorded after that copy is lost.',
+    'A node that has just rejoined its cluster catches up by itself, and sales resume. Otherwise stop the service and restore the newest copy of the event log; then restart. A restart on the older log rebuilds the read models from it, and what was recorded after that copy is lost.',
   log_chain_differs:
     'Give this service the chain of its log (SOLANA_NETWORK, SOLANA_RPC_URL; the local chain lies in DATA_DIR/chain), or a log of its own (DATA_DIR, or EVENTSTORE_URL and MONGODB_URL). Two chains never share a log.',
   log_mint_differs: 'Set SOLANA_NETWORK to the network of this log, or give the service a log of its own.',
