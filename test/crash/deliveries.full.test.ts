@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningProcess } from '../support/processes.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
 import { decidedPayments, docket } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
 import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.ts';
@@ -38,7 +38,11 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
       const attempts: Attempt[] = [];
       const kills: number[] = [];
       let stopped = false;
-      const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped));
+      let answered = 0;
+      const told = (status: number) => {
+        if (status === 200) answered++;
+      };
+      const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped, { told }));
       for (let kill = 0; kill < KILLS; kill++) {
         await new Promise((done) => setTimeout(done, 100 + randomInt(1_500)));
         // Most attempts are due only minutes after the one before.
@@ -49,7 +53,8 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
         kills.push(clock.now());
         service = await startService(stage);
       }
-      await new Promise((done) => setTimeout(done, 1_000));
+      // A slow machine may have answered nobody between two kills.
+      await until('callers are answered', async () => answered > KILLS, { process: service, within: 240_000 });
       stopped = true;
       await Promise.all(callers);
       receiver.heal();
