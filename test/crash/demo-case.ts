@@ -9,9 +9,17 @@ export async function importDemoCase({ environment, within }: Stage): Promise<vo
   await docket(['import', FIXTURE, '--json'], environment, within);
 }
 
+async function demoCase(): Promise<{ readonly court: string; readonly number: string }> {
+  const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+  return { court, number };
+}
+
+/** How callers name it. */
+export const DEMO_CASE = demoCase();
+
 /** Path of the paid query for it. @param callbackUrl where its answer is pushed too; left out: nowhere */
 export async function demoCasePath(callbackUrl?: string): Promise<string> {
-  const { court_id: court, docket_number: number } = JSON.parse(await readFile(FIXTURE, 'utf8'));
+  const { court, number } = await DEMO_CASE;
   const callback = callbackUrl === undefined ? '' : `&callback_url=${encodeURIComponent(callbackUrl)}`;
   return `/v2/case?court_code=${court}&case_id=${encodeURIComponent(number)}${callback}`;
 }
