@@ -1,12 +1,14 @@
 /** Given an open storage, when a file of it is deleted or replaced, then nothing is acknowledged any more. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { FOREIGN_PROGRAMS } from '../support/foreign-programs.ts';
 import { freshStream, notes } from './samples.ts';
 
 const entry = new URL('../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
@@ -45,6 +47,7 @@ afterEach(async () => {
 async function open(logThread: (typeof WRITERS)[number]['logThread'] = false): Promise<string> {
   const directory = join(folder, 'data');
   storage = openSqlite({ directory, logger, logThread });
+  await storage.logThreadStarted;
   await storage.log.append(notes(freshStream(), ['before']));
   await storage.readStore.increment('before', 1, 10, 0, 1_000_000);
   return directory;
@@ -134,4 +137,57 @@ it('closing leaves alone what has been put in the place of its files', async () 
   await other.log.check();
   expect(await other.log.read(stream)).toHaveLength(1);
   await other.close();
+});
+
+describe.each(WRITERS)('a log that is overwritten in place, written by $writer', ({ logThread }) => {
+  const [{ sql }] = FOREIGN_PROGRAMS as [(typeof FOREIGN_PROGRAMS)[number]];
+  const overwritten = { code: 'storage_replaced', message: expect.stringContaining('was overwritten') };
+  /** More pages than the write-ahead log of the next append will hold. */
+  const fill = async () => {
+    for (let n = 0; n < 5; n++) await storage.payloads.put('docket', randomBytes(50_000));
+    await storage.log.append(notes(freshStream(), ['more']));
+  };
+  /** Then the database file has everything, and the write-ahead log nothing. */
+  const checkpoint = (path: string) => sql(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+
+  it('with an older backup: the next append is not acknowledged', async () => {
+    const path = join(await open(logThread), 'log.sqlite');
+    await fill();
+    await sql(path, `VACUUM INTO '${folder}/backup.sqlite'`);
+    await fill();
+    await checkpoint(path);
+    await storage.log.check();
+    await copy(join(folder, 'backup.sqlite'), path);
+    await expect(storage.log.append(notes(freshStream(), ['lost']))).rejects.toMatchObject(overwritten);
+    await expect(storage.log.check()).rejects.toMatchObject(overwritten);
+    expect(alarms).toHaveLength(1);
+  });
+
+  it('with the log of another service, of the same size: the next look reports it', async () => {
+    const path = join(await open(logThread), 'log.sqlite');
+    const other = join(folder, 'other');
+    const another = openSqlite({ directory: other });
+    await another.log.append(notes(freshStream(), ['another service']));
+    await another.close();
+    await checkpoint(path);
+    await storage.log.check();
+    await copy(join(other, 'log.sqlite'), path);
+    await expect(storage.log.check()).rejects.toMatchObject(overwritten);
+    await expect(storage.log.append(notes(freshStream(), ['lost']))).rejects.toMatchObject({ nothingWritten: true });
+  });
+
+  it('is not mistaken for one that another program has checkpointed, vacuumed and holds', async () => {
+    const path = join(await open(logThread), 'log.sqlite');
+    await fill();
+    await checkpoint(path);
+    await storage.log.check();
+    const before = statSync(path).size;
+    await sql(path, 'DELETE FROM payloads');
+    await sql(path, 'VACUUM');
+    await checkpoint(path);
+    expect(statSync(path).size).toBeLessThan(before);
+    await storage.log.append(notes(freshStream(), ['after']));
+    await storage.log.check();
+    expect(alarms).toEqual([]);
+  });
 });

@@ -124,6 +124,7 @@ export class ChainStore {
       this.#database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       this.created = this.#open(file);
       this.#files = new DatabaseFiles(file);
+      this.#assertInPlace();
     } catch (error) {
       this.#database.close();
       throw (error as { code?: string }).code?.startsWith('SQLITE_BUSY') ? new ChainInUse(file) : error;
@@ -197,6 +198,11 @@ export class ChainStore {
   #assertInPlace(): void {
     const misplaced = this.#files.misplaced();
     if (misplaced !== null) throw new StorageFailure('storage_replaced', misplaced);
+    // Nobody else can use the file, and this class never shrinks it.
+    if (this.#files.rewritten()?.shrank) {
+      throw new StorageFailure('storage_replaced', 'local-chain.sqlite was overwritten while it was in use');
+    }
+    this.#files.accept();
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * Tells whether the files of an open database are still where they were opened. A file that was deleted, renamed or
- * replaced goes on taking writes through its descriptor, and a restart finds none of them. Only `stat` is used: see the
+ * replaced goes on accepting writes through its descriptor, and a restart finds none of them. Only `stat` is used: see the
  * rule in `open-database.ts`.
  */
 import { realpathSync, statSync } from 'node:fs';
@@ -13,8 +13,26 @@ export interface OpenedFile {
   readonly inode: bigint;
 }
 
+export interface Rewritten {
+  /** Bytes. */
+  readonly size: bigint;
+  readonly shrank: boolean;
+}
+
+interface Content {
+  readonly size: bigint;
+  /** Nanoseconds. */
+  readonly writtenAt: bigint;
+}
+
+const NO_CONTENT: Content = { size: 0n, writtenAt: 0n };
+
 export class DatabaseFiles {
   readonly #opened: OpenedFile[];
+  /** The database file itself, as it was at the last call of `misplaced` and at the last of `accept`. */
+  #content: Content = NO_CONTENT;
+  #accepted: Content = NO_CONTENT;
+  readonly #path: string;
   /** Files that SQLite has not created yet. Once there, SQLite keeps them until the last connection closes. */
   #awaited: string[];
 
@@ -24,6 +42,7 @@ export class DatabaseFiles {
    */
   constructor(path: string, opened?: readonly OpenedFile[]) {
     this.#opened = opened ? [...opened] : [];
+    this.#path = path;
     // SQLite resolves links before it names the files beside a database.
     const resolved = realpathSync(path);
     const known = new Set(this.#opened.map((file) => file.path));
@@ -47,8 +66,25 @@ export class DatabaseFiles {
       if (found.ino !== inode || found.dev !== device) {
         return `${basename(path)} was replaced by another file while it was in use (${path})`;
       }
+      if (path === this.#path) this.#content = { size: found.size, writtenAt: found.mtimeNs };
     }
     return null;
+  }
+
+  /**
+   * Whether somebody has written the database file since the last `accept`, as every checkpoint does, and with what
+   * result; null where nobody has. As of the last call of `misplaced`.
+   */
+  rewritten(): Rewritten | null {
+    const { size, writtenAt } = this.#content;
+    const before = this.#accepted;
+    if (size === before.size && writtenAt === before.writtenAt) return null;
+    return { size, shrank: size < before.size };
+  }
+
+  /** The content that `rewritten` reported is the database's own. */
+  accept(): void {
+    this.#accepted = this.#content;
   }
 
   #record(): void {

@@ -25,7 +25,7 @@ export class LogCommitter {
     const write = logWriter(file.database);
     const commit = (group: readonly LogWrite[]) =>
       thread?.takes(group)
-        ? thread.commit(group)
+        ? this.#commitAside(thread, group)
         : commitTogether(
             file,
             group.map((each) => () => write(each)),
@@ -61,6 +61,18 @@ export class LogCommitter {
       this.#trying = null;
     });
     await this.#trying;
+  }
+
+  /** The thread knows the content of the file as of its last commit, which may be long ago; this side looks often. */
+  async #commitAside(thread: LogThread, group: readonly LogWrite[]): Promise<readonly Outcome[]> {
+    try {
+      this.#file.assertNotReplaced();
+      const outcomes = await thread.commit(group);
+      if (outcomes.some((outcome) => 'value' in outcome)) this.#file.assertInPlace();
+      return outcomes;
+    } catch (error) {
+      return group.map(() => ({ error }));
+    }
   }
 
   #takeNote(outcomes: readonly Outcome[]): void {

@@ -4,7 +4,7 @@ import { Checkpointer } from './checkpointer.ts';
 import { commitTogether } from './commit-together.ts';
 import { type FromLogThread, type LogThreadData, outcomeToSend, type ToLogThread } from './log-thread-messages.ts';
 import { logWriter } from './log-writes.ts';
-import { LOG_MIGRATIONS } from './schema.ts';
+import { LOG_LANDMARKS, LOG_MIGRATIONS } from './schema.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 const port = parentPort;
@@ -14,7 +14,13 @@ if (!port) throw new Error('log-thread-entry.ts is the entry of a worker thread'
 const GROUPS_BETWEEN_CHECKPOINTS = 64;
 
 const { path, opened, alsoCheckpoints } = workerData as LogThreadData;
-const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS, opened });
+const file = new SqliteFile({
+  path,
+  synchronous: 'FULL',
+  migrations: LOG_MIGRATIONS,
+  landmarks: LOG_LANDMARKS,
+  opened,
+});
 const write = logWriter(file.database);
 const other = alsoCheckpoints === null ? null : new Checkpointer(alsoCheckpoints);
 let groups = 0;

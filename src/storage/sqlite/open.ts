@@ -15,7 +15,7 @@ import { LogThread, type LogThreadOptions } from './log-thread.ts';
 import { LogWatch } from './log-watch.ts';
 import { SqlitePayloadStore } from './payload-store.ts';
 import { SqliteReadStore } from './read-store.ts';
-import { LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
+import { LOG_LANDMARKS, LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface SqliteOptions {
@@ -35,6 +35,8 @@ export interface SqliteStorage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  /** Resolves once the thread of the log accepts groups or has ended; at once where there is none. */
+  readonly logThreadStarted: Promise<void>;
   /** Bytes that can still be written to the folder; null where nobody can say. */
   freeBytes(): Promise<number | null>;
   /** Commits what waits, then closes all three. */
@@ -79,6 +81,7 @@ export function openSqlite({
     log,
     payloads,
     readStore,
+    logThreadStarted: thread?.started ?? Promise.resolve(),
     freeBytes: () => freeBytes(directory),
     async close() {
       await Promise.all([log.close(), payloads.close(), readStore.close()]);
@@ -119,7 +122,13 @@ export function openSqliteLog(
   { logger, logThread = false }: Pick<SqliteOptions, 'logger' | 'logThread'> = {},
 ): DurableStorage {
   const onReplaced = replacementAlarm(logger);
-  const file = new SqliteFile({ path, synchronous: 'FULL', migrations: LOG_MIGRATIONS, onReplaced });
+  const file = new SqliteFile({
+    path,
+    synchronous: 'FULL',
+    migrations: LOG_MIGRATIONS,
+    landmarks: LOG_LANDMARKS,
+    onReplaced,
+  });
   const watch = new LogWatch(file);
   const broke = (error: unknown) =>
     logger?.error({ err: error }, 'the thread that commits the log is gone; the main thread commits from here on');

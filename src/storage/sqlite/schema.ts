@@ -1,4 +1,5 @@
 /** The tables. A migration that was released is never changed: a new one is added behind it. */
+import type { Landmarks } from './fresh-look.ts';
 
 /**
  * Events, payloads and cells share one file, so that one fsync makes all of them durable. The narrow columns of `events` come first:
@@ -30,6 +31,16 @@ export const LOG_MIGRATIONS: readonly string[] = [
   CREATE TABLE cells (id TEXT PRIMARY KEY, version INTEGER NOT NULL, value TEXT NOT NULL) STRICT;
   `,
 ];
+
+/** The first and the newest event: no event is ever removed. */
+export const LOG_LANDMARKS: Landmarks = {
+  newest: `
+    SELECT position || ' ' || id FROM events
+    WHERE position IN ((SELECT min(position) FROM events), (SELECT max(position) FROM events))`,
+  holds: `
+    SELECT 1 FROM (SELECT ? AS landmark) JOIN events ON position = CAST(landmark AS INTEGER)
+    WHERE position || ' ' || id = landmark`,
+};
 
 /** Documents live in tables of their own, made when a projection prepares them (`document-tables.ts`). */
 export const READ_MIGRATIONS: readonly string[] = [

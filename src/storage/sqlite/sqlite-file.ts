@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageFailure, type StorageFailureCode } from '../storage-failure.ts';
 import { DatabaseFiles, type OpenedFile } from './database-files.ts';
 import type { Database, Statement } from './driver.ts';
+import { type Landmarks, lookAfresh } from './fresh-look.ts';
 import { openDatabase } from './open-database.ts';
 import { isUnreadableDisk } from './unreadable-disk.ts';
 
@@ -15,6 +16,8 @@ const BUSY_ON_MAIN_THREAD_MS = 5;
 const BUSY_AT_OPEN_MS = 10_000;
 /** How long one piece of work goes on trying while other processes hold the database. */
 const BUSY_AT_ALL_MS = 15_000;
+
+const LOOKS_DAMAGED: ReadonlySet<string> = new Set(['storage_corrupt', 'read_models_corrupt', 'storage_io_error']);
 
 export interface SqliteFileOptions {
   readonly path: string;
@@ -28,6 +31,8 @@ export interface SqliteFileOptions {
   readonly isDerived?: boolean;
   /** The files that another connection of this process opened: this one must have opened the same. */
   readonly opened?: readonly OpenedFile[];
+  /** How the database is known again after its file was written by somebody. */
+  readonly landmarks?: Landmarks | undefined;
   /** Called once, when a file turns out to have been replaced or deleted while it was in use. */
   readonly onReplaced?: ((failure: StorageFailure) => void) | undefined;
 }
@@ -40,6 +45,7 @@ export class SqliteFile {
   readonly #rollback: Statement;
   readonly #dataVersion: Statement<[], number>;
   readonly #files: DatabaseFiles;
+  #landmarks: readonly string[] = [];
   /** Why nothing may be read or written any more, until a restart. */
   #replaced: StorageFailure | null = null;
 
@@ -75,12 +81,14 @@ export class SqliteFile {
    * @throws StorageFailure for everything that is wrong with the database itself
    */
   async whenFree<Result>(work: () => Result): Promise<Result> {
-    this.#assertNotReplaced();
+    this.assertNotReplaced();
     const giveUpAt = performance.now() + BUSY_AT_ALL_MS;
     for (;;) {
       try {
         return translated(this.#options, work);
       } catch (error) {
+        // Pages of two databases look like damage, or like a disk that failed.
+        if (error instanceof StorageFailure && LOOKS_DAMAGED.has(error.code)) this.assertInPlace();
         const busy = error instanceof StorageFailure && error.code === 'storage_busy';
         if (!busy || performance.now() >= giveUpAt) throw error;
       }
@@ -99,7 +107,7 @@ export class SqliteFile {
    * @throws StorageFailure, also with `storage_busy` while another process writes
    */
   transactionNow<Result>(work: () => Result): Result {
-    this.#assertNotReplaced();
+    this.assertNotReplaced();
     let committing = false;
     try {
       this.#begin.run();
@@ -120,17 +128,31 @@ export class SqliteFile {
   }
 
   /**
-   * Looks whether each file of the database is still the one that was opened.
+   * Looks whether each file of the database is still the one that was opened, with its own content.
    * @throws StorageFailure `storage_replaced` from the first time that one was not, until the process ends
    */
   assertInPlace(): void {
-    this.#assertNotReplaced();
+    this.assertNotReplaced();
     // Closing removes the files beside the database.
     if (!this.database.open) throw new StorageFailure('storage_closed', 'the storage is closed');
-    const misplaced = translated(this.#options, () => this.#files.misplaced());
-    if (misplaced === null) return;
-    this.noteReplaced(new StorageFailure('storage_replaced', misplaced));
+    const fault = translated(this.#options, () => this.#files.misplaced() ?? this.#overwritten());
+    if (fault === null) return;
+    this.noteReplaced(new StorageFailure('storage_replaced', fault));
     throw this.#replaced;
+  }
+
+  /** What happened to the content of the database file; null where it is the same database. */
+  #overwritten(): string | null {
+    const rewritten = this.#files.rewritten();
+    if (rewritten === null) return null;
+    const { path, landmarks } = this.#options;
+    const look = lookAfresh(path, this.#landmarks, { ...rewritten, landmarks });
+    // Held by another program: the next commit or check looks again.
+    if (look === null) return null;
+    if (look.isOther) return `${basename(path)} was overwritten with other content while it was in use (${path})`;
+    this.#landmarks = look.landmarks;
+    this.#files.accept();
+    return null;
   }
 
   /** Another connection of this process found that a file was replaced: this one stops as well. */
@@ -140,7 +162,8 @@ export class SqliteFile {
     this.#options.onReplaced?.(failure);
   }
 
-  #assertNotReplaced(): void {
+  /** @throws StorageFailure `storage_replaced` once a look has found it so; nothing is looked at */
+  assertNotReplaced(): void {
     if (this.#replaced) throw new StorageFailure('storage_replaced', this.#replaced.message, { nothingWritten: true });
   }
 
