@@ -13,7 +13,7 @@ const HINTS = {
   read_models_corrupt:
     'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the log holds all of it, and it is made anew.',
   storage_replaced:
-    'Stop the service with SIGTERM, put the files that belong together back in DATA_DIR (each .sqlite with its own -wal), and start it. Do not delete a -wal: it may hold recorded payments. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
+    'Copy the -wal files in DATA_DIR aside: they may hold recorded payments. Then stop the service, put the files that belong together back (each .sqlite with its own -wal), and start it. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
   storage_denied:
