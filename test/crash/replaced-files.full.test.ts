@@ -71,7 +71,7 @@ async function nothingIsSoldAfter(part: string, file: string, accident: () => Pr
   });
   expect((await readiness()).parts[part]).toMatchObject({
     reason: expect.stringContaining(file),
-    hint: expect.stringContaining('Do not delete a -wal'),
+    hint: expect.stringContaining('Copy the -wal files'),
   });
   expect((await fetch(stage.url + path, { headers: ready })).status).toBe(503);
   expect(await balance()).toBe(before);

@@ -191,7 +191,7 @@ describe('the public port', () => {
   });
 
   it.each([
-    ['HEAD', `/v2/case?${CASE}`, 405],
+    ['HEAD', `/v2/case?${CASE}`, 402],
     ['GET', `http://elsewhere.example/v2/case?${CASE}`, 402],
     ['GET', `/v2%2Fcase?${CASE}`, 404],
     ['GET', `//v2/case?${CASE}`, 404],

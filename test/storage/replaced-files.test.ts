@@ -66,7 +66,7 @@ describe.each(WRITERS)('the event log, written by $writer', ({ logThread }) => {
     await expect(storage.log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({
       code: 'storage_replaced',
       message: expect.stringContaining(file),
-      hint: expect.stringMatching(/Do not delete a -wal/),
+      hint: expect.stringMatching(/Copy the -wal files/),
       nothingWritten: false,
     });
     // From then on nothing is tried.

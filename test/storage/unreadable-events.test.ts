@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
 import { decodeEvent } from '../../src/events/codec.ts';
@@ -10,6 +10,7 @@ import { SigningKeyCreated } from '../../src/events/signing-key.ts';
 import { UnreadableEvent } from '../../src/events/unreadable-event.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { Database } from '../../src/storage/sqlite/driver.ts';
 import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 import { contextOf, notes } from './samples.ts';
