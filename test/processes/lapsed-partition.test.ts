@@ -9,7 +9,7 @@ import { delivery } from '../../src/commands/delivery.ts';
 import { handle } from '../../src/commands/handle.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import type { CallbackDeliveryOptions } from '../../src/processes/callback-deliveries.ts';
-import { DELIVERY_TIMERS } from '../../src/projections/deliveries.ts';
+import { DELIVERY_TIMERS, PARTITIONS } from '../../src/projections/deliveries.ts';
 import type { Lease, ReadStore } from '../../src/storage/read-store.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';
 
@@ -69,6 +69,8 @@ function lapsingLeases(readStore: ReadStore) {
   };
   return {
     readStore: withMethod(readStore, 'acquireLease', acquireLease),
+    /** How many are held. */
+    held: () => taken.size,
     /** Ends all of them, until `letGo`. */
     async end(): Promise<void> {
       lapsed = new Set();
@@ -84,9 +86,10 @@ function lapsingLeases(readStore: ReadStore) {
 }
 
 /** A delivery that waits minutes for its second attempt, in a node that has it in memory. */
-async function retrying(over: Partial<CallbackDeliveryOptions> = {}) {
+async function retrying(over: Partial<CallbackDeliveryOptions> = {}, ready: () => boolean = () => true) {
   world.answer(status(503));
   const node = world.node(randomUUID(), over);
+  await until(() => expect(ready()).toBe(true));
   const id = await world.schedule();
   await until(async () => expect(await world.recordOf(id)).toMatchObject({ status: 'retrying' }));
   world.answer(status(200));
@@ -137,8 +140,9 @@ describe('a redelivery that was asked for', () => {
       if (broken.aborted) throw new Error('the connection broke');
     });
     // Which is all that this node has: the read model shows it nothing.
-    const readStore = withMethod(world.storage.readStore, 'find', async () => []);
-    const { id } = await retrying({ log: breaking, readStore });
+    const leases = lapsingLeases(withMethod(world.storage.readStore, 'find', async () => []));
+    // A delivery that comes before its partition is held is the read model's to show.
+    const { id } = await retrying({ log: breaking, readStore: leases.readStore }, () => leases.held() === PARTITIONS);
     const broken = breakOff;
     breakOff = new AbortController();
     broken.abort();
