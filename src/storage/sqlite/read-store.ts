@@ -139,8 +139,7 @@ export class SqliteReadStore implements ReadStore {
 
   async acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null> {
     const expires = now + durationMicros;
-    // Renewals come together and share a commit.
-    const token = await this.#committer.submit<number | undefined>(() => {
+    const takeOrRenew = (): number | undefined => {
       const taken = this.#takeLease.get({ name, owner, now, expires });
       if (taken !== undefined) return taken;
       // Every owner is a process of this machine or of one that shares its disk: a dead one need not be waited for.
@@ -150,7 +149,13 @@ export class SqliteReadStore implements ReadStore {
       if (!isGone) return undefined;
       this.#giveLease.run({ name, ...holder });
       return this.#takeLease.get({ name, owner, now, expires });
-    });
+    };
+    const held = await this.#file.whenFree(() => this.#selectHolder.get(name));
+    // Renewals come together and share a commit. A new lease does not wait for others: its work starts with it.
+    const isRenewal = held?.owner === owner && held.expiresAt > now;
+    const token = await (isRenewal
+      ? this.#committer.submit<number | undefined>(takeOrRenew)
+      : this.#file.transaction(takeOrRenew));
     return token === undefined ? null : { name, owner, token };
   }
 
