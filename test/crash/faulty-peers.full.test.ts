@@ -9,7 +9,7 @@ import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { expectAlive, type FaultyRun, liveThroughFaults, tellsOfAnOutage } from './faulty-peers.ts';
 import { type Attempt, startService } from './paid-load.ts';
 
-const FAULTS_EACH = Number(process.env.KILLS ?? 20);
+const FAULTS_EACH = Math.ceil(Number(process.env.KILLS ?? 20) / 4);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const WALLETS = 2;
 

@@ -13,7 +13,8 @@ import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.t
 import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { type Attempt, pay, startService } from './paid-load.ts';
 
-const CHANGES = Number(process.env.KILLS ?? 20);
+/** Three hundred with KILLS=600. */
+const CHANGES = Math.ceil(Number(process.env.KILLS ?? 20) / 2);
 const WALLETS = 4;
 /** Two live nodes have taken three minutes to elect while the old leader was frozen; short runs do not wait that long. */
 const FROZEN_MS = CHANGES >= 100 ? 180_000 : 15_000;

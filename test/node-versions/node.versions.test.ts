@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAIN_JOB } from '../support/main-job.ts';
 import { installCheckout, installNode, type NodeInstallation, ROOT } from './installation.ts';
 
-const ROUNDS = Number(process.env.ROUNDS ?? Math.ceil(Number(process.env.KILLS ?? 20) / 4));
+const ROUNDS = Number(process.env.ROUNDS ?? Math.ceil(Number(process.env.KILLS ?? 20) / 10));
 
 /** Each supported line: its oldest version that is supported, and its newest one. */
 const LINES = [
