@@ -26,6 +26,6 @@ VOLUME /data
 EXPOSE 8402
 USER node
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.ADMIN_PORT || 8403) + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { ADMIN_HOST: h, ADMIN_PORT: p } = process.env; const host = !h || h === '0.0.0.0' || h === '::' || h === '[::]' ? '127.0.0.1' : h.includes(':') && !h.startsWith('[') ? '[' + h + ']' : h; fetch('http://' + host + ':' + (p || 8403) + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As `npm start` does: the young generation keeps its size while nobody calls.
 CMD ["node", "--min-semi-space-size=16", "bin/docket.js", "serve"]

@@ -14,15 +14,16 @@ import {
   STARTING,
 } from './http/health.ts';
 import { assertMadeFrom } from './identity/identify-log.ts';
-import type { Clock } from './instant.ts';
+import { type Clock, MICROS_PER_SECOND } from './instant.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { ProjectionRunner } from './projections/runner.ts';
 import { oldestOverdue } from './queries/delivery-standing.ts';
 import { missingMasterVersions } from './queries/missing-master-versions.ts';
 import type { BlockhashWatch } from './solana/blockhash-watch.ts';
-import type { Chain } from './solana/chain.ts';
-import { describeWrong, wrongEndpoints } from './solana/network-check.ts';
+import { type Chain, ChainUnavailable } from './solana/chain.ts';
+import { describeWrong, endpointNetworks, type WrongEndpoint } from './solana/network-check.ts';
 import { checkReceiver, type Receiver } from './solana/prepare-receiver.ts';
+import { steadyClock } from './steady-clock.ts';
 import type { EventLog } from './storage/event-log.ts';
 import type { PayloadStore } from './storage/payload-store.ts';
 import type { ReadStore } from './storage/read-store.ts';
@@ -101,7 +102,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     read_store: whileItAnswers({ check: () => checkReadStore(parts) }),
     ...(freeBytes && { disk: async () => diskFinding(await freeBytes()) }),
     ...(openFiles && { open_files: async () => openFilesFinding(await openFiles()) }),
-    chain: () => chainAnswers(parts),
+    chain: chainCheck(parts),
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
     signing_keys: () => signingKeys(parts),
@@ -115,11 +116,17 @@ async function checkReadStore({ readStore, logIdentity }: CheckedParts): Promise
   assertMadeFrom(logIdentity, await readStore.logId());
 }
 
+/** Money of another network is none. */
+const WRONG_CHAIN = 'wrong_chain';
+
 /** Parts without which nothing may be charged, even where a purchase would not notice. */
 const NEEDED_TO_CHARGE = ['event_log', 'read_store'] as const;
 
 /** Why nothing may be charged at the moment. A part that has not been looked at yet forbids nothing. */
 export function closedFor(health: Health): Problem | null {
+  if (health.chain?.code === WRONG_CHAIN) {
+    return problem('service_unavailable', { component: 'chain', retry_after: 2 });
+  }
   const down = NEEDED_TO_CHARGE.find((part) => health[part]?.status === 'down' && health[part].reason !== STARTING);
   return down === undefined ? null : problem('service_unavailable', { component: down, retry_after: 2 });
 }
@@ -131,11 +138,11 @@ export function closedFor(health: Health): Problem | null {
 export const alarmsTo =
   (logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>) =>
   (part: string, { status, reason, code, hint }: PartHealth): void => {
-    if (status === 'nominal') logger.info({ part }, 'a part of the service is well again');
+    if (status === 'nominal') logger.info({ part }, 'component recovered');
     else
       logger[status === 'down' ? 'error' : 'warn'](
         { part, reason, code, hint, alarm: `${part}_${status}` },
-        'a part of the service is not well',
+        status === 'down' ? 'component down' : 'component degraded',
       );
   };
 
@@ -173,17 +180,37 @@ async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
   return degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`);
 }
 
-/** Asked now: a blockhash stays good for a while after the chain has gone. */
-async function chainAnswers(parts: CheckedParts): Promise<Finding> {
+/** How long it is known which network the endpoints serve, once each of them has said so. */
+const NETWORK_KNOWN_MICROS = 60 * MICROS_PER_SECOND;
+
+function chainCheck(parts: CheckedParts): Check {
   const { chain, localFailure, blockhashes, solanaNetwork } = parts;
-  const failed = localFailure?.();
-  if (failed) return failed;
-  const [wrong] = await Promise.all([wrongEndpoints(chain, solanaNetwork), chain.blockHeight('processed')]);
-  if (wrong.length > 0) {
-    const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are not payments.';
-    return { ...down(describeWrong(wrong, solanaNetwork)), code: 'wrong_chain', hint };
-  }
-  return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
+  let networkKnownUntil = Number.NEGATIVE_INFINITY;
+
+  const wrongNow = async (): Promise<readonly WrongEndpoint[]> => {
+    if (steadyClock.now() < networkKnownUntil) return [];
+    try {
+      const { wrong, unknown } = await endpointNetworks(chain, solanaNetwork);
+      if (wrong.length === 0 && unknown === 0) networkKnownUntil = steadyClock.now() + NETWORK_KNOWN_MICROS;
+      return wrong;
+    } catch (error) {
+      // Whether the chain answers at all is the other question's to find out.
+      if (error instanceof ChainUnavailable) return [];
+      throw error;
+    }
+  };
+
+  return async () => {
+    const failed = localFailure?.();
+    if (failed) return failed;
+    // Asked now: a blockhash stays good for a while after the chain has gone.
+    const [wrong] = await Promise.all([wrongNow(), chain.blockHeight('processed')]);
+    if (wrong.length > 0) {
+      const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are not payments.';
+      return { ...down(describeWrong(wrong, solanaNetwork)), code: WRONG_CHAIN, hint };
+    }
+    return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
+  };
 }
 
 /** A low balance of the fee payer is an alarm before it is a failure. */

@@ -91,7 +91,17 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   undo.add('storage', () => opened.close());
   const paymentChain = await openPaymentChain(config, logger, undo);
   const { rpcUrl, blockhashes, network, receiver } = paymentChain;
-  const { log, logIdentity } = await openOwnLog({ config, storage: opened, paymentChain, clock, logger });
+  /** What works under leases: a process that has lost its log leaves them to one that has it. */
+  const leased: (() => Promise<unknown>)[] = [];
+  const standDown = () => void Promise.allSettled(leased.map((stop) => stop()));
+  const { log, logIdentity } = await openOwnLog({
+    config,
+    storage: opened,
+    paymentChain,
+    clock,
+    logger,
+    onLost: standDown,
+  });
   const payloads = withDamageAlarm(opened.payloads, damageTeller(logger, metrics));
   const storage: Storage = { ...opened, log, payloads };
   const runner = createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
@@ -151,6 +161,12 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
   undo.add('callbacks', () => callbacks.stop());
 
+  leased.push(
+    () => callbacks.stop(),
+    () => paymentRole.stop(),
+    () => runner.stop(),
+  );
+
   const answering = { publicUrl, clock };
   const app = buildApp({
     service: answering,
@@ -202,6 +218,8 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
 }
 
 interface OwnLogParts {
+  /** Called once, when the log is lost until a restart. */
+  readonly onLost: () => void;
   readonly config: Config;
   readonly storage: Storage;
   readonly paymentChain: PaymentChain;
@@ -213,7 +231,7 @@ interface OwnLogParts {
  * The log, once it is known to be the one of these read models, this chain and this receiver, and held to staying it.
  * @throws StorageFailure if it is another one
  */
-async function openOwnLog({ config, storage, paymentChain, clock, logger }: OwnLogParts) {
+async function openOwnLog({ config, storage, paymentChain, clock, logger, onLost }: OwnLogParts) {
   const parts = { network: config.solana.network, receiver: paymentChain.receiver.payTo, chain: paymentChain.chain };
   const { identity, newest } = await identifyLog({
     ...storage,
@@ -234,6 +252,7 @@ async function openOwnLog({ config, storage, paymentChain, clock, logger }: OwnL
         throw error;
       }),
     logger,
+    onLost,
   });
   return { log, logIdentity: identity };
 }

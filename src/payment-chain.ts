@@ -8,7 +8,7 @@ import { createBlockhashWatch } from './solana/blockhash-watch.ts';
 import type { Chain } from './solana/chain.ts';
 import { createFaucetClient } from './solana/faucet-client.ts';
 import { loadOrCreateKey, parseKey, type SolanaKey } from './solana/keys.ts';
-import { describeWrong, wrongEndpoints } from './solana/network-check.ts';
+import { describeWrong, endpointNetworks, type WrongEndpoint } from './solana/network-check.ts';
 import { checkReceiver, prepareLocalReceiver, type Receiver } from './solana/prepare-receiver.ts';
 import { createRpcChain } from './solana/rpc-chain.ts';
 import { StorageFailure } from './storage/storage-failure.ts';
@@ -50,9 +50,9 @@ export type PaymentChain = Awaited<ReturnType<typeof openPaymentChain>>;
  * @throws ConfigurationError if an endpoint serves another network
  */
 async function refuseOtherNetworks(chain: Chain, { solana: { network } }: Config, logger: Logger): Promise<void> {
-  let wrong: Awaited<ReturnType<typeof wrongEndpoints>>;
+  let wrong: readonly WrongEndpoint[];
   try {
-    wrong = await wrongEndpoints(chain, network);
+    ({ wrong } = await endpointNetworks(chain, network));
   } catch (error) {
     logger.error({ err: error }, 'the network of the chain endpoints cannot be checked yet');
     return;

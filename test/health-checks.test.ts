@@ -1,6 +1,13 @@
 import { open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { alarmsTo, type CheckedParts, HEALTH_ADVICE, healthChecks, openFilesFinding } from '../src/health-checks.ts';
+import {
+  alarmsTo,
+  type CheckedParts,
+  closedFor,
+  HEALTH_ADVICE,
+  healthChecks,
+  openFilesFinding,
+} from '../src/health-checks.ts';
 import { type HealthWatch, isReady, watchHealth } from '../src/http/health.ts';
 import { LOOKS_TO_TELL_BETTER } from '../src/http/health-news.ts';
 import { systemClock } from '../src/instant.ts';
@@ -107,6 +114,8 @@ describe('the chain', () => {
       code: 'wrong_chain',
       reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
     });
+    // Money of another network is none: nothing is sold for it.
+    expect(closedFor(watch.health())).toMatchObject({ code: 'service_unavailable', details: { component: 'chain' } });
     watch.stop();
   });
 });

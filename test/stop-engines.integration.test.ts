@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, spawnDocket, until } from './support/processes.ts';
 import { silentProxy } from './support/silent-proxy.ts';
 import { ENGINES, ownDatabase } from './support/storage.ts';
@@ -19,11 +19,17 @@ async function behind(url: string) {
 }
 
 describe.skipIf(!configured)(`a stop on the engines${configured ? '' : ' (skipped: none configured)'}`, () => {
+  /** One folder, and so one local chain: the event store belongs to it from the first start on. */
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'stop-engines-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
   it.each(['MONGODB_URL', 'EVENTSTORE_URL'] as const)('ends while %s has gone silent', async (silenced) => {
     const database = ownDatabase();
     const engines = { MONGODB_URL: database.url, EVENTSTORE_URL: ENGINES.eventStore };
     const { proxy, url } = await behind(engines[silenced]);
-    const folder = await mkdtemp(join(tmpdir(), 'stop-engines-'));
     const service = spawnDocket(['serve', '--json'], {
       DATA_DIR: folder,
       PORT: String(await freePort()),
@@ -46,7 +52,6 @@ describe.skipIf(!configured)(`a stop on the engines${configured ? '' : ' (skippe
       await service.kill();
       proxy.close();
       await database.drop();
-      await rm(folder, { recursive: true, force: true });
     }
   });
 });

@@ -122,7 +122,7 @@ async function changeReceiver(
       type: 'ChangeReceiver',
       receiver: address,
       reason: reason.trim(),
-      by: by ?? userInfo().username,
+      by: by ?? userName(),
     } as const;
     const changed = await handleWithRetry({ log, clock: systemClock }, logIdentity, LOG_IDENTITY_STREAM, command, act);
     if (isRejection(changed)) throw NOT_NAMED;
@@ -131,4 +131,13 @@ async function changeReceiver(
     else if (isChanged) print(context, `Payments go to ${address}. Start every node with PAY_TO=${address}.`);
     else print(context, `${address} is the receiver already; nothing was recorded.`);
   });
+}
+
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER ?? `uid ${process.getuid?.()}`;
+  }
 }

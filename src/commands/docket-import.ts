@@ -4,7 +4,8 @@ import type { RawDocketItem, UnreadableItem } from '../dockets/docket-files.ts';
 import type { LeftOut, ReadOptions } from '../dockets/juriscraper.ts';
 import { readDocket } from '../dockets/read-docket.ts';
 import type { DocketSnapshot } from '../dockets/snapshot.ts';
-import type { CommandContext, Position } from '../storage/event-log.ts';
+import type { JsonObject } from '../events/event.ts';
+import type { CommandContext, EventLog, Position } from '../storage/event-log.ts';
 import type { IngestPorts } from './docket-clock.ts';
 import { type IngestReport, ingestDocket } from './docket-ingest.ts';
 
@@ -27,6 +28,14 @@ const AT_ONCE = 32;
 const BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;
+
+/** Whether the log holds what a cell says was imported: beside a log that was restored, the cell may be newer. */
+async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
+  if (imported === null) return false;
+  const { stream, position } = imported as unknown as { readonly stream: string; readonly position: Position };
+  const head = await log.head();
+  return head !== null && position <= head && (await log.read(stream, { limit: 1 })).length > 0;
+}
 
 /** Imports what `items` gives, in bounded memory. Results come as they are ready; the last position is the newest. */
 export async function importItems(
@@ -59,7 +68,8 @@ export async function importItems(
     const key = caseKey(read.snapshot);
     const work = (lastOfCase.get(key) ?? Promise.resolve()).then(async () => {
       const cell = importedCell(item.hash, complete);
-      if ((await ports.readStore.cell(cell)).version > 0) {
+      const earlier = await ports.readStore.cell(cell);
+      if (await isStillRecorded(ports.log, earlier.value)) {
         onItem({ where: item.where, outcome: 'already_imported' });
         return;
       }
@@ -68,7 +78,7 @@ export async function importItems(
         onItem({ where: item.where, outcome: 'refused', why: report.refused });
         return;
       }
-      await ports.readStore.compareAndSet(cell, 0, { stream: report.stream, position: report.position });
+      await ports.readStore.compareAndSet(cell, earlier.version, { stream: report.stream, position: report.position });
       if (newest === null || report.position > newest) newest = report.position;
       onItem({
         where: item.where,

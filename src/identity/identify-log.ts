@@ -16,6 +16,7 @@ import {
 } from '../commands/log-identity.ts';
 import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
 import type { Clock } from '../instant.ts';
+import { forgetCursor } from '../processes/after-settlement.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { CommandContext, EventLog, EventMark, Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -56,6 +57,8 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
   if (difference) throw difference;
   assertMadeFrom(identity, await readStore.belongTo(identity.logId));
   const wrong = await discrepancies(log, readStore, before, headBefore);
+  // Before the read models: a start that is killed in between finds them wrong again.
+  if (wrong.length > 0) await forgetCursor(readStore);
   for (const { projection, generation, reason } of wrong) {
     logger.error(
       { projection, generation, reason, logId: identity.logId, alarm: 'read_model_rebuilt' },

@@ -18,6 +18,8 @@ export interface WatchLogOptions {
   /** What this process is configured for, asked at each check; null while its chain cannot be asked. */
   readonly expected: () => Promise<PaymentTarget | null>;
   readonly logger: Pick<BaseLogger, 'error'>;
+  /** Called once, when nothing can be done with the log until a restart: another process may be able to. */
+  readonly onLost?: () => void;
   /** What is missing is looked for again after each of these, milliseconds: a node may be behind for a moment. */
   readonly looksMs?: readonly number[];
 }
@@ -31,6 +33,7 @@ export function watchLog({
   newest: start,
   expected,
   logger,
+  onLost,
   looksMs = LOOKS_MS,
 }: WatchLogOptions): EventLog {
   /** What is wrong with the log, once something is. */
@@ -41,6 +44,8 @@ export function watchLog({
   let settled = doubts();
   /** Events were missing at the last comparison: everything is compared again before it is used. */
   let behind = false;
+  /** The storage has found its files replaced. */
+  let replaced = false;
   let verifying: Promise<void> | null = null;
   let current: LogIdentity = identity;
 
@@ -60,6 +65,7 @@ export function watchLog({
     if (fault === null) {
       fault = failure;
       alarm(failure, 'the event log is not the one this process knew: nothing is sold or written until a restart');
+      onLost?.();
     }
     return failure;
   };
@@ -69,6 +75,15 @@ export function watchLog({
       alarm(failure, 'the event log is missing recorded events: nothing is sold or written until they are back');
     behind = true;
     return failure;
+  };
+
+  /** The storage has said so, and raised its own alarm. */
+  const noteReplaced = (error: unknown): never => {
+    if (!replaced && error instanceof StorageFailure && error.code === 'storage_replaced') {
+      replaced = true;
+      onLost?.();
+    }
+    throw error;
   };
 
   async function compare(): Promise<LogIdentity> {
@@ -123,15 +138,22 @@ export function watchLog({
       try {
         return await settleDoubts();
       } catch (error) {
-        if (fault || !(error instanceof StorageFailure) || error.code === 'storage_closed') throw error;
+        // Behind: whoever follows gives up the lease meanwhile, since another node's log may be whole.
+        if (fault || behind || !(error instanceof StorageFailure) || error.code === 'storage_closed') throw error;
         await pause(OUTAGE_PAUSE_MS, signal);
       }
     }
   }
 
-  async function* watched(batches: AsyncIterable<EventBatch>, settle: () => Promise<void>): AsyncIterable<EventBatch> {
+  async function* watched(
+    batches: AsyncIterable<EventBatch>,
+    settle: () => Promise<void>,
+    signal?: AbortSignal,
+  ): AsyncIterable<EventBatch> {
     for await (const batch of batches) {
       await settle();
+      // Left unsettled: what nobody has compared is not this log's.
+      if (signal?.aborted) return;
       const last = batch.events.at(-1);
       if (last) note(last);
       yield batch;
@@ -165,13 +187,14 @@ export function watchLog({
     },
     read: (stream, options): Promise<readonly RecordedEvent[]> => checked(() => log.read(stream, options)),
     readAll: (from, filter) => watched(log.readAll(from, filter), settleDoubts),
-    subscribe: (from, filter, signal) => watched(log.subscribe(from, filter, signal), () => settleSometime(signal)),
+    subscribe: (from, filter, signal) =>
+      watched(log.subscribe(from, filter, signal), () => settleSometime(signal), signal),
     head: () => checked(() => log.head()),
     countAfter: (from, limit) => checked(() => log.countAfter(from, limit)),
     ...(log.doubts && { doubts }),
     async check() {
       assertSame();
-      await log.check();
+      await log.check().catch(noteReplaced);
       await verify();
       const wanted = await expected();
       const difference = wanted && differenceFrom(current, wanted);

@@ -58,6 +58,15 @@ interface Cursor {
 }
 
 /** Makes the process; `run` begins it. */
+/** Begins again with the first settlement: the log is older than the cursor. What was done already is not done twice. */
+export async function forgetCursor(readStore: ReadStore): Promise<void> {
+  for (;;) {
+    const { version, value } = await readStore.cell(NAME);
+    if (value === null || value.position === null) return;
+    if (await readStore.compareAndSet(NAME, version, { position: null, left: [] })) return;
+  }
+}
+
 export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlement {
   const { readStore, clock, owner, logger } = ports;
   return {

@@ -27,6 +27,7 @@ import {
 } from '../storage/event-log.ts';
 import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
 import { prepareAppend } from '../storage/prepare-append.ts';
+import { Trouble } from '../trouble.ts';
 
 export interface RemaskingPorts {
   readonly log: EventLog;
@@ -130,7 +131,7 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
         stream,
         head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
         events: [redaction],
-        context: contextOf(recorded, version),
+        context: contextOf(recorded, version, replacement),
         recordedAt: toInstant(clock.now()),
       }),
     );
@@ -206,8 +207,9 @@ async function recordApplied(
   }
 }
 
-const contextOf = (recorded: RecordedEvent, version: number): CommandContext => ({
-  commandId: `masking-${version}-${recorded.id}`,
+/** The replacement's name is part of it: two nodes make two of them, and only one may be recorded. */
+const contextOf = (recorded: RecordedEvent, version: number, replacement: BlobName): CommandContext => ({
+  commandId: `masking-${version}-${recorded.id}-${replacement}`,
   requestId: null,
   correlationId: recorded.metadata.correlationId,
   causationId: recorded.id,
@@ -217,6 +219,7 @@ const contextOf = (recorded: RecordedEvent, version: number): CommandContext => 
 /** Runs in the background of a service until all is done; a storage that fails is tried again. */
 export function startRemasking(ports: RemaskingPorts): { stop(): Promise<void> } {
   const stopping = new AbortController();
+  const trouble = new Trouble(ports.logger, { process: 'remasking' });
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
@@ -224,7 +227,7 @@ export function startRemasking(ports: RemaskingPorts): { stop(): Promise<void> }
         return;
       } catch (error) {
         if (stopping.signal.aborted) return;
-        ports.logger.warn({ err: error }, 'masking stored content again was interrupted; retrying');
+        trouble.failed(error, 'masking stored content again was interrupted; retrying');
         await pause(RETRY_AFTER_MS, stopping.signal);
       }
     }

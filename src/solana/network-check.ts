@@ -12,20 +12,24 @@ export interface WrongEndpoint {
   readonly serves: string;
 }
 
-/**
- * Endpoints that do not answer are passed over: they serve nothing at all.
- * @throws ChainUnavailable if none of them answers
- */
-export async function wrongEndpoints(
+export interface EndpointNetworks {
+  readonly wrong: readonly WrongEndpoint[];
+  /** How many did not answer: they serve nothing for now. */
+  readonly unknown: number;
+}
+
+/** @throws ChainUnavailable if no endpoint answers */
+export async function endpointNetworks(
   chain: Pick<Chain, 'genesisHashes'>,
   network: SolanaNetwork,
-): Promise<readonly WrongEndpoint[]> {
+): Promise<EndpointNetworks> {
   const hashes = await chain.genesisHashes();
-  return hashes.flatMap((hash, index) =>
+  const wrong = hashes.flatMap((hash, index) =>
     hash === null || isGenesisOf(network, hash)
       ? []
       : [{ endpoint: index + 1, endpoints: hashes.length, serves: publicNetworkOf(hash) ?? 'a private chain' }],
   );
+  return { wrong, unknown: hashes.filter((hash) => hash === null).length };
 }
 
 /** In words, without the URL, which may hold a key. */

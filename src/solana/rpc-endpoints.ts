@@ -45,6 +45,8 @@ const ROUNDS = 3;
 const FIRST_PAUSE_MS = 100;
 /** A failing endpoint is asked last for so long, doubling up to the second. */
 const FIRST_REST_MS = 500;
+/** How long one endpoint may take over a question that is put to each of them, milliseconds. */
+const ASIDE_TIMEOUT_MS = 2_000;
 const LONGEST_REST_MS = 30_000;
 
 export class RpcEndpoints {
@@ -132,15 +134,27 @@ export class RpcEndpoints {
   }
 
   /**
-   * What each endpoint answers, in the order of the URLs; null for one that does not.
+   * What each endpoint answers, in the order of the URLs; null for one that does not, or that rests after a failure. Whether
+   * an endpoint answers such a question says nothing of others: it neither ends a rest nor begins one.
    * @throws ChainUnavailable if none of them answers
    */
-  async askEvery<Answer>(question: Question<Answer>): Promise<readonly (Answer | null)[]> {
-    const options = { timeoutMs: this.#timeoutMs, alone: true };
-    const outcomes = await Promise.allSettled(this.#members.map((member) => this.#askOne(member, question, options)));
-    const answers = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null));
+  async askEvery<Answer>({ method, params, read, lane }: Question<Answer>): Promise<readonly (Answer | null)[]> {
+    const options = { timeoutMs: Math.min(this.#timeoutMs, ASIDE_TIMEOUT_MS), alone: true, lane };
+    const now = performance.now();
+    let failure: unknown = new EndpointFailure('every endpoint rests after a failure', false);
+    const answers = await Promise.all(
+      this.#members.map(async ({ endpoint, restsUntilMs }) => {
+        if (restsUntilMs > now) return null;
+        try {
+          return answerOf(await endpoint.call(method, params, options), read);
+        } catch (error) {
+          failure = error;
+          return null;
+        }
+      }),
+    );
     if (answers.some((answer) => answer !== null)) return answers;
-    throw this.#unavailable(question.method, outcomes.find((outcome) => outcome.status === 'rejected')?.reason);
+    throw this.#unavailable(method, failure);
   }
 
   /**

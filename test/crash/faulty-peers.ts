@@ -69,7 +69,7 @@ export async function tellsOfAnOutage(run: FaultyRun, { part, proxy }: FaultyPee
     proxy.set(null);
     const then = answered();
     await until('a paid answer', async () => answered() > then, { process: service, within: AGAIN_WITHIN_MS });
-    await until(`${part} is up`, async () => parts().some((line) => line.includes('is well again')), {
+    await until(`${part} is up`, async () => parts().some((line) => line.includes('component recovered')), {
       process: service,
       within: AGAIN_WITHIN_MS,
     });

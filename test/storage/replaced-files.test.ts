@@ -73,7 +73,9 @@ describe.each(WRITERS)('the event log, written by $writer', ({ logThread }) => {
     const refused = { code: 'storage_replaced', nothingWritten: true };
     await expect(storage.log.append(notes(freshStream(), ['b']))).rejects.toMatchObject(refused);
     await expect(storage.payloads.put('docket', Buffer.of(1))).rejects.toMatchObject(refused);
-    for (const part of [storage.log, storage.payloads]) await expect(part.check()).rejects.toMatchObject(refused);
+    // A look is no write.
+    const { code } = refused;
+    for (const part of [storage.log, storage.payloads]) await expect(part.check()).rejects.toMatchObject({ code });
     await expect(storage.log.head()).rejects.toMatchObject(refused);
     expect(alarms).toEqual([expect.objectContaining({ alarm: 'storage_replaced', reason: expect.any(String) })]);
     // The read models are files of their own.

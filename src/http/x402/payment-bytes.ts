@@ -29,7 +29,7 @@ export function readTransactionText(text: string): Buffer | null {
 
 const isTransaction = (bytes: Buffer): boolean => {
   const decoded = decodeTransaction(bytes);
-  return !('fault' in decoded) || decoded.fault === 'address_lookup_tables';
+  return !('fault' in decoded) || decoded.fault !== 'could_not_be_decoded';
 };
 
 const BASE58_DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -41,10 +41,20 @@ export class SqliteEventLog implements EventLog {
     this.#assertOpen();
     const appended = await this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
     // A microsecond or two: the file may have been rewritten under its name, where no connection is lost.
-    const first = (await this.#file.whenFree(() => this.#selectFirst.get())) ?? null;
+    const first = await this.#firstAfterAppend();
     if (this.#first !== null && first !== this.#first) this.#doubts++;
     this.#first = first;
     return appended;
+  }
+
+  /** @throws StorageFailure that leaves open whether the append was kept */
+  async #firstAfterAppend() {
+    try {
+      return (await this.#file.whenFree(() => this.#selectFirst.get())) ?? null;
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+      throw new StorageFailure(error.code, error.message, { cause: error });
+    }
   }
 
   doubts(): number {

@@ -24,7 +24,7 @@ export interface FreshLook {
  * @param size of the database file, bytes
  * @param shrank whether the file is smaller than it was. SQLite shrinks one only at the checkpoint after a VACUUM; then
  *   and where the file is larger than the database, every page is checked, which blocks for as long as that takes
- * @returns null while another program holds the database
+ * @returns null where it cannot be looked at now, e.g. while another program holds the database
  * @throws errors of SQLite
  */
 export function lookAfresh(
@@ -49,7 +49,8 @@ export function lookAfresh(
     return { isOther: false, landmarks: database.prepare<[], string>(landmarks.newest).pluck().all() };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return null;
+    // Out of descriptors or of memory, nothing was seen either.
+    if (/^SQLITE_(BUSY|LOCKED|PROTOCOL|CANTOPEN|NOMEM)/.test(code)) return null;
     if (isSuspect && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)) return OTHER;
     throw error;
   } finally {

@@ -132,7 +132,8 @@ export class SqliteFile {
    * @throws StorageFailure `storage_replaced` from the first time that one was not, until the process ends
    */
   assertInPlace(): void {
-    this.assertNotReplaced();
+    // A look that follows a write cannot tell whether that write was kept.
+    if (this.#replaced) throw new StorageFailure('storage_replaced', this.#replaced.message);
     // Closing removes the files beside the database.
     if (!this.database.open) throw new StorageFailure('storage_closed', 'the storage is closed');
     const fault = translated(this.#options, () => this.#files.misplaced() ?? this.#overwritten());
@@ -284,6 +285,17 @@ export function asStorageFailure(error: unknown, nothingWritten = false): Storag
 
 /** Databases whose content is known to be damaged: one long look at each is enough. */
 const damaged = new WeakSet<SqliteFileOptions>();
+/** Until when the disk of a database counts as failed, by `performance.now()`: a look reads the whole file. */
+const diskFailedUntil = new WeakMap<SqliteFileOptions, number>();
+const DISK_LOOK_EVERY_MS = 60_000;
+
+function diskHasFailed(options: SqliteFileOptions): boolean {
+  if (damaged.has(options)) return false;
+  if (performance.now() < (diskFailedUntil.get(options) ?? 0)) return true;
+  const failed = isUnreadableDisk(options.path);
+  if (failed) diskFailedUntil.set(options, performance.now() + DISK_LOOK_EVERY_MS);
+  return failed;
+}
 
 function translated<Result>(options: SqliteFileOptions, work: () => Result): Result {
   const { path, isDerived } = options;
@@ -294,7 +306,7 @@ function translated<Result>(options: SqliteFileOptions, work: () => Result): Res
     if (failure?.code !== 'storage_corrupt') throw failure ?? error;
     const { nothingWritten } = failure;
     const details = { cause: error, nothingWritten };
-    if (!damaged.has(options) && isUnreadableDisk(path)) {
+    if (diskHasFailed(options)) {
       throw new StorageFailure('storage_io_error', `${basename(path)} could not be read from its disk`, details);
     }
     damaged.add(options);

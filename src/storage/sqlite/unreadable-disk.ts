@@ -7,7 +7,7 @@ import { Database } from './driver.ts';
 
 const PRIMARY_CODE = 0xff;
 const SQLITE_IOERR = 10;
-/** How `quick_check` reports a page that it could not read: with SQLite's own result code. */
+/** How `integrity_check` reports a page that it could not read: with SQLite's own result code. */
 const PAGE_ERROR = /error code=(\d+)/g;
 
 /**
@@ -19,7 +19,7 @@ export function isUnreadableDisk(path: string): boolean {
   try {
     const database = new Database(path, { fileMustExist: true, timeout: 0 });
     try {
-      const faults = database.prepare<[], string>('PRAGMA quick_check(1)').pluck().all();
+      const faults = database.prepare<[], string>('PRAGMA integrity_check(1)').pluck().all();
       if (faults.length === 1 && faults[0] === 'ok') return true;
       const codes = [...faults.join('\n').matchAll(PAGE_ERROR)].map(([, code]) => Number(code));
       return codes.some((code) => (code & PRIMARY_CODE) === SQLITE_IOERR);
