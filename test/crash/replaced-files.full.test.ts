@@ -121,7 +121,13 @@ describe('the whole data folder', () => {
   it('moved away with the local chain in it', async () => {
     await service.stop();
     const { SOLANA_RPC_URL: _, ...environment } = stage.environment;
-    stage = { ...stage, environment: { ...environment, SOLANA_LOCAL_PORT: '0' } };
+    // A log of its own: the other one belongs to the other chain.
+    const dataDirectory = join(directory, 'local');
+    stage = {
+      ...stage,
+      dataDirectory,
+      environment: { ...environment, SOLANA_LOCAL_PORT: '0', DATA_DIR: dataDirectory },
+    };
     service = await startService(stage);
     await rename(join(stage.dataDirectory, 'chain'), join(stage.dataDirectory, 'chain.old'));
     await until('the chain says so', async () => {
