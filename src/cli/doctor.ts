@@ -104,7 +104,7 @@ async function masterKey(config: Config): Promise<Diagnosis> {
     }
   } catch (error) {
     if (error instanceof StorageFailure || error instanceof UnreadableCertificate)
-      return bad(part, 'not checked: no event log', 'Mend the storage first.');
+      return bad(part, 'not checked: no event log', 'Fix the storage first.');
     return bad(part, textOf(error), mend);
   }
 }
@@ -268,7 +268,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
 export const addDoctorCommand: AddCommand = (program: Command, context) => {
   program
     .command('doctor')
-    .description('Check everything that the service needs and say how to mend what is wrong.')
+    .description('Check everything that the service needs and say how to fix what is wrong.')
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket doctor\n  $ DATA_DIR=/var/lib/docket docket doctor --json')
     .action(async (options: { json?: boolean }) => {
@@ -284,7 +284,7 @@ export const addDoctorCommand: AddCommand = (program: Command, context) => {
       if (wrong.length) {
         throw new FoundWrong(
           `${wrong.length} of ${diagnoses.length} checks failed.`,
-          'Each line above says how to mend it.',
+          'Each line above says how to fix it.',
         );
       }
     });

@@ -16,14 +16,13 @@ const SEPARATORS: ReadonlyMap<string, string> = new Map([
 export function numberInWords({ example }: Court): string | null {
   const pieces = example?.match(PIECES) ?? null;
   if (pieces === null) return null;
-  let yearSeen = false;
+  // Of several pieces that look like a year in 2 digits, some are codes of a county: which, the example does not say.
+  const years = pieces.filter((piece) => YEAR.test(piece));
+  const year = years.find((piece) => piece.length === 4) ?? (years.length === 1 ? years[0] : undefined);
   const words = pieces.map((piece) => {
     if (/^[A-Za-z]/.test(piece)) return piece.length === 1 ? `a letter like ${piece}` : `letters like ${piece}`;
     if (!/^\d/.test(piece)) return SEPARATORS.get(piece) ?? `“${piece}”`;
-    if (!yearSeen && YEAR.test(piece)) {
-      yearSeen = true;
-      return `the year in ${piece.length} digits`;
-    }
+    if (piece === year) return `the year in ${piece.length} digits`;
     return piece.length === 1 ? '1 digit' : `${piece.length} digits`;
   });
   return words.join(', ');

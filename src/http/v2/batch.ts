@@ -7,7 +7,7 @@ import { askedOnce } from '../../projections/reach.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
-import { NO_CASE, standingOf } from '../../queries/case-standing.ts';
+import { NO_CASE, standingOf, UNKNOWN_STANDING } from '../../queries/case-standing.ts';
 import { coalescedLoads } from '../../storage/coalesced-loads.ts';
 import { BATCH_CHARGING } from '../batch-charging.ts';
 import { costInUsd, type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS, type SandboxAnswer } from '../paid-call.ts';
@@ -26,6 +26,9 @@ export interface BatchRouteDependencies extends LookupPorts {
   readonly publicUrl: string;
 }
 
+/** Four whole batches. */
+const MOST_LOOKS = 200;
+
 export function batchRoute({
   readStore,
   reach,
@@ -33,6 +36,8 @@ export function batchRoute({
   sandbox,
   publicUrl,
 }: BatchRouteDependencies): PaidRoute<BatchRequest> {
+  /** Cases that unpaid batches are looking up. */
+  let looking = 0;
   /** For a batch of which no query can be answered, whatever is known of cases: nobody pays for it. */
   const refuseAll =
     (queries: readonly BatchQuery[]): SandboxAnswer =>
@@ -58,15 +63,29 @@ export function batchRoute({
         ? queries.flatMap(({ callbackUrl }, result) => (callbackUrl === null ? [] : [{ url: callbackUrl, result }]))
         : [],
     async beforePayment({ queries }) {
-      const ports = { readStore: coalescedLoads(readStore), reach: askedOnce(reach), clock };
-      const cases = await Promise.all(
-        queries.map(async ({ caseId, courtCode, named }) => ({
+      // Free, and up to 50 looks for each call: beyond so many at once the answer is that it is not known yet.
+      if (looking + queries.length > MOST_LOOKS) {
+        const cases = queries.map(({ caseId, courtCode }) => ({
           case_id: caseId,
           court_code: courtCode,
-          ...(isProblem(named) ? NO_CASE : await standingOf(ports, named.court, named.caseId)),
-        })),
-      );
-      return { cases, charging: BATCH_CHARGING };
+          ...UNKNOWN_STANDING,
+        }));
+        return { cases, charging: BATCH_CHARGING };
+      }
+      looking += queries.length;
+      const ports = { readStore: coalescedLoads(readStore), reach: askedOnce(reach), clock };
+      try {
+        const cases = await Promise.all(
+          queries.map(async ({ caseId, courtCode, named }) => ({
+            case_id: caseId,
+            court_code: courtCode,
+            ...(isProblem(named) ? NO_CASE : await standingOf(ports, named.court, named.caseId)),
+          })),
+        );
+        return { cases, charging: BATCH_CHARGING };
+      } finally {
+        looking -= queries.length;
+      }
     },
     price: ({ queries }) => batchPrice(queries.length),
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
