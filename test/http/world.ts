@@ -34,12 +34,18 @@ const network = NETWORKS.local;
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** @param clock of the service; the chain has its own */
-export async function openWorld({ clock = systemClock }: { readonly clock?: Clock } = {}) {
+export async function openWorld({
+  clock = systemClock,
+  slotMs = 50,
+}: {
+  readonly clock?: Clock;
+  readonly slotMs?: number;
+} = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'http-world-'));
   const local = await startLocalChain({
     directory: join(directory, 'chain'),
     port: 0,
-    slotMs: 50,
+    slotMs,
     logger: silent,
     environment: {},
   });

@@ -15,7 +15,8 @@ beforeAll(async () => {
   // Never skipped: a client that cannot be installed is a test that did not run.
   const environment = path('../../../scripts/python/environment.mjs');
   python = (await run(process.execPath, [environment, path('./python/requirements.txt')])).stdout.trim();
-  world = await openWorld();
+  // A blockhash must outlive two starts of Python on a busy machine.
+  world = await openWorld({ slotMs: 400 });
 }, 360_000);
 afterAll(() => world.close());
 

@@ -20,8 +20,9 @@ const docket = {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-export async function openWorld() {
-  const world = await openHttpWorld();
+/** @param slotMs a blockhash lives for 150 of them */
+export async function openWorld({ slotMs }: { readonly slotMs?: number } = {}) {
+  const world = await openHttpWorld(slotMs === undefined ? {} : { slotMs });
   await world.importDocket(docket);
   return { ...world, mcp: `${world.url}/v2/mcp` };
 }
