@@ -115,7 +115,10 @@ describe('the chain', () => {
       reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
     });
     // Money of another network is none: nothing is sold for it.
-    expect(closedFor(watch.health())).toMatchObject({ problem: 'service_unavailable', details: { component: 'chain' } });
+    expect(closedFor(watch.health())).toMatchObject({
+      problem: 'service_unavailable',
+      details: { component: 'chain' },
+    });
     watch.stop();
   });
 });
