@@ -17,8 +17,9 @@ export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.me
 /** The one sample that imports this package: of the README, unless another text is given. */
 export const sampleWith = (packageName: string, text = README): string => theSample(text, 'js', `from '${packageName}`);
 
-/** The README's one sample for Python. */
-export const pythonSample = (): string => theSample(README, 'py', 'import x402ClientSync');
+/** The one sample for Python that imports this name: of the README, unless another text is given. */
+export const pythonSampleWith = (imported: string, text = README): string =>
+  theSample(text, 'py', `import ${imported}\n`);
 
 function theSample(text: string, language: string, holding: string): string {
   const found = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]

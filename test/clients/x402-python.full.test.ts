@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../http/world.ts';
-import { pythonSample } from './readme-samples.ts';
+import { pythonSampleWith } from './readme-samples.ts';
 
 const run = promisify(execFile);
 const ENVIRONMENT = fileURLToPath(new URL('../../scripts/python/environment.mjs', import.meta.url));
@@ -54,7 +54,9 @@ async function moved<T>(wallet: Keypair, work: () => Promise<T>) {
 describe('x402 for Python', () => {
   it('buys a case by the README’s own words, for exactly 0.99', async () => {
     const wallet = await world.wallet();
-    const { result, spent, received } = await moved(wallet, () => runPython(pythonSample(), wallet));
+    const { result, spent, received } = await moved(wallet, () =>
+      runPython(pythonSampleWith('x402ClientSync'), wallet),
+    );
     expect([spent, received]).toEqual([PRICE, PRICE]);
     expect(JSON.parse(result)).toMatchObject({
       meta: { query_cost_usd: 0.99, sandbox: false },
@@ -63,7 +65,7 @@ describe('x402 for Python', () => {
   });
 
   it('goes on asking what is new, reads its receipts, and is charged for no refusal', async () => {
-    const loop = `${pythonSample()}
+    const loop = `${pythonSampleWith('x402ClientSync')}
 import base64
 url = "http://127.0.0.1:8402"
 def receipt(answer):
