@@ -20,7 +20,6 @@ import type { RecordedFiling } from '../events/docket.ts';
 import type { Json } from '../events/event.ts';
 import { type Instant, toMicros } from '../instant.ts';
 import type { DocketState, FilingState } from './docket.ts';
-import { enteredBy } from './docket-decide.ts';
 
 /** The contents that a docket's events name, as they are now. */
 export interface DocketContents {
@@ -116,14 +115,14 @@ export function compareSnapshot(
   };
 }
 
-/** A complete look at the docket has shown whatever was entered before it. */
-function isShown({ lastCompleteAskedAt }: DocketState, { entries, court }: DocketSnapshot, index: number): boolean {
+/**
+ * A complete look at the docket has shown what was entered before it. Only a feed tells when that was: its entries have
+ * nothing but the moment of entry. The day on a docket sheet can lie before the look that did not have the entry yet.
+ */
+function isShown({ lastCompleteAskedAt }: DocketState, { entries }: DocketSnapshot, index: number): boolean {
   const entry = entries[index];
-  if (entry === undefined || lastCompleteAskedAt === null) return false;
-  // A feed has nothing but the time of entry, and gives it as that of filing.
-  const feedTime = entry.enteredAt === null && entry.dateEntered === null ? entry.filedAt : null;
-  const entered = feedTime === null ? enteredBy(entry, court.timeZone) : toMicros(feedTime);
-  return entered !== null && entered <= toMicros(lastCompleteAskedAt);
+  if (!entry?.filedAt || entry.enteredAt !== null || entry.dateEntered !== null) return false;
+  return lastCompleteAskedAt !== null && toMicros(entry.filedAt) <= toMicros(lastCompleteAskedAt);
 }
 
 const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable => ({

@@ -10,7 +10,7 @@ const ENOUGH_WORDS = 0.5;
 export interface MatchRules {
   /** Whether this court gives a number to one entry only; bankruptcy courts use it again for what belongs to it. */
   readonly numbersAreUnique: boolean;
-  /** Whether an entry is so old that a complete look at the docket has shown it already. */
+  /** Whether an entry was made before the last complete look at the docket, which then showed it. */
   isShown(entry: number): boolean;
 }
 
@@ -39,7 +39,7 @@ export function pairTextless({ filings, incoming, free, open, taken, pair, whole
     number !== null && usesOf.every((uses) => uses.get(number)?.length === 1);
   pairInGroups(free(), open(), numberOf, taken, pair, (filing, entry, share) => {
     const usedOnce = isUsedOnce(entry.number);
-    if (usedOnce && rules.numbersAreUnique) return true;
+    if (usedOnce && rules.numbersAreUnique && textless(filing, entry).ids.length === 0) return true;
     if (datesAgree(filing, entry)) return share >= (whole ? 0 : 1);
     return usedOnce && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
   });
@@ -109,7 +109,9 @@ function weigh(filings: readonly Item[], entries: readonly Item[], accepts: Acce
     .sort((a, b) => b.share - a.share || Number(datesAgree(b.filing, b.entry)) - Number(datesAgree(a.filing, a.entry)));
 }
 
-const shortNameOf = (a: Item, b: Item): string => (a.hasDescription ? b : a).source.shortDescription ?? '';
+const textless = (a: Item, b: Item): Item => (a.hasDescription ? b : a);
+
+const shortNameOf = (a: Item, b: Item): string => textless(a, b).source.shortDescription ?? '';
 
 /** An entry without even a short name says nothing against any text. */
 function shareOfShortName(a: Item, b: Item): number {

@@ -184,6 +184,25 @@ describe('an entry of a feed, without text or document', () => {
     expect(await world.ingest(feed, { complete: false })).toMatchObject({ newFilings: 1 });
   });
 
+  it('that appears late, dated before the last look at the docket, takes no text that another entry has', async () => {
+    const day = '2024-06-04';
+    const known = full(null, day, day, 'MOTION for Sanctions by Sample Person. (x)');
+    await world.ingest(rawDocket([known]));
+    later();
+    const late = rawEntry(null, day, '', { ids: true, short_description: 'Motion Hearing' });
+    expect(await world.ingest(rawDocket([late]), { complete: false })).toMatchObject({ newFilings: 1, revised: 0 });
+    later();
+    expect(await world.ingest(rawDocket([known, late]))).toMatchObject(NOTHING_NEW);
+  });
+
+  it('that has a document of its own is not taken for an entry of the same number without one', async () => {
+    const known = full(4, '2024-06-04', '2024-06-04', 'MOTION for Sanctions by Sample Person. (x)');
+    await world.ingest(rawDocket([known]));
+    later();
+    const other = rawEntry(4, '2024-05-01', '', { short_description: 'Certificate of Service' });
+    expect(await world.ingest(rawDocket([other]), { complete: false })).toMatchObject({ newFilings: 1, revised: 0 });
+  });
+
   it('under a number that a bankruptcy court used again is not taken for another entry', async () => {
     const head = { court_id: 'nysb', docket_number: '24-10123', federal_dn_office_code: null };
     await world.ingest(rawDocket([full(5, '2024-05-01', '2024-05-01', 'Motion for Relief from Stay')], head));

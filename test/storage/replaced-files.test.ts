@@ -62,12 +62,12 @@ describe.each(WRITERS)('the event log, written by $writer', ({ logThread }) => {
   )('acknowledges nothing once $file is $what, and says so once', async ({ file, happen }) => {
     const directory = await open(logThread);
     await happen(join(directory, file));
-    // The write that finds out may have reached the file that is gone.
+    // The look before the write finds out: the caller knows that nothing was written.
     await expect(storage.log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({
       code: 'storage_replaced',
       message: expect.stringContaining(file),
       hint: expect.stringMatching(/Copy the -wal files/),
-      nothingWritten: false,
+      nothingWritten: true,
     });
     // From then on nothing is tried.
     const refused = { code: 'storage_replaced', nothingWritten: true };

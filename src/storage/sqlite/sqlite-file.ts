@@ -103,11 +103,11 @@ export class SqliteFile {
 
   /**
    * As `transaction`, at once. A commit counts only if the files are still in place after it: of one that may have gone
-   * to a deleted file, nobody knows whether it was kept.
+   * to a deleted file, nobody knows whether it was kept. The look before it spares most callers that doubt.
    * @throws StorageFailure, also with `storage_busy` while another process writes
    */
   transactionNow<Result>(work: () => Result): Result {
-    this.assertNotReplaced();
+    this.#assertInPlaceBeforeWriting();
     let committing = false;
     try {
       this.#begin.run();
@@ -161,6 +161,16 @@ export class SqliteFile {
     if (this.#replaced) return;
     this.#replaced = failure;
     this.#options.onReplaced?.(failure);
+  }
+
+  /** @throws StorageFailure as `assertInPlace`, with `nothingWritten` */
+  #assertInPlaceBeforeWriting(): void {
+    try {
+      this.assertInPlace();
+    } catch (error) {
+      this.assertNotReplaced();
+      throw asStorageFailure(error, true) ?? error;
+    }
   }
 
   /** @throws StorageFailure `storage_replaced` once a look has found it so; nothing is looked at */
