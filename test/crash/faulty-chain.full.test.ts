@@ -26,7 +26,7 @@ const anyOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T;
  * Asked when the service starts and by its health checks: they tell an operator of a fault, and are no payment's. One
  * that shares a batch with a payment's calls is struck with them, and asked again by itself.
  */
-const APART = new Set(['getBalance', 'getAccountInfo', 'requestAirdrop', 'requestTokenAirdrop']);
+const APART = new Set(['getGenesisHash', 'getBalance', 'getAccountInfo', 'requestAirdrop', 'requestTokenAirdrop']);
 const sparing =
   (mood: Mood): Mood =>
   (call) =>
