@@ -28,7 +28,7 @@ export interface FaultyRun {
   readonly attempts: Attempt[];
 }
 
-/** Callers pay while `count` faults of the peer come and go; then one of them must get a paid answer. */
+/** Callers pay while `count` faults of the peer come and go, of each kind in turn; after each one of them must get a paid answer. */
 export async function liveThroughFaults(
   run: FaultyRun,
   { proxy }: FaultyPeer,
@@ -36,49 +36,72 @@ export async function liveThroughFaults(
   random: () => number,
 ): Promise<void> {
   const { service } = run;
+  const kinds = shuffled(FAULTS, random);
   await underLoad(run, async (answered) => {
     for (let index = 0; index < count; index++) {
       await pause(random() * 400);
-      proxy.set(FAULTS[Math.floor(random() * FAULTS.length)] ?? 'reset');
+      proxy.set(kinds[index % kinds.length] ?? 'reset');
       await pause(100 + random() * 900);
       proxy.set(null);
-      expectAlive(service);
+      const before = answered();
+      await until('a paid answer', async () => answered() > before, { process: service, within: AGAIN_WITHIN_MS });
     }
-    const before = answered();
-    await until('a paid answer', async () => answered() > before, { process: service, within: AGAIN_WITHIN_MS });
   });
   expectNoRuntimeWarning(service.output());
 }
 
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const keyed = items.map((item) => [random(), item] as const);
+  return keyed.sort(([a], [b]) => a - b).map(([, item]) => item);
+}
+
+/** An outage that the service has lived through, and may not have told the end of yet. */
+export interface Outage {
+  readonly part: string;
+  /** How much the service had written when it began. */
+  readonly before: number;
+}
+
 /** The peer is silent until readiness says so, and comes back: a bounded number of lines, whatever the time it takes. */
-export async function tellsOfAnOutage(run: FaultyRun, { part, proxy }: FaultyPeer): Promise<void> {
+export async function liveThroughAnOutage(run: FaultyRun, { part, proxy }: FaultyPeer): Promise<Outage> {
   const { service, stage } = run;
+  if (part === null) throw new Error('readiness does not know this peer');
   const isReady = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
   await until('the service is ready', isReady, { process: service, within: AGAIN_WITHIN_MS });
   const before = service.written();
-  const said = () => service.outputSince(before).split('\n').filter(Boolean);
-  const parts = () => said().filter((line) => line.includes(`"part":"${part}"`));
   await underLoad(run, async (answered) => {
     proxy.set('silent');
     const isDown = async () => {
-      const { parts: all } = (await (await fetch(`${stage.adminUrl}/readyz`)).json()) as Readiness;
-      return part !== null && all[part]?.status === 'down';
+      const readiness = await fetch(`${stage.adminUrl}/readyz`);
+      const { parts: all } = (await readiness.json()) as Readiness;
+      return readiness.status === 503 && all[part]?.status === 'down';
     };
     await until(`${part} is down`, isDown, { process: service, within: AGAIN_WITHIN_MS, every: 250 });
     await pause(5_000);
     proxy.set(null);
     const then = answered();
     await until('a paid answer', async () => answered() > then, { process: service, within: AGAIN_WITHIN_MS });
-    await until(`${part} is up`, async () => parts().some((line) => line.includes('component recovered')), {
-      process: service,
-      within: AGAIN_WITHIN_MS,
-    });
   });
+  await until('the service is ready again', isReady, { process: service, within: AGAIN_WITHIN_MS });
   // Each request that fails is a line of its own; all else is said once.
-  const lines = said().filter((line) => !line.includes('"requestId"') && !line.includes('"deliveryId"'));
+  const said = service.outputSince(before).split('\n').filter(Boolean);
+  const lines = said.filter((line) => !line.includes('"requestId"') && !line.includes('"deliveryId"'));
   expect(lines.length, lines.join('\n')).toBeLessThan(LINES_OF_AN_OUTAGE);
-  // None where operators know it still from the faults before: it is told of as up once it has been so for a minute.
-  expect(parts().filter((line) => line.includes(`"alarm":"${part}_down"`)).length).toBeLessThanOrEqual(1);
+  return { part, before };
+}
+
+/** The part is told of as down once, and as up once it has been so for a minute; meanwhile other peers may fail. */
+export async function expectToldOnce({ service }: FaultyRun, { part, before }: Outage): Promise<void> {
+  const said = (text: string) =>
+    service
+      .outputSince(before)
+      .split('\n')
+      .filter((line) => line.includes(`"part":"${part}"`) && line.includes(text)).length;
+  const isUp = async () => said('component recovered') > 0;
+  await until(`${part} is told of as up`, isUp, { process: service, within: AGAIN_WITHIN_MS, every: 250 });
+  expect(said('component recovered')).toBe(1);
+  // None where operators know it still from the faults before.
+  expect(said(`"alarm":"${part}_down"`)).toBeLessThanOrEqual(1);
   expect(service.output()).toContain(`"alarm":"${part}_down"`);
 }
 

@@ -4,10 +4,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
  * `reset`: each connection is reset at some point of its traffic. `garble`: it answers noise. `half-close`: the server
- * sends its end and reads on. `silent`: bytes vanish in both directions. `refuse`: connections end as they begin.
+ * sends its end and reads on. `halve`: answers stop in the middle, and the connection stays open. `slow`: answers come a
+ * few bytes at a time. `silent`: bytes vanish in both directions. `refuse`: connections end as they begin.
  */
-export type Fault = 'reset' | 'garble' | 'half-close' | 'silent' | 'refuse';
-export const FAULTS: readonly Fault[] = ['reset', 'garble', 'half-close', 'silent', 'refuse'];
+export type Fault = 'reset' | 'garble' | 'half-close' | 'halve' | 'slow' | 'silent' | 'refuse';
+export const FAULTS: readonly Fault[] = ['reset', 'garble', 'half-close', 'halve', 'slow', 'silent', 'refuse'];
+
+/** A hundred bytes of an answer in about a second. */
+const SLOW_BYTES = 2;
+const SLOW_EVERY_MS = 20;
 
 export interface FaultProxy {
   readonly port: number;
@@ -28,20 +33,32 @@ export function seeded(seed: number): () => number {
 }
 
 /** @param random where a connection is cut, and with what it is garbled */
-export async function openFaultProxy(upstreamPort: number, random: () => number): Promise<FaultProxy> {
+export async function openFaultProxy(
+  upstreamPort: number,
+  random: () => number,
+  upstreamHost = '127.0.0.1',
+): Promise<FaultProxy> {
   let fault: Fault | null = null;
   /** Each connection, with whether a fault has touched it. */
   const connections = new Map<Socket, { touched: boolean }>();
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (fault === 'refuse') return client.resetAndDestroy();
-    const upstream = connect({ port: upstreamPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const upstream = connect({ port: upstreamPort, host: upstreamHost, allowHalfOpen: true, noDelay: true });
     client.setNoDelay(true);
     const state = { touched: false };
     connections.set(client, state);
-    /** Bytes that this connection still carries before it is reset. */
+    /** Bytes that this connection still carries before it is reset, or its answers stop. */
     let left = Math.floor(random() * 2_000);
+    /** Answers that wait for their turn while bytes come slowly. */
+    let waiting = Buffer.alloc(0);
+    const trickle = setInterval(() => {
+      if (waiting.length === 0) return;
+      client.write(waiting.subarray(0, SLOW_BYTES));
+      waiting = waiting.subarray(SLOW_BYTES);
+    }, SLOW_EVERY_MS);
     const end = () => {
+      clearInterval(trickle);
       connections.delete(client);
       client.destroy();
       upstream.destroy();
@@ -56,6 +73,15 @@ export async function openFaultProxy(upstreamPort: number, random: () => number)
         to.write(chunk.subarray(0, left));
         left -= chunk.length;
         if (left < 0) client.resetAndDestroy();
+        return;
+      }
+      if (answers && (fault === 'slow' || waiting.length > 0)) {
+        waiting = Buffer.concat([waiting, chunk]);
+        return;
+      }
+      if (fault === 'halve' && answers) {
+        to.write(chunk.subarray(0, Math.min(Math.max(0, left), chunk.length >> 1)));
+        left = 0;
         return;
       }
       if (fault === 'half-close' && answers) return void client.end();
