@@ -38,10 +38,11 @@ export function pairTextless({ filings, incoming, free, open, taken, pair, whole
   const isUsedOnce = (number: number | null): boolean =>
     number !== null && usesOf.every((uses) => uses.get(number)?.length === 1);
   pairInGroups(free(), open(), numberOf, taken, pair, (filing, entry, share) => {
-    const usedOnce = isUsedOnce(entry.number);
-    if (usedOnce && rules.numbersAreUnique && textless(filing, entry).ids.length === 0) return true;
+    // A stub has no document of its own; a feed dates it by the day of its entry.
+    const isOnlyStub = isUsedOnce(entry.number) && textless(filing, entry).ids.length === 0;
+    if (isOnlyStub && rules.numbersAreUnique) return true;
     if (datesAgree(filing, entry)) return share >= (whole ? 0 : 1);
-    return usedOnce && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
+    return isOnlyStub && share >= (whole ? ENOUGH_WORDS : 1) && isTelling(shortNameOf(filing, entry));
   });
   pairInGroups(free(), open(), daysOfUnnumbered, taken, pair, (filing, entry, share) => {
     if (!datesAgree(filing, entry) || !timesAgree(filing, entry)) return false;

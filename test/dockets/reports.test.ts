@@ -195,12 +195,27 @@ describe('an entry of a feed, without text or document', () => {
     expect(await world.ingest(rawDocket([known, late]))).toMatchObject(NOTHING_NEW);
   });
 
-  it('that has a document of its own is not taken for an entry of the same number without one', async () => {
+  it.each([
+    ['of a district court', { court_id: 'cand' }],
+    ['of a bankruptcy court', { court_id: 'nysb', docket_number: '24-10123', federal_dn_office_code: null }],
+  ])('%s that has a document of its own is not taken for an entry of its number without one', async (_, head) => {
     const known = full(4, '2024-06-04', '2024-06-04', 'MOTION for Sanctions by Sample Person. (x)');
-    await world.ingest(rawDocket([known]));
+    await world.ingest(rawDocket([known], head));
     later();
-    const other = rawEntry(4, '2024-05-01', '', { short_description: 'Certificate of Service' });
-    expect(await world.ingest(rawDocket([other]), { complete: false })).toMatchObject({ newFilings: 1, revised: 0 });
+    const other = rawEntry(4, '2024-05-01', '', { short_description: 'Motion Hearing' });
+    for (const complete of [false, true]) {
+      const docket = rawDocket(complete ? [known, other] : [other], head);
+      expect(await world.ingest(docket, { complete })).toMatchObject({ newFilings: complete ? 0 : 1, revised: 0 });
+      later();
+    }
+  });
+
+  it('that appears late under the number of a motion is not taken for that motion', async () => {
+    const other = rawEntry(9, '2024-06-04', '', { short_description: 'Motion Hearing' });
+    await world.ingest(rawDocket([other]));
+    later();
+    const known = full(9, '2024-05-01', '2024-05-01', 'MOTION for Sanctions by Sample Person. (x)');
+    expect(await world.ingest(rawDocket([other, known]))).toMatchObject({ newFilings: 1, revised: 0 });
   });
 
   it('under a number that a bankruptcy court used again is not taken for another entry', async () => {
