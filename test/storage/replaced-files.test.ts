@@ -178,6 +178,22 @@ describe.each(WRITERS)('a log that is overwritten in place, written by $writer',
     await expect(storage.log.append(notes(freshStream(), ['lost']))).rejects.toMatchObject({ nothingWritten: true });
   });
 
+  it('while every page of it is in the write-ahead log: nothing is lost, so nothing stops', async () => {
+    const directory = await open(logThread);
+    const path = join(directory, 'log.sqlite');
+    await copy(join(directory, 'read.sqlite'), path);
+    const stream = freshStream();
+    await storage.log.append(notes(stream, ['after']));
+    await storage.log.check();
+    // What a `kill -9` would leave.
+    await copy(directory, join(folder, 'left'));
+    const left = openSqlite({ directory: join(folder, 'left') });
+    expect(await left.log.read(stream)).toHaveLength(1);
+    await left.close();
+    expect((await sql(join(folder, 'left', 'log.sqlite'), 'PRAGMA integrity_check')).trim()).toBe('ok');
+    expect(alarms).toEqual([]);
+  });
+
   it('is not mistaken for one that another program has checkpointed, vacuumed and holds', async () => {
     const path = join(await open(logThread), 'log.sqlite');
     await fill();
