@@ -195,7 +195,7 @@ export const ERROR_CATALOGUE = {
   result_damaged: entry(
     500,
     'The answer was paid for and settled, and what is stored of it is damaged.',
-    'Do not pay to ask here again: it charges nothing, and the answer is given once it is restored. The operator has been told; report meta.request_id and details.transaction. For an answer now, ask the case anew with a new payment.',
+    'Do not pay again for this answer: this URL is free and returns it as soon as the operator has restored it. The operator has been alerted; report meta.request_id and details.transaction. If you need an answer now, send a new query with a new payment.',
     { transaction: 'The signature of the transfer that bought it.' },
   ),
   internal_error: entry(

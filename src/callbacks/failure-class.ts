@@ -49,8 +49,7 @@ const HINTS: Readonly<Record<FailureClass, string>> = {
   protocol_error:
     'What the receiver sent is not HTTP/1.1. Check that an HTTP server listens there, and that http and https are not mixed up.',
   interrupted: 'The service stopped during the attempt, so its outcome is not known. It is made again by itself.',
-  content_withdrawn:
-    'The answer has been withdrawn by the service since, so it is not sent any more. Ask the case anew.',
+  content_withdrawn: 'The service has withdrawn the answer since, so it is no longer sent. Query the case again.',
   content_damaged:
     'What was to be sent is damaged in the storage of the service, whose operator has been told. It is tried again on schedule and sent once it is restored; until then the same answer may be at its result URL.',
 };

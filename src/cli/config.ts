@@ -144,7 +144,7 @@ Variables:
                         most requests with an invalid payment a minute from one client address (0: any number); it goes
                         by the connection, so leave it off behind a proxy
   MCP_ALLOWED_ORIGINS   web pages that may call /v2/mcp: origins, comma-separated, or * (outside production those of
-                        this machine, else none); clients that are no web pages are not asked
+                        this machine, else none); clients other than browsers are not checked
   CALLBACK_ALLOW_PRIVATE
                         addresses with a port (127.0.0.1:9000,…) that callbacks may reach although they are not public,
                         for tests; refused in production

@@ -63,8 +63,8 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
       await storage.close();
     }
   } catch (error) {
-    const mend = error instanceof StorageFailure ? error.hint : 'Check the disk and the rights of DATA_DIR.';
-    return [bad('event log', textOf(error), mend)];
+    const hint = error instanceof StorageFailure ? error.hint : 'Check the disk and the rights of DATA_DIR.';
+    return [bad('event log', textOf(error), hint)];
   }
 }
 
@@ -72,7 +72,7 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
 async function masterKey(config: Config): Promise<Diagnosis> {
   const part = 'master key';
   const source = config.masterKey === null ? masterKeyFile(config.dataDirectory) : 'MASTER_KEY';
-  const mend = `Give MASTER_KEY every version that live keys need, the newest first; or restore ${source} from a backup.`;
+  const hint = `Give MASTER_KEY every version that live keys need, the newest first; or restore ${source} from a backup.`;
   try {
     const masterKeys = config.masterKey === null ? loadMasterKeyFile(source) : readMasterKeys(config.masterKey);
     if (!hasEventLog(config)) {
@@ -86,14 +86,14 @@ async function masterKey(config: Config): Promise<Diagnosis> {
         const fingerprint = known.get(version);
         return fingerprint !== undefined && fingerprint !== masterKeys?.fingerprintOf(version);
       });
-      if (others.length) return bad(part, `version ${others.join(', ')} is another key than the event log knows`, mend);
+      if (others.length) return bad(part, `version ${others.join(', ')} is another key than the event log knows`, hint);
       const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), systemClock.now());
       const missing = uses.filter(({ masterVersion, liveKeys }) => liveKeys > 0 && !versions.includes(masterVersion));
       if (missing.length) {
         const told = missing.map(
           ({ masterVersion, liveKeys }) => `version ${masterVersion}, which ${counted(liveKeys, 'live key')} made with`,
         );
-        return bad(part, `missing: ${told.join('; ')}`, mend);
+        return bad(part, `missing: ${told.join('; ')}`, hint);
       }
       return good(
         part,
@@ -105,14 +105,14 @@ async function masterKey(config: Config): Promise<Diagnosis> {
   } catch (error) {
     if (error instanceof StorageFailure || error instanceof UnreadableCertificate)
       return bad(part, 'not checked: no event log', 'Fix the storage first.');
-    return bad(part, textOf(error), mend);
+    return bad(part, textOf(error), hint);
   }
 }
 
 const counted = (count: number, what: string): string => (count === 1 ? `1 ${what} was` : `${count} ${what}s were`);
 
 /** What the engine itself advises, or that its variable should be looked at. */
-const mendOf = (error: unknown, variable: string): string =>
+const hintOf = (error: unknown, variable: string): string =>
   error instanceof StorageFailure ? `${error.hint} (${variable})` : `Check ${variable}.`;
 
 async function eventStore(url: string): Promise<Diagnosis> {
@@ -126,8 +126,8 @@ async function eventStore(url: string): Promise<Diagnosis> {
       await log.close();
     }
   } catch (error) {
-    const mend = error instanceof UnreadableCertificate ? error.hint : mendOf(error, 'EVENTSTORE_URL');
-    return bad(part, textOf(error), mend);
+    const hint = error instanceof UnreadableCertificate ? error.hint : hintOf(error, 'EVENTSTORE_URL');
+    return bad(part, textOf(error), hint);
   }
 }
 
@@ -143,7 +143,7 @@ async function mongo(url: string): Promise<Diagnosis> {
       await close();
     }
   } catch (error) {
-    return bad(part, textOf(error), mendOf(error, 'MONGODB_URL'));
+    return bad(part, textOf(error), hintOf(error, 'MONGODB_URL'));
   }
 }
 
@@ -185,8 +185,8 @@ function serviceParts(readiness: Readiness): readonly Diagnosis[] {
     ...Object.entries(readiness.parts).map(([name, { status, reason, hint }]) => {
       const part = `service: ${name}`;
       if (status === 'nominal') return good(part, status);
-      const mend = hint ?? 'The reason says what lacks; the log says when it began.';
-      return bad(part, `${status}${reason ? `: ${reason}` : ''}`, mend);
+      const advice = hint ?? 'The reason names the cause; the log shows when it began.';
+      return bad(part, `${status}${reason ? `: ${reason}` : ''}`, advice);
     }),
   ];
 }
@@ -276,9 +276,9 @@ export const addDoctorCommand: AddCommand = (program: Command, context) => {
       const wrong = diagnoses.filter(({ ok }) => !ok);
       if (options.json) printJson(context, { ok: wrong.length === 0, checks: diagnoses });
       else {
-        for (const { part, ok, found, mend } of diagnoses) {
+        for (const { part, ok, found, hint } of diagnoses) {
           print(context, `${ok ? 'ok   ' : 'WRONG'} ${part.padEnd(22)} ${found}`);
-          if (mend) print(context, `      ${' '.repeat(22)} ${mend}`);
+          if (hint) print(context, `      ${' '.repeat(22)} ${hint}`);
         }
       }
       if (wrong.length) {

@@ -43,7 +43,7 @@ export function refusal(status: number, body: unknown, { wallet, isLocal, isRepe
     ? `Give it test money: docket wallet fund ${wallet} ${lacks}`
     : spelt(advised ?? 'See /docs/errors.', details);
   if (details.reason === 'insufficient_funds') {
-    return refused(`${message} The wallet lacks ${String(details.shortfall_usd)} USDC.`, hint);
+    return refused(`${message} The wallet is short of ${String(details.shortfall_usd)} USDC.`, hint);
   }
   const issues = Array.isArray(details.issues) ? details.issues.map((issue) => `\n  ${JSON.stringify(issue)}`) : [];
   // Said of what may have had a payment with it; of a payment itself its own message says it.

@@ -127,7 +127,7 @@ function readMoment(text: string | null | undefined, court: Court, where: string
   const day = match?.[1] ?? '';
   const [hour, minute, second] = [match?.[2], match?.[3], match?.[4]].map((part) => Number(part ?? 0));
   if (!isDay(day) || hour === undefined || minute === undefined || second === undefined || hour > 23 || minute > 59) {
-    remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);
+    remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is not a date`);
     return UNKNOWN;
   }
   const zone = match?.[5];
@@ -141,7 +141,7 @@ function readMoment(text: string | null | undefined, court: Court, where: string
   );
   const local = at === null ? null : dayAt(court.timeZone, toMicros(at));
   if (local === null || !isDay(local.day)) {
-    remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);
+    remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is not a date`);
     return UNKNOWN;
   }
   return { day: local.day, at: local.midnight ? null : at };
@@ -153,7 +153,7 @@ export function readDay(text: string | null | undefined, court: Court, where: st
   if (LOCAL_TIME.test(text.trim())) return readMoment(text, court, where, remark).day;
   const day = text.trim().slice(0, 10);
   if (isDay(day)) return day;
-  remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no date`);
+  remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is not a date`);
   return null;
 }
 

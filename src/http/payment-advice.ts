@@ -9,9 +9,9 @@ import { PAYMENT_REJECTIONS, type RejectionEntry } from '../payment-rejections.t
 export function paymentAdvice({ reason, shortfall_usd }: JsonObject): string | null {
   switch (reason) {
     case 'insufficient_funds':
-      return `The wallet lacks ${String(shortfall_usd)} USDC: fund it first.`;
+      return `The wallet is short of ${String(shortfall_usd)} USDC: fund it first.`;
     case 'insufficient_sol_for_network_fee':
-      return 'The wallet lacks SOL for the network’s fee: fund it with a little, or pay by x402, where the fee is ours.';
+      return 'The wallet has too little SOL for the network fee: add some, or pay by x402, where the service pays the fee.';
     case 'already_on_chain':
       return SENT_BY_CALLER;
     default: {

@@ -11,7 +11,7 @@ const HINTS = {
   storage_io_error:
     'The disk or its mount failed, not the data: do not restore a backup. Check the disk (kernel log) and that DATA_DIR is mounted; restart the service once its files can be read.',
   read_models_corrupt:
-    'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the log holds all of it, and it is made anew.',
+    'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the service rebuilds them from the log.',
   storage_replaced:
     'Copy the -wal files in DATA_DIR aside: they may hold recorded payments. Then stop the service, put the files that belong together back (each .sqlite with its own -wal), and start it. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',

@@ -61,10 +61,10 @@ it('says of a part of the running service what the service itself advises, else 
   const { code, said } = await doctor();
   expect(code).toBe(1);
   expect(said).toMatch(/WRONG service: event_log +down: EROFS: read-only\n +Make it writable\.\n/);
-  expect(said).toMatch(/WRONG service: chain +degraded: the blockhash is old\n +The reason says what lacks/);
+  expect(said).toMatch(/WRONG service: chain +degraded: the blockhash is old\n +The reason names the cause/);
   expect(said).toMatch(/ok +service: callbacks +nominal\n/);
   const { checks } = JSON.parse((await doctor('--json')).said.split('\n')[0] as string);
-  expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', mend: 'Make it writable.' }));
+  expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', hint: 'Make it writable.' }));
 });
 
 it('makes nothing: a folder that is not there yet stays so, and one that can never be is said to be wrong', async () => {

@@ -263,6 +263,6 @@ describe('docket doctor', () => {
       found: 'missing: version 1, which 1 live key was made with',
     });
     unlinkSync(masterKeyFile(directory));
-    expect(await verdict()).toMatchObject({ ok: false, mend: expect.stringContaining('backup') });
+    expect(await verdict()).toMatchObject({ ok: false, hint: expect.stringContaining('backup') });
   });
 });

@@ -218,7 +218,7 @@ describe('docket query says what went wrong and what to do', () => {
     const poor = await world.wallet(USDC / 2n);
     const { code, err } = await query('a', '--keypair', await keyFile(poor));
     expect(code).toBe(EXIT.found);
-    expect(err).toContain('lacks 0.49 USDC');
+    expect(err).toContain('short of 0.49 USDC');
     expect(err).toContain(`docket wallet fund ${poor.publicKey.toBase58()}`);
   });
 

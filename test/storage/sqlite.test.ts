@@ -219,7 +219,7 @@ describe('SQLite storage', () => {
       await expect(storage.readStore.find({ collection: 'notes', limit: 500 }, 1)).rejects.toMatchObject({
         code: 'read_models_corrupt',
         message: expect.stringContaining('read.sqlite'),
-        hint: expect.stringContaining('made anew'),
+        hint: expect.stringContaining('rebuilds them from the log'),
       });
       await storage.close();
     });

@@ -209,7 +209,8 @@ const PROGRAMS_READ: ReadonlySet<string> = new Set(['cache-control', 'x-content-
 
 const NO_BATCHES = 'Send one JSON-RPC message in each request: only revision 2025-03-26 has batches.';
 
-const FOREIGN_ORIGIN = 'Pages of this origin may not call here. Clients that are no web pages send no Origin.';
+const FOREIGN_ORIGIN =
+  'Web pages of this origin are not allowed to call this endpoint. Clients other than browsers send no Origin header.';
 
 const JSON_TYPES = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 

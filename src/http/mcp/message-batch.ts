@@ -29,7 +29,7 @@ export async function answerBatch(
 
 const TOO_MUCH =
   'The answers of this batch are too large together: send this message again, by itself. Nothing was charged.';
-const NO_INITIALIZE = 'initialize is no part of a batch: send it by itself.';
+const NO_INITIALIZE = 'initialize must not be part of a batch: send it alone.';
 
 /** What fails unforeseen in one message takes no answer from the others. */
 async function bytesFor(

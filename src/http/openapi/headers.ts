@@ -20,7 +20,7 @@ export const RESPONSE_HEADERS = {
   ),
   'RateLimit-Limit': header('Requests that the tighter of the two windows allows.', number),
   'RateLimit-Remaining': header('Requests that are left in it.', number),
-  'RateLimit-Reset': header('Seconds until it starts anew.', number),
+  'RateLimit-Reset': header('Seconds until it resets.', number),
   'Server-Timing': header('Milliseconds: verify, query, settle.'),
   'Retry-After': header('Seconds to wait.', number),
   Allow: header('Methods that this address takes.'),

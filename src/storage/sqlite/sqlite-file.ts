@@ -168,8 +168,9 @@ export class SqliteFile {
     try {
       this.assertInPlace();
     } catch (error) {
-      this.assertNotReplaced();
-      throw asStorageFailure(error, true) ?? error;
+      if (!(error instanceof StorageFailure)) throw error;
+      const { code, message, hint } = error;
+      throw new StorageFailure(code, message, { cause: error, hint, nothingWritten: true });
     }
   }
 

@@ -137,7 +137,7 @@ describe('payment_tx', () => {
     const wallet = await world.wallet(500_000n);
     const { data } = await query({ payment_tx: paymentFor((await query()).data, wallet) });
     expect(data.error).toMatchObject({ code: 'payment_rejected', details: { shortfall: '490000' } });
-    expect(data.next_step).toContain('lacks 0.49 USDC');
+    expect(data.next_step).toContain('short of 0.49 USDC');
   });
 
   it('that its owner has sent to the chain already buys nothing, and is told apart from a charge', async () => {

@@ -176,7 +176,7 @@ function readCursor(value: Argument | undefined, filters: Filters, issues: Issue
   if (sent === '') return 0;
   const [list, offset] = Buffer.from(sent, 'base64url').toString('utf8').split(':');
   if (list === listName(filters) && offset !== undefined && /^\d{1,5}$/.test(offset)) return Number(offset);
-  const rule = 'next_cursor of an answer to the same arguments, unchanged; leave it out to begin anew.';
+  const rule = 'next_cursor of an answer to the same arguments, unchanged; leave it out to start again.';
   issues.push(fault('cursor', sent, rule, null));
   return 0;
 }

@@ -69,7 +69,7 @@ export const mcpOperation: Operation = {
     {
       name: 'payment',
       required: false,
-      description: '`x402` has a call that lacks payment answered in the form that x402 gives refusals over MCP.',
+      description: 'With `x402`, a call without payment is answered in the form that x402 gives refusals over MCP.',
       schema: z.literal('x402'),
       example: 'x402',
     },
