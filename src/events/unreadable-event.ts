@@ -9,7 +9,7 @@ export interface EventPlace {
 export class UnreadableEvent extends Error {
   readonly code = 'event_unreadable';
   readonly hint =
-    'This service writes no such event: restore the log from a backup. docket audit verify lists every one; do not edit the log.';
+    'This service writes no such event: restore the log from a backup, do not edit it. docket audit replay all ends at the first one.';
   constructor(
     readonly place: EventPlace,
     problem: string,

@@ -115,8 +115,18 @@ async function withinTime(check: Check, timeoutMs: number, advice?: Advice): Pro
   try {
     return await Promise.race([Promise.resolve().then(check), late]);
   } catch (error) {
-    return { status: 'down', reason: error instanceof Error ? error.message : String(error), ...advice };
+    return {
+      status: 'down',
+      reason: error instanceof Error ? error.message : String(error),
+      ...(adviceOf(error) ?? advice),
+    };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Errors that know what they are, and what to do about them, say so themselves. */
+function adviceOf(error: unknown): Advice | null {
+  const { code, hint } = (error ?? {}) as Partial<Record<keyof Advice, unknown>>;
+  return typeof code === 'string' && typeof hint === 'string' ? { code, hint } : null;
 }

@@ -76,3 +76,52 @@ it('data of another shape is told by its members, without what they hold', async
   expect(String(failures[0])).toMatch(/revision 0, position 0+2: the data does not fit the schema \(.*masterVersion: /);
   expect(String(failures[0])).not.toContain('geheim');
 });
+
+it('what comes before it is read and followed all the same', async () => {
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+  await log.append(notes('docket-z', ['later']));
+  change('data', '{"keyId":');
+  const place = `stream ${STREAM}, revision 0, position 00000000000000000002`;
+  for (const batches of [log.readAll(null, { by: 'all' }), log.subscribe(null, { by: 'all' })]) {
+    const streams: string[] = [];
+    const reading = (async () => {
+      for await (const { events } of batches) streams.push(...events.map(({ stream }) => stream));
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: 'event_unreadable',
+      message: expect.stringContaining(place),
+    });
+    expect(streams).toEqual(['docket-x']);
+  }
+  // By a filter that does not ask for it nobody meets it.
+  const others: string[] = [];
+  for await (const { events } of log.readAll(null, { by: 'streams', prefixes: ['docket-'] }))
+    others.push(...events.map(({ stream }) => stream));
+  expect(others).toEqual(['docket-x', 'docket-z']);
+  await Promise.all([log.close(), payloads.close(), cells.close()]);
+});
+
+it('one that is written while the log is followed is told to its follower', async () => {
+  const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+  const seen: string[] = [];
+  const following = (async () => {
+    for await (const { events, live } of log.subscribe(null, { by: 'all' })) {
+      seen.push(...events.map(({ stream }) => stream));
+      if (!live || seen.includes('docket-y')) continue;
+      const file = new Database(join(directory, 'log.sqlite'));
+      file
+        .prepare(
+          "INSERT INTO events (type, stream, revision, id, metadata, data) VALUES ('X', 'docket-q', 0, 'q', '{', '{}')",
+        )
+        .run();
+      file.close();
+      await log.append(notes('docket-y', ['after']));
+    }
+  })();
+  await expect(following).rejects.toMatchObject({
+    code: 'event_unreadable',
+    place: { stream: 'docket-q', revision: 0 },
+  });
+  expect(seen).toEqual(['docket-x', STREAM]);
+  await Promise.all([log.close(), payloads.close(), cells.close()]);
+});

@@ -1,4 +1,5 @@
 /** The client of EventStoreDB, kept from what in it would end the process or stay silent for ever. */
+import { finished, type Readable, type Writable } from 'node:stream';
 import {
   type ChannelCredentialOptions,
   type Credentials,
@@ -7,12 +8,13 @@ import {
   type GossipClusterOptions,
   type SingleNodeOptions,
 } from '@eventstore/db-client';
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { type EventStoreSettings, readCertificates } from './connection-string.ts';
 import { isDisconnection } from './failures.ts';
 import { guardedCall } from './guarded-calls.ts';
 
 /**
- * Three of the client's habits are changed.
+ * Four of the client's habits are changed.
  *
  * Appends go out as calls of their own. The client's usual way, one long call for all appends, keeps them in a map
  * that is global to the process: an error of one such call forgets the pending appends of all others, and an answer to
@@ -21,10 +23,13 @@ import { guardedCall } from './guarded-calls.ts';
  *
  * What it does after an error, not awaited, must not reject: with a cluster that cannot be found it would.
  *
- * And no call may throw where the client does not expect it: see `guardedCall`.
+ * No call may throw where the client does not expect it: see `guardedCall`.
+ *
+ * And before it is closed it waits for the end of each call, for ever where an answer has come that was not read.
  */
 export class GuardedClient extends EventStoreDBClient {
   #used = false;
+  readonly #calls = new Set<Readable | Writable>();
 
   constructor(
     connection: DNSClusterOptions | GossipClusterOptions | SingleNodeOptions,
@@ -41,11 +46,27 @@ export class GuardedClient extends EventStoreDBClient {
       const [metadata, options] = callArguments(base, callOptions);
       return [metadata, { ...options, interceptors: [guardedCall] }];
     };
+    const create = this.GRPCStreamCreator;
+    this.GRPCStreamCreator = (service, name, creator, cache) =>
+      create(service, name, async (client) => this.#kept(await creator(client)), cache);
+    const dispose = this.dispose;
+    this.dispose = async () => {
+      const disposed = dispose();
+      for (const call of this.#calls) call.destroy();
+      await disposed;
+    };
     const connect = this.getChannel;
     this.getChannel = () => {
       this.#used = true;
       return connect();
     };
+  }
+
+  /** Remembers a call until it has ended. */
+  #kept<Call extends Readable | Writable>(call: Call): Call {
+    this.#calls.add(call);
+    finished(call, () => this.#calls.delete(call));
+    return call;
   }
 
   /** No new calls; those under way may end. */
@@ -111,6 +132,8 @@ export class Lane {
 
   /** If this error of this client's says that the event store was not reached, the next call dials again. */
   failed(client: EventStoreDBClient, error: unknown): void {
+    // The event store has answered: what it holds is another matter.
+    if (error instanceof UnreadableEvent) return;
     this.#losses++;
     const now = performance.now();
     if (!isDisconnection(error) || client !== this.#client || now - this.#renewedAt < RENEW_EVERY_MS) return;

@@ -11,6 +11,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { type Append, InvalidAppend, RevisionConflict } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 
@@ -47,7 +48,7 @@ const GRANTED_BY: Readonly<Record<Right, string>> = {
  * @param nothingWritten whether a write that is refused so has certainly left nothing behind
  */
 export function finalError(error: unknown, right: Right, nothingWritten = false): Error | null {
-  if (error instanceof StorageFailure || error instanceof RangeError) return error;
+  if (error instanceof StorageFailure || error instanceof UnreadableEvent || error instanceof RangeError) return error;
   const options = { cause: error, nothingWritten };
   if (error instanceof AccessDeniedError) {
     const reason =
@@ -90,7 +91,12 @@ export const isDisconnection = (error: unknown): boolean =>
   error instanceof UnknownError ||
   error instanceof NoAnswer ||
   (error instanceof Error &&
-    !(error instanceof StorageFailure || error instanceof SubscriptionDropped || isCommandError(error)));
+    !(
+      error instanceof StorageFailure ||
+      error instanceof UnreadableEvent ||
+      error instanceof SubscriptionDropped ||
+      isCommandError(error)
+    ));
 
 export function unreachable(what: string, error: unknown): StorageFailure {
   const reason = error instanceof Error ? error.message : String(error);

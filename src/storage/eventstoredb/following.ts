@@ -1,4 +1,5 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { onAbort } from '../../on-abort.ts';
 import { pause } from '../../pause.ts';
 import type { Trouble } from '../../trouble.ts';
@@ -101,7 +102,11 @@ async function* readOnce(
   }
 }
 
-/** Catches up and stays live, over every drop, until the signal. @throws StorageFailure once the log is closed */
+/**
+ * Catches up and stays live, over every drop, until the signal.
+ * @throws StorageFailure once the log is closed
+ * @throws UnreadableEvent behind everything that comes before that event
+ */
 export async function* follow(
   following: Following,
   from: Position | null,
@@ -127,7 +132,7 @@ export async function* follow(
         if (signal?.aborted) return;
       }
     } catch (error) {
-      if (error instanceof RangeError || signal?.aborted) throw error;
+      if (error instanceof RangeError || error instanceof UnreadableEvent || signal?.aborted) throw error;
       assertOpen(closing);
       lane.failed(client, error);
       // One that only dropped, as a slow reader's does, is resumed at once and no news.

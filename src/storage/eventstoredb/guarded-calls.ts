@@ -4,7 +4,8 @@
  * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or
  * an uncaught exception and ends the process. Two things throw there: gRPC, when the channel was closed after the
  * client was asked for it ("Channel has been shut down"), and the client's reading of an error whose metadata is not
- * what it expects. Both are turned into a status of the call.
+ * what it expects. Both are turned into a status of the call. A third is the client's reading of an event that lacks
+ * something: see `completeEvents`.
  */
 import {
   InterceptingCall,
@@ -14,6 +15,8 @@ import {
   type StatusObject,
   status,
 } from '@grpc/grpc-js';
+
+import { completeEvents } from './complete-events.ts';
 
 type GrpcCall = ReturnType<Parameters<Interceptor>[1]>;
 
@@ -41,7 +44,13 @@ export const guardedCall: Interceptor = (options, nextCall) => {
   }
   return new InterceptingCall(call, {
     start: (metadata, _, next) =>
-      next(metadata, { onReceiveStatus: (received, pass) => pass(readableStatus(received)) }),
+      next(metadata, {
+        onReceiveMessage: (message, pass) => {
+          completeEvents(message);
+          pass(message);
+        },
+        onReceiveStatus: (received, pass) => pass(readableStatus(received)),
+      }),
   });
 };
 

@@ -1,7 +1,8 @@
 /** Makes batches of what a subscription gives event by event. */
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { START_OF_LOG } from './positions.ts';
-import { recordedEvent } from './recorded-events.ts';
+import { type ClientEvent, recordedEvent } from './recorded-events.ts';
 import type { SubscriptionReader } from './subscription-reader.ts';
 
 const MOST_EVENTS = 500;
@@ -77,7 +78,12 @@ class Filling {
         if (this.#head !== null && this.#position >= this.#head) return this.#portion({ complete: true });
         continue;
       }
-      const recorded = recordedEvent(taken.event);
+      const { recorded, unreadable } = read(taken.event);
+      if (unreadable) {
+        // What lies before it is given out first.
+        if (this.#isAhead(unreadable.place.position)) return this.#portion({ dropped: unreadable });
+        continue;
+      }
       if (!recorded) continue;
       this.#newest = recorded.position;
       if (this.#head !== null && recorded.position > this.#head) return this.#portion({ complete: true });
@@ -89,6 +95,12 @@ class Filling {
       if (this.#events.length >= MOST_EVENTS || this.#characters >= MOST_CHARACTERS)
         return this.#portion({ full: true });
     }
+  }
+
+  /** Whether a position lies behind what was seen and no further than the head asked for. */
+  #isAhead(position: Position | undefined): boolean {
+    if (position === undefined) return true;
+    return position > this.#position && (this.#head === null || position <= this.#head);
   }
 
   #portion(more: Partial<Portion>): Portion {
@@ -103,6 +115,15 @@ class Filling {
       dropped: null,
       ...more,
     };
+  }
+}
+
+function read(event: ClientEvent): { recorded?: RecordedEvent | null; unreadable?: UnreadableEvent } {
+  try {
+    return { recorded: recordedEvent(event) };
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return { unreadable: error };
+    throw error;
   }
 }
 

@@ -1,15 +1,26 @@
 /** Events as the port gives them, from what the client gives. */
 import type { ResolvedEvent } from '@eventstore/db-client';
 import type { JsonObject } from '../../events/event.ts';
+import { isOwnEvent } from '../../events/own-event.ts';
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { EventMetadata, RecordedEvent } from '../event-log.ts';
 import { positionText } from './positions.ts';
 
-type ClientEvent = NonNullable<ResolvedEvent['event']>;
+export type ClientEvent = NonNullable<ResolvedEvent['event']>;
 
-/** Null for an event that this service has not written: it lacks our metadata. */
+/**
+ * Null for an event of another program: an event store is shared, and others write what they like.
+ * @throws UnreadableEvent for an event of this service that cannot be read
+ */
 export function recordedEvent(event: ClientEvent): RecordedEvent | null {
   const { id, streamId, revision, position, type, data, metadata } = event;
-  if (!position || !isObject(data) || !isMetadata(metadata)) return null;
+  if (!isMetadata(metadata)) {
+    if (isOwnEvent(streamId, type)) throw unreadableEvent(event, `its metadata is ${described(metadata)}`);
+    return null;
+  }
+  if (!position) throw unreadableEvent(event, 'it has no position');
+  if (id === '' || streamId === '') throw unreadableEvent(event, `it has no ${id === '' ? 'id' : 'stream'}`);
+  if (!isObject(data)) throw unreadableEvent(event, `its data is ${described(data)}`);
   return {
     id,
     stream: streamId,
@@ -19,6 +30,20 @@ export function recordedEvent(event: ClientEvent): RecordedEvent | null {
     data,
     metadata,
   };
+}
+
+/** @param problem what is wrong with it, without what it holds */
+export const unreadableEvent = ({ streamId, revision, position, type }: ClientEvent, problem: string) =>
+  new UnreadableEvent(
+    { type, stream: streamId, revision: Number(revision), ...(position && { position: positionText(position) }) },
+    problem,
+  );
+
+/** What the client makes of bytes that are not the object that was expected. */
+function described(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (ArrayBuffer.isView(value) || typeof value === 'string') return 'not JSON';
+  return isObject(value) ? 'not what this service writes' : 'not a JSON object';
 }
 
 const isObject = (value: unknown): value is JsonObject =>

@@ -8,11 +8,10 @@ import {
 } from '@eventstore/db-client';
 import { pause } from '../../pause.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
-import { StorageFailure } from '../storage-failure.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, type Right, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
-import { recordedEvent } from './recorded-events.ts';
+import { recordedEvent, unreadableEvent } from './recorded-events.ts';
 import { backOff } from './waiting.ts';
 
 /** Longest silence of the event store in the middle of a read. */
@@ -27,7 +26,10 @@ export interface ReadOptions {
   readonly limit?: number;
 }
 
-/** Events of a stream, oldest first; none where it does not exist. */
+/**
+ * Events of a stream, oldest first; none where it does not exist.
+ * @throws UnreadableEvent for one that another program wrote, or that cannot be read
+ */
 export async function readStream(
   lane: Lane,
   closing: AbortSignal,
@@ -44,11 +46,9 @@ export async function readStream(
     });
     try {
       for await (const { event } of untilSilent(reading, `reading ${stream}`, SILENCE_MS)) {
-        const recorded = event && recordedEvent(event);
-        if (!recorded) {
-          const which = `event ${event?.revision} of stream ${stream}`;
-          throw new StorageFailure('storage_corrupt', `${which} was not written by this service`);
-        }
+        if (!event) continue;
+        const recorded = recordedEvent(event);
+        if (!recorded) throw unreadableEvent(event, 'another program wrote it');
         events.push(recorded);
       }
     } catch (error) {
@@ -126,12 +126,16 @@ async function* untilSilent<Event>(
   });
   const silence = setTimeout(() => reading.destroy(new NoAnswer(what)), silenceMs);
   try {
-    for await (const event of reading) {
+    for await (const event of reading.iterator({ destroyOnReturn: false })) {
       silence.refresh();
       yield event as Event;
     }
   } finally {
     clearTimeout(silence);
-    if (!ended) void reading.cancel().catch(() => undefined);
+    if (!ended) {
+      void reading.cancel().catch(() => undefined);
+      // What has come already is read all the same: before that the call does not end.
+      reading.resume();
+    }
   }
 }

@@ -93,6 +93,8 @@ export class SubscriptionReader {
   close(): void {
     this.#dropped ??= new SubscriptionDropped('the subscription was closed');
     void this.#subscription.unsubscribe().catch(() => undefined);
+    // What has come already is read all the same: before that a call that the server has ended does not end here.
+    this.#subscription.removeAllListeners('readable').resume();
   }
 
   #announce(what: Taken): void {

@@ -1,5 +1,6 @@
 /** Reads the log in its order, in slices small enough for the main thread and for memory. */
 
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { EventFilter, RecordedEvent } from '../event-log.ts';
 import type { Database } from './driver.ts';
 import { EVENT_COLUMNS, type EventRow, recordedEvent } from './event-rows.ts';
@@ -16,7 +17,10 @@ export interface Slice {
   readonly upTo: number;
 }
 
-/** Gives what matches after one position, up to another one that exists. */
+/**
+ * Gives what matches after one position, up to another one that exists.
+ * @throws UnreadableEvent where that is the next one
+ */
 export type EventReader = (after: number, head: number) => Slice;
 
 export function eventReader(database: Database, filter: EventFilter): EventReader {
@@ -33,9 +37,16 @@ export function eventReader(database: Database, filter: EventFilter): EventReade
     const events: RecordedEvent[] = [];
     let characters = 0;
     for (const row of select.iterate(after, end, ...parameters)) {
-      events.push(recordedEvent(row));
+      const [position] = row;
+      try {
+        events.push(recordedEvent(row));
+      } catch (error) {
+        // What lies before it is given out first.
+        if (!(error instanceof UnreadableEvent) || position - 1 <= after) throw error;
+        return { events, upTo: position - 1 };
+      }
       characters += row[6].length;
-      if (events.length === MOST_EVENTS || characters >= MOST_CHARACTERS) return { events, upTo: row[0] };
+      if (events.length === MOST_EVENTS || characters >= MOST_CHARACTERS) return { events, upTo: position };
     }
     return { events, upTo: end };
   };

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
 import { accessDenied, consumerTooSlow, notLeader, notReady, RpcError } from './errors.mjs';
+import { withoutPart } from './incomplete.mjs';
 
 const { status } = grpc;
 const flag = (text) => {
@@ -19,6 +20,10 @@ const requiresLeader = (value) => {
 };
 const right = (value) => {
   if (!['read-all', 'read', 'append'].includes(value)) throw new Error('must be read-all, read or append');
+  return value;
+};
+const missingPart = (value) => {
+  if (!['id', 'stream', 'text-id'].includes(value)) throw new Error('must be id, stream or text-id');
   return value;
 };
 const code = (name) => {
@@ -53,6 +58,11 @@ export const LASTING = {
     count: [whole, ''],
   },
   deny: { does: 'refuses access, as to a user without this right', right: [right, 'read-all'] },
+  incomplete: {
+    does: 'sends events of streams whose names begin so without their id or the name of their stream, or with an id in the other form',
+    part: [missingPart, 'id'],
+    stream: [text, ''],
+  },
   slow: { does: 'answers late; appends are written at once', ms: [whole, '1000'] },
 };
 export const MOMENTARY = {
@@ -171,6 +181,12 @@ export class Faults {
       return result;
     }
     return write();
+  }
+
+  /** A response to a read as it goes out. */
+  shown(wire) {
+    const fault = this.#lasting.get('incomplete');
+    return fault ? withoutPart(wire, fault) : wire;
   }
 
   /** Before an answer is sent. */

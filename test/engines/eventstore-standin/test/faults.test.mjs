@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { eventTypeFilter, NO_STREAM } from '@eventstore/db-client';
 import { event, ids, outcome, sleep, standin } from './standin.mjs';
 
@@ -165,6 +167,31 @@ test('disconnect', async (t) => {
   assert.equal(answer.success, true, 'the client finds its way back');
 });
 
+for (const [what, call] of [
+  ['a read', 'readStream("mine")'],
+  ['a subscription', 'subscribeToAll()'],
+])
+  test(`incomplete events end ${what} of the plain client, and its process`, async (t) => {
+    const node = await standin(t);
+    await node.client().appendToStream('mine', event());
+    const script = `
+      import { EventStoreDBClient } from '@eventstore/db-client';
+      const client = EventStoreDBClient.connectionString('${node.url}');
+      const stream = client.${call}.on('error', () => {}).on('data', () => {});
+      setTimeout(() => process.exit(0), 5000);`;
+    const run = () =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).catch((error) => error);
+    for (const part of ['id', 'stream', 'text-id']) {
+      await node.fault(`incomplete?part=${part}&stream=mine`);
+      const { code, stderr } = await run();
+      assert.equal(code, 1, `${part}: ${stderr}`);
+    }
+    await node.fault('incomplete?part=id&stream=yours');
+    let events = 0;
+    for await (const _ of node.client().readStream('mine')) events++;
+    assert.equal(events, 1, 'another stream is not concerned');
+  });
+
 test('the control port explains itself', async (t) => {
   const node = await standin(t);
   assert.equal((await node.http('GET', '/health')).standin, true);
@@ -175,6 +202,7 @@ test('the control port explains itself', async (t) => {
     'not-ready',
     'not-leader',
     'deny',
+    'incomplete',
     'slow',
   ]);
   for (const wrong of [
@@ -182,6 +210,7 @@ test('the control port explains itself', async (t) => {
     'silent?written=perhaps',
     'silent?nonsense=1',
     'slow?ms=-1',
+    'incomplete?part=nonsense',
     'abort-subscriptions?code=NONSENSE',
     'not-leader?only=nonsense',
   ]) {

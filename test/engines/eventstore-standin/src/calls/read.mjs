@@ -14,7 +14,7 @@ import { streamName } from './requests.mjs';
 export const read =
   ({ database, faults, hold }) =>
   async (call) => {
-    const delivery = new Delivery(call, hold);
+    const delivery = new Delivery(call, hold, (wire) => faults.shown(wire));
     try {
       const options = call.request.getOptions();
       const subscription = options.hasSubscription();

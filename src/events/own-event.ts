@@ -1,0 +1,29 @@
+/** Which events of a shared log this service has written, where their metadata does not say so. */
+import { CONTENT_EVENTS } from './content.ts';
+import { DELIVERY_EVENTS } from './delivery.ts';
+import { DOCKET_EVENTS } from './docket.ts';
+import { LOG_IDENTITY_EVENTS, LOG_IDENTITY_STREAM } from './log-identity.ts';
+import { OPERATOR_EVENTS } from './operator.ts';
+import { PAYMENT_EVENTS } from './payment.ts';
+import { MASTER_KEY_STREAM, SIGNING_KEY_EVENTS } from './signing-key.ts';
+
+/** Each family of events with the names of the streams that it lies in. */
+const FAMILIES: readonly [events: readonly { readonly type: string }[], streams: RegExp][] = [
+  [PAYMENT_EVENTS, /^payment-(?:id-)?[0-9a-f]{64}$/],
+  [DELIVERY_EVENTS, /^delivery-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+  [SIGNING_KEY_EVENTS, new RegExp(`^(?:wallet-[1-9A-HJ-NP-Za-km-z]{32,44}|${MASTER_KEY_STREAM})$`)],
+  [DOCKET_EVENTS, /^docket-./],
+  [CONTENT_EVENTS, /^content-[0-9a-f]{64}$/],
+  [OPERATOR_EVENTS, /^operator-./],
+  [LOG_IDENTITY_EVENTS, new RegExp(`^${LOG_IDENTITY_STREAM}$`)],
+];
+
+const STREAMS_OF: ReadonlyMap<string, RegExp> = new Map(
+  FAMILIES.flatMap(([events, streams]) => events.map(({ type }) => [type, streams] as const)),
+);
+
+/**
+ * Whether only this service names an event and its stream so. Another program may call an event `PaymentSettled` and
+ * a stream `payment-17`; it has no stream that is named after the hash of a transaction.
+ */
+export const isOwnEvent = (stream: string, type: string): boolean => STREAMS_OF.get(type)?.test(stream) ?? false;
