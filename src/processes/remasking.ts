@@ -142,23 +142,30 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
     await finishRedaction(payloads, name, await log.read(stream));
     return null;
   }
-  await payloads.remove(name, replacement);
+  await finishRedaction(payloads, name, await log.read(stream));
   return masked.filingIds.length;
 }
 
-/** Removes what a recorded redaction replaced and a stop left in place. Whether there was anything to finish. */
+/**
+ * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Whether a
+ * stop had left the content in place of the last replacement.
+ */
 async function finishRedaction(
   payloads: PayloadStore,
   name: BlobName,
   history: readonly RecordedEvent[],
 ): Promise<boolean> {
-  const last = history.at(-1);
-  if (!last) return false;
-  const { data } = decodeEvent(last) as ReturnType<typeof ContentRedacted.of>;
-  const found = (await payloads.resolve([name])).get(name);
-  if (!found || found.replaced) return false;
-  await payloads.remove(name, data.replacement ?? undefined);
-  return true;
+  const replacements = history.map(
+    (recorded) => (decodeEvent(recorded) as ReturnType<typeof ContentRedacted.of>).data.replacement,
+  );
+  if (replacements.length === 0) return false;
+  const last = replacements.pop() ?? null;
+  const shown = (await payloads.resolve([name])).get(name);
+  const meant = last === null ? null : await payloads.get(last);
+  const isFinished = shown === undefined || (shown.replaced && meant !== null && shown.content.equals(meant));
+  if (!isFinished) await payloads.remove(name, last ?? undefined);
+  for (const earlier of replacements) if (earlier !== null) await payloads.remove(earlier);
+  return !isFinished;
 }
 
 function countryOf(stream: string) {

@@ -96,6 +96,31 @@ describe('masking stored content again', () => {
     for (const secret of SECRETS) expect(resolved!.content.toString('utf8')).not.toContain(secret);
   });
 
+  it('leaves no replacement of an earlier version behind', async () => {
+    await importedBefore();
+    const { payloads } = world.storage;
+    const put = payloads.put.bind(payloads);
+    // What a version between would have hidden of it: the number, and not the street.
+    payloads.put = (kind, content) =>
+      put(
+        kind,
+        Buffer.from(
+          Buffer.from(content)
+            .toString('utf8')
+            .replace(...STORED[0]!),
+        ),
+      );
+    await remaskContent(portsOf(world));
+    payloads.put = put;
+    expect(JSON.stringify(await full())).toContain(SECRETS[0]);
+    expect(await remaskContent({ ...portsOf(world), version: NEXT + 1 })).toMatchObject({ replaced: 1 });
+    const names = (await redactions()).map(({ data }) => data.replacement as string);
+    expect(names).toHaveLength(2);
+    expect(await payloads.get(names[0]!)).toBeNull();
+    const answer = JSON.stringify(await full());
+    for (const secret of SECRETS) expect(answer).not.toContain(secret);
+  });
+
   it('is done once: a second run records nothing', async () => {
     await importedBefore();
     await remaskContent(portsOf(world));
