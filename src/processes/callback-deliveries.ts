@@ -277,7 +277,10 @@ class Deliveries implements CallbackDeliveries {
   }
 }
 
-/** What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours. */
+/**
+ * What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours, or whose
+ * data is not what it should be: the projection halts at it and says so.
+ */
 function dueOf({ stream, position, data }: RecordedEvent, now: Micros): DueDelivery | null {
   const deliveryId = deliveryOf(stream);
   const { wallet, origin, createdAt, requestedAt } = data;
@@ -285,5 +288,6 @@ function dueOf({ stream, position, data }: RecordedEvent, now: Micros): DueDeliv
   if (deliveryId === null || typeof wallet !== 'string' || typeof origin !== 'string' || typeof at !== 'string') {
     return null;
   }
-  return { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt: Math.min(toMicros(at), now), position };
+  const dueAt = Math.min(toMicros(at), now);
+  return Number.isNaN(dueAt) ? null : { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt, position };
 }

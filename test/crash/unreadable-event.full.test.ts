@@ -1,44 +1,65 @@
 /** A row of the log on SQLite that another program has broken: the service says which, and lives on. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterEach, beforeEach, it } from 'vitest';
 import { Database } from '../../src/storage/sqlite/driver.ts';
-import type { RunningProcess } from '../support/processes.ts';
+import { type RunningProcess, until } from '../support/processes.ts';
+import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
-import { type Stage, setStage, startService } from './paid-load.ts';
+import { expectAlive, expectNoRuntimeWarning } from './faulty-peers.ts';
+import { type Stage, startService } from './paid-load.ts';
 import { expectReported, expectReportedAtStart, sellOnce } from './unreadable-event.ts';
 
+const METADATA = JSON.stringify({ schemaVersion: 1, recordedAt: '2026-03-01T12:00:00.000000Z', hash: 'a'.repeat(64) });
 const STREAM = `payment-${'a'.repeat(64)}`;
 
-let directory: string;
+interface Readiness {
+  readonly parts: Readonly<Record<string, { readonly reason: string | null }>>;
+}
+
+let world: CallbackStage;
 let stage: Stage;
 let service: RunningProcess;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-unreadable-'));
-  stage = await setStage(directory, 1);
+beforeEach(async () => {
+  world = await setCallbackStage(1);
+  stage = world.stage;
+  world.receiver.heal();
   await importDemoCase(stage);
   service = await startService(stage);
 });
-afterAll(async () => {
+afterEach(async () => {
   await service?.kill();
-  await stage?.chain.kill();
-  await rm(directory, { recursive: true, force: true });
+  await world?.close();
 });
 
-/** As a person with a database tool would. @returns its place */
-function writeBrokenRow(): string {
+/** As a person with a database tool would. @returns its position */
+function writeRow(type: string, stream: string, data: string): string {
   const file = new Database(join(stage.dataDirectory, 'log.sqlite'));
   const { lastInsertRowid } = file
     .prepare('INSERT INTO events (type, stream, revision, id, metadata, data) VALUES (?, ?, 0, ?, ?, ?)')
-    .run('PaymentSettled', STREAM, 'none', '{}', '{"requestId":');
+    .run(type, stream, randomUUID(), METADATA, data);
   file.close();
-  return `stream ${STREAM}, revision 0, position ${String(lastInsertRowid).padStart(20, '0')}`;
+  return String(lastInsertRowid).padStart(20, '0');
 }
 
 it('is named by readiness and the log, while the service runs and at its start', async () => {
   await sellOnce(stage, await demoCasePath());
-  const place = writeBrokenRow();
+  const place = `stream ${STREAM}, revision 0, position ${writeRow('PaymentSettled', STREAM, '{"requestId":')}`;
   await expectReported(stage, service, place);
   await expectReportedAtStart(stage, service, place);
+});
+
+it('halts the projections where its data is JSON of another shape, and holds up no callback', async () => {
+  const delivery = { wallet: stage.wallets[0]?.publicKey.toBase58(), origin: 'https://a.example', createdAt: 'soon' };
+  const position = writeRow('DeliveryScheduled', `delivery-${randomUUID()}`, JSON.stringify(delivery));
+  const isHalted = async () => {
+    const { parts } = (await (await fetch(`${stage.adminUrl}/readyz`)).json()) as Readiness;
+    return `${parts.projections?.reason}`.includes(`halted at ${position}`);
+  };
+  await until('the projection halts', isHalted, { process: service, every: 250 });
+  await sellOnce(stage, await demoCasePath(`http://127.0.0.1:${world.receiver.port}/hook`));
+  const isDelivered = async () => world.receiver.hits.some(({ status }) => status === 204);
+  await until('a callback is delivered', isDelivered, { process: service });
+  expectNoRuntimeWarning(service.output());
+  expectAlive(service);
 });

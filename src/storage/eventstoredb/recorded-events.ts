@@ -3,7 +3,8 @@ import type { ResolvedEvent } from '@eventstore/db-client';
 import type { JsonObject } from '../../events/event.ts';
 import { isOwnEvent } from '../../events/own-event.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
-import type { EventMetadata, RecordedEvent } from '../event-log.ts';
+import type { RecordedEvent } from '../event-log.ts';
+import { FOREIGN_METADATA, isEventMetadata } from '../event-metadata.ts';
 import { positionText } from './positions.ts';
 
 export type ClientEvent = NonNullable<ResolvedEvent['event']>;
@@ -14,9 +15,9 @@ export type ClientEvent = NonNullable<ResolvedEvent['event']>;
  */
 export function recordedEvent(event: ClientEvent): RecordedEvent | null {
   const { id, streamId, revision, position, type, data, metadata } = event;
-  if (!isMetadata(metadata)) {
-    if (isOwnEvent(streamId, type)) throw unreadableEvent(event, `its metadata is ${described(metadata)}`);
-    return null;
+  if (!isObject(metadata) || !isEventMetadata(metadata)) {
+    if (!isOwnEvent(streamId, type)) return null;
+    throw unreadableEvent(event, isObject(metadata) ? FOREIGN_METADATA : `its metadata is ${described(metadata)}`);
   }
   if (!position) throw unreadableEvent(event, 'it has no position');
   if (id === '' || streamId === '') throw unreadableEvent(event, `it has no ${id === '' ? 'id' : 'stream'}`);
@@ -42,12 +43,8 @@ export const unreadableEvent = ({ streamId, revision, position, type }: ClientEv
 /** What the client makes of bytes that are not the object that was expected. */
 function described(value: unknown): string {
   if (value === undefined) return 'missing';
-  if (ArrayBuffer.isView(value) || typeof value === 'string') return 'not JSON';
-  return isObject(value) ? 'not what this service writes' : 'not a JSON object';
+  return ArrayBuffer.isView(value) || typeof value === 'string' ? 'not JSON' : 'not a JSON object';
 }
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
-
-const isMetadata = (value: unknown): value is EventMetadata & JsonObject =>
-  isObject(value) && typeof value.hash === 'string' && typeof value.recordedAt === 'string';

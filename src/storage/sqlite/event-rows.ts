@@ -1,7 +1,8 @@
 /** Between rows of the `events` table and events as the port gives them. */
 import type { JsonObject } from '../../events/event.ts';
 import { type EventPlace, UnreadableEvent } from '../../events/unreadable-event.ts';
-import type { EventMetadata, Position, RecordedEvent } from '../event-log.ts';
+import type { Position, RecordedEvent } from '../event-log.ts';
+import { FOREIGN_METADATA, isEventMetadata } from '../event-metadata.ts';
 
 /** Columns in the order of `EVENT_COLUMNS`. */
 export type EventRow = readonly [
@@ -18,18 +19,20 @@ export const EVENT_COLUMNS = 'position, type, stream, revision, id, metadata, da
 
 export function recordedEvent([position, type, stream, revision, id, metadata, data]: EventRow): RecordedEvent {
   const place = { stream, revision, position: positionText(position), type };
-  return { id, ...place, data: parsed(place, 'data', data), metadata: parsed(place, 'metadata', metadata) };
+  const read = { data: parsed(place, 'data', data), metadata: parsed(place, 'metadata', metadata) };
+  if (!isEventMetadata(read.metadata)) throw new UnreadableEvent(place, FOREIGN_METADATA);
+  return { id, ...place, data: read.data, metadata: read.metadata };
 }
 
 /** @throws UnreadableEvent that says where it is */
-function parsed<Value extends JsonObject | EventMetadata>(place: EventPlace, column: string, text: string): Value {
+function parsed(place: EventPlace, column: string, text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw new UnreadableEvent(place, `its ${column} is not JSON`, { cause: error });
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new UnreadableEvent(place, `its ${column} is not a JSON object`);
 }
 
