@@ -12,6 +12,7 @@ import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { type EventStoreSettings, readCertificates } from './connection-string.ts';
 import { isDisconnection } from './failures.ts';
 import { guardedCall } from './guarded-calls.ts';
+import './guarded-gossip.ts';
 
 /**
  * Four of the client's habits are changed.

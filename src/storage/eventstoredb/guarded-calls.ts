@@ -4,8 +4,8 @@
  * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or
  * an uncaught exception and ends the process. Two things throw there: gRPC, when the channel was closed after the
  * client was asked for it ("Channel has been shut down"), and the client's reading of an error whose metadata is not
- * what it expects. Both are turned into a status of the call. A third is the client's reading of an event that lacks
- * something: see `completeEvents`.
+ * what it expects. Both are turned into a status of the call. A third is the client's reading of an answer that lacks
+ * something: see `completeMessage`.
  */
 import {
   InterceptingCall,
@@ -16,7 +16,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 
-import { completeEvents } from './complete-events.ts';
+import { completeMessage } from './complete-messages.ts';
 
 type GrpcCall = ReturnType<Parameters<Interceptor>[1]>;
 
@@ -46,7 +46,7 @@ export const guardedCall: Interceptor = (options, nextCall) => {
     start: (metadata, _, next) =>
       next(metadata, {
         onReceiveMessage: (message, pass) => {
-          completeEvents(message);
+          completeMessage(message);
           pass(message);
         },
         onReceiveStatus: (received, pass) => pass(readableStatus(received)),
