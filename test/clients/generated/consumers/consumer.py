@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from typing import Literal, TypedDict
 
 from docket_monitor_client import AuthenticatedClient
 from docket_monitor_client.api.cases import get_case, post_cases_batch
@@ -28,7 +29,18 @@ def paying(url: str, rpc_url: str) -> AuthenticatedClient:
     return AuthenticatedClient(url, token="none", auth_header_name="X-Unused", httpx_args={"transport": transport})
 
 
-def entry(result: BatchSuccess | BatchFailure) -> dict[str, object]:
+class Success(TypedDict):
+    status: Literal["success"]
+    caseName: str | None
+
+
+class Failure(TypedDict):
+    status: Literal["error"]
+    code: str
+    charged: bool
+
+
+def entry(result: BatchSuccess | BatchFailure) -> Success | Failure:
     if isinstance(result, BatchSuccess):
         return {"status": result.status, "caseName": result.response.case.case_name}
     return {"status": result.status, "code": result.error.code, "charged": result.error.details.charged}

@@ -1,8 +1,9 @@
 /** A user of the client that `@hey-api/openapi-ts` generates. */
+import type { Bought, Entry } from './bought';
 import { type BatchAnswer, getCase, postCasesBatch } from './generated/hey-api';
 import { createClient } from './generated/hey-api/client';
 
-export async function use(baseUrl: string, pay: typeof fetch) {
+export async function use(baseUrl: string, pay: typeof fetch): Promise<Bought> {
   const client = createClient({ baseUrl, fetch: pay });
   const query = { court_code: 'cand', case_id: '3:24-cv-00042' };
   const unknown = { court_code: 'cand', case_id: '3:24-cv-09999' };
@@ -23,7 +24,7 @@ export async function use(baseUrl: string, pay: typeof fetch) {
   };
 }
 
-const entriesOf = ({ results }: BatchAnswer) =>
+const entriesOf = ({ results }: BatchAnswer): readonly Entry[] =>
   results.map((result) =>
     result.status === 'success'
       ? { status: result.status, caseName: result.response.case.case_name }

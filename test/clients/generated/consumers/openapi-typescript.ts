@@ -1,8 +1,9 @@
 /** A user of the types that `openapi-typescript` generates, with its own `openapi-fetch`. */
 import createClient from 'openapi-fetch';
+import type { Bought, Entry } from './bought';
 import type { components, paths } from './generated/openapi-typescript';
 
-export async function use(baseUrl: string, pay: typeof fetch) {
+export async function use(baseUrl: string, pay: typeof fetch): Promise<Bought> {
   const client = createClient<paths>({ baseUrl, fetch: pay });
   const query = { court_code: 'cand', case_id: '3:24-cv-00042' };
   const unknown = { court_code: 'cand', case_id: '3:24-cv-09999' };
@@ -22,7 +23,7 @@ export async function use(baseUrl: string, pay: typeof fetch) {
   };
 }
 
-const entriesOf = ({ results }: components['schemas']['BatchAnswer']) =>
+const entriesOf = ({ results }: components['schemas']['BatchAnswer']): readonly Entry[] =>
   results.map((result) =>
     result.status === 'success'
       ? { status: result.status, caseName: result.response.case.case_name }
