@@ -69,6 +69,7 @@ const HIDDEN: readonly (readonly [text: string, secret: string])[] = [
   ['Passport No. C03847712 returned', 'C03847712'],
   ['account no. 1234567890123', '1234567890123'],
   ["driver's license D1234567", 'D1234567'],
+  ["Driver's license number NV 1402938475", '1402938475'],
   ['PSC 41 Box 2207, APO AE 09464', '2207'],
   ['RR 2 Box 114, Alder, WV 26408', '114'],
   ["numéro d'entreprise 123456789 RC0001", '123456789'],
