@@ -4,6 +4,8 @@ export const PRINTED_NUMBERS: Readonly<
 > = {
   'Bankruptcy courts: judges, chapters, chambers': [
     ['insb', '14-80555-JJG-13', '14-80555'],
+    ['moeb', '24-40123-A399', '24-40123'],
+    ['scb', 'C/A No. 24-00123-eg', '24-00123'],
     ['casb', '24-03115-LA7', '24-03115'],
     ['casb', '24-03115-7', '24-03115'],
     ['txnb', '09-40001-11', '09-40001'],
@@ -52,6 +54,15 @@ export const PRINTED_NUMBERS: Readonly<
     ['gub', '24-00012', '24-00012'],
   ],
   'District courts: chambers, initials, defendants': [
+    ['flsd', '24-20123-CIV-MOORE', '24-cv-20123'],
+    ['flsd', '1:24-cr-20123-ALTMAN/REID', '1:24-cr-20123'],
+    ['dcd', '24-cr-61-1 (RC)', '24-cr-00061'],
+    ['scd', 'C/A No. 2:24-cv-01234-RMG', '2:24-cv-01234'],
+    ['mdd', 'Civil Action No. RDB-24-1234', '24-cv-01234'],
+    ['wawd', 'C24-1234JLR', '24-cv-01234'],
+    ['azd', 'CR-24-00123-001-TUC-RM (BGM)', '24-cr-00123'],
+    ['gasd', 'CV424-123', '4:24-cv-00123'],
+    ['gasd', 'CR 124-012', '1:24-cr-00012'],
     ['nysd', '1:18-cr-00123-LGS-p1', '1:18-cr-00123'],
     ['nysd', '24 Civ. 1234 (LGS) (SN)', '24-cv-01234'],
     ['nysd', '24-CV-1234 (LGS)(SN)', '24-cv-01234'],
@@ -132,6 +143,8 @@ export const PRINTED_NUMBERS: Readonly<
     ['nh_supreme', '2024-123', '2024-0123'],
     ['nj_appellatedivision', 'A-123-24', 'A-0123-24'],
     ['nj_appellatedivision', 'A-0123-2024', 'A-0123-24'],
+    ['nj_appellatedivision', 'A-1234-18T4', 'A-1234-18'],
+    ['nj_appellatedivision', 'A-001234-23', 'A-1234-23'],
     ['nm_supreme', 'S1SC40123', 'S-1-SC-40123'],
     ['nm_appeals', 'A-1-CA-41234', 'A-1-CA-41234'],
     ['ny_appdivfirst', '2024-1234', '2024-01234'],

@@ -41,7 +41,7 @@ const PRINTED = new RegExp(
 /** Courts that print more digits behind: the office (Northern New York), the judge (Eastern Missouri). */
 const DIGITS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
   ['nynb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>[1-9](?:-[A-Z]{1,5})?)$/i],
-  ['moeb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>\d{3})$/],
+  ['moeb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>[A-Z]?\d{3})$/i],
 ]);
 
 /** As chambers write: `08 B 12345`, and `08 A 00123` for an adversary proceeding. */

@@ -23,17 +23,35 @@ const TYPE_BEFORE_YEAR = new RegExp(
 /** `24-1234 (RC)` after the label `Civil Action No.`, which names the type. */
 const TYPE_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`, 'i');
 
+/** As Southern Florida prints it, with the judges' names: `24-20123-CIV-MOORE`, `24-20123-CR-ALTMAN/REID`. */
+const TYPE_BEHIND =
+  /^(?:(?<office>\d{1,2})\s?[:-]\s?)?(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,6})-(?<type>CV|CIV|CIVIL|CR|CRIM|MC|MISC|MJ|MAG|MD)\.?(?<aside>(?:[ -]{1,2}\(?[A-Z]{1,20}(?:\/[A-Z]{1,20}){0,2}\)?){0,3}(?:-\d{1,3})?)$/i;
+
 /**
  * The same with more around it: a superseding indictment (`S1 24 Cr. 123`), two initials without a space between
- * (`(LGS)(SN)`), a defendant as `-p1`, a jury or prisoner's mark (`(PC)`, ` P`).
+ * (`(LGS)(SN)`), a judge's whole name, a defendant as `-p1` or before the judge (`-1 (RC)`), a jury or prisoner's mark
+ * (`(PC)`, ` P`).
  */
 const PRINTED_ASIDE =
-  '(?<aside>(?:[ -]{0,2}\\([A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)|[ -]{1,2}[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}){0,5}(?:-p?\\d{1,3}){0,2})';
+  '(?<aside>(?:-p?\\d{1,3})?(?:[ -]{0,2}\\([A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)|[ -]{1,2}[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}|-[A-Z]{6,20}(?:\\/[A-Z]{1,20}){0,2}){0,5}(?:-p?\\d{1,3}){0,2})';
 const PRINTED = new RegExp(
   `^(?:(?<superseding>S\\d{1,2})[ -])?${OFFICE}${YEAR}[ -]?(?<type>[A-Z]{1,5})\\.?[ -]?(?:No\\. ?)?(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`,
   'i',
 );
-const PRINTED_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`, 'i');
+/** Maryland's judge stands first: `Civil Action No. RDB-24-1234`. */
+const PRINTED_IN_LABEL = new RegExp(
+  `^(?:(?<judge>[A-Z]{2,4})-)?${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`,
+  'i',
+);
+/** `C24-1234JLR`, and a defendant and a division before the judge: `CR-24-00123-001-TUC-RM (BGM)`. */
+const PRINTED_TYPE_FIRST = new RegExp(
+  `^${OFFICE}(?<type>C|CV|CIV|CR|CRIM|MC|MISC|MJ|MAG|MD)\\.?[ -]?${YEAR}-(?<sequence>\\d{1,6})(?:(?<judge>[A-Z]{2,4})|${PRINTED_ASIDE})$`,
+  'i',
+);
+/** Southern Georgia writes its office before the year: `CV424-123`, `CR 124-012`. */
+const OFFICE_IN_YEAR = /^(?<type>CV|CR|MJ|MC) ?(?<office>[1-6])(?<year>\d{2})-(?<sequence>\d{1,4})$/i;
+
+const WITH_TYPE = [TYPE_AFTER_YEAR, PRINTED, TYPE_BEFORE_YEAR, TYPE_BEHIND, PRINTED_TYPE_FIRST];
 
 /** How chambers write the types that the court's system writes with two letters. */
 const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
@@ -48,15 +66,21 @@ const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
 export const districtGrammar: Grammar = (typed, court) => {
   const { text } = typed;
   const labelType = typed.labelType ?? (typed.isCivilAction ? 'cv' : null);
-  const parts = (TYPE_AFTER_YEAR.exec(text) ?? TYPE_BEFORE_YEAR.exec(text))?.groups;
+  const parts = firstMatch(WITH_TYPE, text) ?? (court.code === 'gasd' ? firstMatch([OFFICE_IN_YEAR], text) : null);
   if (parts) return districtNumber(parts, parts.type ?? '');
-  const labelled = labelType === null ? undefined : (TYPE_IN_LABEL.exec(text) ?? PRINTED_IN_LABEL.exec(text))?.groups;
+  const labelled = labelType === null ? null : firstMatch([TYPE_IN_LABEL, PRINTED_IN_LABEL], text);
   if (labelled) return districtNumber(labelled, labelType ?? '');
-  const printed = PRINTED.exec(text)?.groups;
-  if (printed) return districtNumber(printed, printed.type ?? '');
   const unlabelled = withoutShortLabel(typed);
   return unlabelled && districtGrammar(unlabelled, court);
 };
+
+function firstMatch(patterns: readonly RegExp[], text: string): Readonly<Record<string, string | undefined>> | null {
+  for (const pattern of patterns) {
+    const groups = pattern.exec(text)?.groups;
+    if (groups) return groups;
+  }
+  return null;
+}
 
 function districtNumber(parts: Readonly<Record<string, string | undefined>>, typedType: string): CaseNumber | null {
   const type = CHAMBERS_TYPES[typedType.toLowerCase()] ?? typedType.toLowerCase();
@@ -71,7 +95,7 @@ function districtNumber(parts: Readonly<Record<string, string | undefined>>, typ
     complete: office !== null,
     office,
     caseType: type,
-    setAside: setAside(parts.superseding, letter, parts.aside),
+    setAside: setAside(parts.superseding, letter, parts.judge, parts.aside),
   };
 }
 

@@ -71,6 +71,15 @@ const FORMS: readonly Form[] = [
     `(?<county>[A-Z]{3})-(?<type>[A-Z]{1,2})-(?<sequence>\\d{1,6})-${YEAR}`,
     ({ county, type, sequence = '', year = '' }) => `${county}-${type}-${padded(sequence, 6)}-${shortYear(year)}`,
   ),
+  // The team of judges behind a number of before 2024: `A-1234-18T4`.
+  form(
+    /^nj_appellatedivision$/,
+    `(?<type>AM?)-(?<sequence>\\d{1,6})-${YEAR}(?<team>T\\d{1,2})?`,
+    ({ type, sequence = '', year = '', team }) => ({
+      canonical: `${type}-${padded(sequence, 4)}-${shortYear(year)}`,
+      setAside: setAside(team),
+    }),
+  ),
   form(
     /^pa_(?!supreme|superior|commonwealth)/,
     `(?<court>CP|MC)-(?<county>\\d{1,2})-(?<type>[A-Z]{2})-(?<sequence>\\d{1,7})-${LONG_YEAR}`,

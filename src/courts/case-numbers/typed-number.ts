@@ -8,7 +8,7 @@ export interface TypedNumber {
   readonly text: string;
   /** The kind of case that a label named (`Civil Action No.` is `cv`); null where none did. */
   readonly labelType: string | null;
-  /** Whether a label said `C.A.`: a civil action in a district court, something else elsewhere. */
+  /** Whether a label said `C.A.` or `C/A`: a civil action in a district court, something else elsewhere. */
   readonly isCivilAction: boolean;
 }
 
@@ -38,7 +38,7 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/g;
 const UNFIT = /[^\x20-\x7e]/;
 
 const LABEL_WORD =
-  /^(?:case|docket|civil action|civil|criminal|index|court|file|cause|appeal|application|bankruptcy|matter|record|action|adversary(?: proceeding)?|adv\.?(?: ?(?:pro(?:c(?:eeding)?)?|case)\.?)?|c\.a\.|court file|dossier(?: de la cour)?)(?= |$|[:#.])[ :.#]*/i;
+  /^(?:case|docket|civil action|civil|criminal|index|court|file|cause|appeal|application|bankruptcy|matter|record|action|adversary(?: proceeding)?|adv\.?(?: ?(?:pro(?:c(?:eeding)?)?|case)\.?)?|c[./]a\.?|court file|dossier(?: de la cour)?)(?= |$|[:#.])[ :.#]*/i;
 const NUMBER_WORD = /^(?:(?:numbers?|numero|nos?|num)(?:[.:] ?| )(?:(?:de|du) (?:dossier|greffe)\b)?|#)[ :#]*/i;
 const NUMBER_SIGN = /\u2116|\bn[\u00b0\u00ba]s?/gi;
 
@@ -76,7 +76,7 @@ function withoutLabel(plain: string): TypedNumber | null {
     if (word === null) break;
     const found = LABEL_TYPES.find(([label]) => label.test(word[0]));
     labelType ??= found === undefined ? null : found[1];
-    isCivilAction ||= /^c\.a\./i.test(word[0]);
+    isCivilAction ||= /^c[./]a/i.test(word[0]);
     text = text.slice(word[0].length);
   }
   return text === '' ? null : { text, labelType, isCivilAction };
