@@ -1,5 +1,6 @@
 /** What the driver's errors mean. */
 import {
+  BSON,
   MongoAPIError,
   MongoClientClosedError,
   MongoError,
@@ -37,6 +38,12 @@ export async function guarded<Result>(operation: () => Promise<Result>): Promise
 function asStorageFailure(error: unknown): unknown {
   if (CLOSED.some((closed) => error instanceof closed)) {
     return new StorageFailure('storage_closed', 'the connection to MongoDB is closed', { cause: error });
+  }
+  // All that is sent is text and numbers, which can be written: this is about an answer.
+  if (BSON.BSONError.isBSONError(error)) {
+    return new StorageFailure('storage_unavailable', `MongoDB: the answer cannot be read: ${error.message}`, {
+      cause: error,
+    });
   }
   // What the driver finds wrong with a call, before it asks anybody, would be as wrong the next time.
   if (!(error instanceof MongoError) || error instanceof MongoAPIError || isDuplicate(error)) return error;
