@@ -12,6 +12,7 @@ export type InstalledClient =
   /** The folder whose `node_modules` has it. */
   { readonly directory: string } | { readonly missing: string };
 
+/** Installs it once for each state of its lock file; what kept it from that is a value, so that tests can skip and say it. */
 export async function installX402V1Client(): Promise<InstalledClient> {
   try {
     return { directory: await installRecipe('x402-v1-client', RECIPE, ['--omit=optional']) };

@@ -39,13 +39,13 @@ const KILLS = Number(process.env.KILLS ?? 20);
 const DOCKETS = 120;
 const SERVING_WITHIN_MS = 120_000;
 
-/** A text of each kind, and what must be left of it nowhere. */
+/** A text of each kind, and what must be left of it nowhere: long enough to be in no random id. */
 const PERSONAL: readonly (readonly [text: string, ...secrets: string[]])[] = [
   ['Motion for Relief from Stay Property: 2280 COPPER SAMPLE COURT, HENDERSON, NV 89002 . Fee $199', 'COPPER SAMPLE'],
   [
     'Motion to Value Collateral Property: 6122 Harrier Run, Las Vegas, NV 89108 with Certificate',
     'Harrier Run',
-    '6122',
+    '6122 Harrier',
   ],
   ['Application to Allow Loan Modification (re 9071 S. Mesa Vista, Yuma, Arizona 85364)', '9071 S.', 'Mesa Vista'],
   [
