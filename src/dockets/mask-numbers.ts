@@ -17,7 +17,7 @@ const EXTENSION = '(?:,? ?(?:x|ext(?:ension)?\\.?) ?\\d{1,6})?';
 
 /** An identifier of letters and digits with at least six digits, or five after letters; never a date. */
 const DOCUMENT_ID = `(?!${DATE}(?!\\d))[A-Z]{0,2}-?\\d{5,10}[A-Z]?\\d{0,2}(?![\\p{L}\\d/]|-\\d)`;
-const LICENCE_ID = `(?!${DATE}(?!\\d))(?=(?:[A-Z -]{0,4}\\d){1}[\\dA-Z-]{0,3}\\d)[A-Z]{0,3}[ -]?\\d[\\dA-Z]{0,9}(?:[ -](?=[\\dA-Z]{0,6}\\d)[\\dA-Z]{1,7}){0,4}(?![\\p{L}\\d/])`;
+const LICENCE_ID = `(?!${DATE}(?!\\d))(?=[A-Z -]{0,4}\\d[\\dA-Z-]{0,3}\\d)[A-Z]{0,3}[ -]?\\d[\\dA-Z]{0,9}(?:[ -](?=[\\dA-Z]{0,6}\\d)[\\dA-Z]{1,7}){0,4}(?![\\p{L}\\d/])`;
 
 const PHONE_REMOVED = '[telephone number removed]';
 const ACCOUNT_REMOVED = '$1[account number removed]';

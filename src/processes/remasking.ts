@@ -106,13 +106,14 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
 /** How many filings changed; null where nothing is newly hidden. */
 async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: BlobName): Promise<number | null> {
   const { payloads, log, clock, version } = ports;
-  const bytes = await payloads.get(name);
-  if (bytes === null) return null;
-  const masked = remaskBlob(bytes, countryOf(recorded.stream));
-  if (masked === null) return null;
+  const found = (await payloads.resolve([name])).get(name);
+  if (!found) return null;
+  const masked = remaskBlob(found.content, countryOf(recorded.stream));
+  if (masked === null && !found.replaced) return null;
   const stream = contentStream(name);
   const history = await log.read(stream);
   if (await finishRedaction(payloads, name, history)) return remaskOne(ports, recorded, name);
+  if (masked === null) return null;
   const replacement = await payloads.put('docket', masked.content);
   const last = history.at(-1);
   const redaction = ContentRedacted.of({
@@ -137,18 +138,18 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
     );
   } catch (error) {
     if (!(error instanceof RevisionConflict)) throw error;
-    // Another node was first: its replacement stands, and ours is named by nothing.
+    // Another node was first, maybe with older rules: its replacement stays, and ours is named by nothing.
     await payloads.remove(replacement);
-    await finishRedaction(payloads, name, await log.read(stream));
-    return null;
+    return remaskOne(ports, recorded, name);
   }
   await finishRedaction(payloads, name, await log.read(stream));
   return masked.filingIds.length;
 }
 
 /**
- * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Whether a
- * stop had left the content in place of the last replacement.
+ * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Each of
+ * them comes to refer to the last one in one step, and a reference that is there is never moved: a node that read the
+ * log earlier does no harm. Whether there was anything to remove.
  */
 async function finishRedaction(
   payloads: PayloadStore,
@@ -158,14 +159,15 @@ async function finishRedaction(
   const replacements = history.map(
     (recorded) => (decodeEvent(recorded) as ReturnType<typeof ContentRedacted.of>).data.replacement,
   );
-  if (replacements.length === 0) return false;
-  const last = replacements.pop() ?? null;
-  const shown = (await payloads.resolve([name])).get(name);
-  const meant = last === null ? null : await payloads.get(last);
-  const isFinished = shown === undefined || (shown.replaced && meant !== null && shown.content.equals(meant));
-  if (!isFinished) await payloads.remove(name, last ?? undefined);
-  for (const earlier of replacements) if (earlier !== null) await payloads.remove(earlier);
-  return !isFinished;
+  const last = replacements.pop();
+  if (last === undefined) return false;
+  const replaced = [name, ...replacements].filter((one): one is BlobName => one !== null && one !== last);
+  const found = await payloads.resolve(replaced);
+  const own = replaced.filter((one) => found.get(one)?.replaced === false);
+  // A store that was restored without the replacement holds the only copy.
+  if (own.length === 0 || (last !== null && (await payloads.get(last)) === null)) return false;
+  for (const one of own) await payloads.remove(one, last ?? undefined);
+  return true;
 }
 
 function countryOf(stream: string) {

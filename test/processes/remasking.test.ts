@@ -96,29 +96,94 @@ describe('masking stored content again', () => {
     for (const secret of SECRETS) expect(resolved!.content.toString('utf8')).not.toContain(secret);
   });
 
-  it('leaves no replacement of an earlier version behind', async () => {
-    await importedBefore();
-    const { payloads } = world.storage;
-    const put = payloads.put.bind(payloads);
-    // What a version between would have hidden of it: the number, and not the street.
-    payloads.put = (kind, content) =>
-      put(
-        kind,
-        Buffer.from(
-          Buffer.from(content)
-            .toString('utf8')
-            .replace(...STORED[0]!),
-        ),
-      );
-    await remaskContent(portsOf(world));
-    payloads.put = put;
-    expect(JSON.stringify(await full())).toContain(SECRETS[0]);
-    expect(await remaskContent({ ...portsOf(world), version: NEXT + 1 })).toMatchObject({ replaced: 1 });
-    const names = (await redactions()).map(({ data }) => data.replacement as string);
-    expect(names).toHaveLength(2);
-    expect(await payloads.get(names[0]!)).toBeNull();
-    const answer = JSON.stringify(await full());
-    for (const secret of SECRETS) expect(answer).not.toContain(secret);
+  describe('that an earlier version has replaced already', () => {
+    const again = () => ({ ...portsOf(world), version: NEXT + 1 });
+
+    /** What a version between would have hidden of it: the number, and not the street. */
+    async function maskedBetween(): Promise<void> {
+      await importedBefore();
+      const { payloads } = world.storage;
+      const put = payloads.put.bind(payloads);
+      payloads.put = (kind, content) =>
+        put(
+          kind,
+          Buffer.from(
+            Buffer.from(content)
+              .toString('utf8')
+              .replace(...STORED[0]!),
+          ),
+        );
+      await remaskContent(portsOf(world));
+      payloads.put = put;
+      expect(JSON.stringify(await full())).toContain(SECRETS[0]);
+    }
+
+    async function onlyTheLastIsLeft(): Promise<void> {
+      const found = await redactions();
+      const names = [found[0]!.data.name, ...found.map(({ data }) => data.replacement)] as string[];
+      const resolved = await world.storage.payloads.resolve(names);
+      expect(names.filter((name) => resolved.get(name)?.replaced === false)).toEqual([names.at(-1)]);
+      for (const name of names) {
+        const content = resolved.get(name)?.content.toString('utf8') ?? '';
+        for (const secret of SECRETS) expect(content).not.toContain(secret);
+      }
+      const answer = JSON.stringify(await full());
+      for (const secret of SECRETS) expect(answer).not.toContain(secret);
+    }
+
+    it('leaves no earlier replacement behind', async () => {
+      await maskedBetween();
+      expect(await remaskContent(again())).toMatchObject({ replaced: 1 });
+      expect(await redactions()).toHaveLength(2);
+      await onlyTheLastIsLeft();
+    });
+
+    it.each(['put', 'append', 'remove'] as const)('finishes after a stop at its %s', async (step) => {
+      await maskedBetween();
+      const ports = again();
+      const stop = async (): Promise<never> => {
+        throw new Error('killed');
+      };
+      const killed =
+        step === 'append'
+          ? { ...ports, log: overriding(ports.log, { append: stop }) }
+          : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
+      await expect(remaskContent(killed)).rejects.toThrow('killed');
+      expect(await remaskContent(ports)).toMatchObject({ failed: 0 });
+      expect(await redactions()).toHaveLength(2);
+      await onlyTheLastIsLeft();
+    });
+
+    it('agrees between two nodes, of which one reads the log before the other has replaced it again', async () => {
+      await maskedBetween();
+      const { log } = world.storage;
+      let late = true;
+      const slow = {
+        ...portsOf(world),
+        log: overriding(log, {
+          read: async (stream: string) => {
+            const history = await log.read(stream);
+            if (late && stream.startsWith('content-')) {
+              late = false;
+              await remaskContent(again());
+            }
+            return history;
+          },
+        }),
+      };
+      await remaskContent({ ...slow, version: NEXT + 1 });
+      await onlyTheLastIsLeft();
+    });
+
+    it('is hidden again where the store was restored without the replacement', async () => {
+      await importedBefore();
+      const { payloads } = world.storage;
+      const lost = { ...portsOf(world), payloads: overriding(payloads, { remove: async () => undefined }) };
+      await remaskContent(lost);
+      await payloads.remove((await redactions())[0]!.data.replacement as string);
+      expect(await remaskContent(again())).toMatchObject({ replaced: 1 });
+      await onlyTheLastIsLeft();
+    });
   });
 
   it('is done once: a second run records nothing', async () => {

@@ -23,35 +23,41 @@ const TYPE_BEFORE_YEAR = new RegExp(
 /** `24-1234 (RC)` after the label `Civil Action No.`, which names the type. */
 const TYPE_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`, 'i');
 
-/** As Southern Florida prints it, with the judges' names: `24-20123-CIV-MOORE`, `24-20123-CR-ALTMAN/REID`. */
-const TYPE_BEHIND =
-  /^(?:(?<office>\d{1,2})\s?[:-]\s?)?(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,6})-(?<type>CV|CIV|CIVIL|CR|CRIM|MC|MISC|MJ|MAG|MD)\.?(?<aside>(?:[ -]{1,2}\(?[A-Z]{1,20}(?:\/[A-Z]{1,20}){0,2}\)?){0,3}(?:-\d{1,3})?)$/i;
-
 /**
  * The same with more around it: a superseding indictment (`S1 24 Cr. 123`), two initials without a space between
  * (`(LGS)(SN)`), a judge's whole name, a defendant as `-p1` or before the judge (`-1 (RC)`), a jury or prisoner's mark
  * (`(PC)`, ` P`).
  */
 const PRINTED_ASIDE =
-  '(?<aside>(?:-p?\\d{1,3})?(?:[ -]{0,2}\\([A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)|[ -]{1,2}[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}|-[A-Z]{6,20}(?:\\/[A-Z]{1,20}){0,2}){0,5}(?:-p?\\d{1,3}){0,2})';
+  '(?<aside>(?:-p?\\d{1,3}(?=[ -]{0,2}\\(|-[A-Z])(?![ -]{1,2}(?:C|CV|CIV|CR|CRIM|MC|MJ|MD)(?![A-Z])))?(?:[ -]{0,2}\\([A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)|[ -]{1,2}[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}|-[A-Z]{6,20}(?:\\/[A-Z]{1,20}){0,2}){0,5}(?:-p?\\d{1,3}){0,2})';
 const PRINTED = new RegExp(
   `^(?:(?<superseding>S\\d{1,2})[ -])?${OFFICE}${YEAR}[ -]?(?<type>[A-Z]{1,5})\\.?[ -]?(?:No\\. ?)?(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`,
   'i',
 );
-/** Maryland's judge stands first: `Civil Action No. RDB-24-1234`. */
-const PRINTED_IN_LABEL = new RegExp(
-  `^(?:(?<judge>[A-Z]{2,4})-)?${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`,
-  'i',
-);
+const PRINTED_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${PRINTED_ASIDE}$`, 'i');
 /** `C24-1234JLR`, and a defendant and a division before the judge: `CR-24-00123-001-TUC-RM (BGM)`. */
 const PRINTED_TYPE_FIRST = new RegExp(
   `^${OFFICE}(?<type>C|CV|CIV|CR|CRIM|MC|MISC|MJ|MAG|MD)\\.?[ -]?${YEAR}-(?<sequence>\\d{1,6})(?:(?<judge>[A-Z]{2,4})|${PRINTED_ASIDE})$`,
   'i',
 );
-/** Southern Georgia writes its office before the year: `CV424-123`, `CR 124-012`. */
-const OFFICE_IN_YEAR = /^(?<type>CV|CR|MJ|MC) ?(?<office>[1-6])(?<year>\d{2})-(?<sequence>\d{1,4})$/i;
 
-const WITH_TYPE = [TYPE_AFTER_YEAR, PRINTED, TYPE_BEFORE_YEAR, TYPE_BEHIND, PRINTED_TYPE_FIRST];
+/**
+ * Forms of one court alone: elsewhere the same characters are another court's number.
+ * Southern Florida prints the type behind, with the judges' names: `24-20123-CIV-MOORE`, `24-20123-CR-ALTMAN/REID`;
+ * Southern Georgia its office before the year: `CV424-123`, `CR 124-012`.
+ */
+const FORMS_OF_COURTS: ReadonlyMap<string, RegExp> = new Map([
+  [
+    'flsd',
+    /^(?:(?<office>\d{1,2})\s?[:-]\s?)?(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,6})-(?<type>CV|CIV|CIVIL|CR|CRIM|MC|MISC|MJ|MAG|MD)\.?(?<aside>(?:[ -]{1,2}\(?[A-Z]{1,20}(?:\/[A-Z]{1,20}){0,2}\)?){0,3}(?:-\d{1,3})?)$/i,
+  ],
+  ['gasd', new RegExp(`^(?<type>CV|CR|MJ|MC) ?(?<office>[1-6])(?<year>\\d{2})-(?<sequence>\\d{1,4})${ASIDE}$`, 'i')],
+]);
+
+/** Maryland's judge stands first, after a label that names the type: `Civil Action No. RDB-24-1234`. */
+const JUDGE_FIRST = /^(?!(?:SW|PO|MDL|BK|AP|ADV|USCA)\b)(?<judge>[A-Z]{2,4})[ -](?<year>\d{2})-(?<sequence>\d{1,6})$/i;
+
+const WITH_TYPE = [TYPE_AFTER_YEAR, PRINTED, TYPE_BEFORE_YEAR, PRINTED_TYPE_FIRST];
 
 /** How chambers write the types that the court's system writes with two letters. */
 const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
@@ -66,10 +72,14 @@ const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
 export const districtGrammar: Grammar = (typed, court) => {
   const { text } = typed;
   const labelType = typed.labelType ?? (typed.isCivilAction ? 'cv' : null);
-  const parts = firstMatch(WITH_TYPE, text) ?? (court.code === 'gasd' ? firstMatch([OFFICE_IN_YEAR], text) : null);
+  const own = FORMS_OF_COURTS.get(court.code);
+  const parts = firstMatch(own ? [...WITH_TYPE, own] : WITH_TYPE, text);
   if (parts) return districtNumber(parts, parts.type ?? '');
-  const labelled = labelType === null ? null : firstMatch([TYPE_IN_LABEL, PRINTED_IN_LABEL], text);
-  if (labelled) return districtNumber(labelled, labelType ?? '');
+  if (labelType !== null) {
+    const inLabel = [TYPE_IN_LABEL, PRINTED_IN_LABEL, ...(court.code === 'mdd' ? [JUDGE_FIRST] : [])];
+    const labelled = firstMatch(inLabel, text);
+    if (labelled) return districtNumber(labelled, labelType);
+  }
   const unlabelled = withoutShortLabel(typed);
   return unlabelled && districtGrammar(unlabelled, court);
 };
