@@ -81,11 +81,11 @@ export function watchHealth({
 
   const look = async (name: string, check: Check): Promise<void> => {
     const finding = await withinTime(check, timeoutMs, advice[name]);
-    const { status, reason } = finding;
+    const { status, reason, code, hint } = finding;
     const before = parts.get(name);
     const since = before?.status === status ? before.since : toInstant(clock.now());
     const health: PartHealth = { ...finding, since };
-    if (before?.status !== status || before.reason !== reason) {
+    if (before?.status !== status || before.reason !== reason || before.code !== code || before.hint !== hint) {
       parts.set(name, health);
       current = Object.fromEntries(parts);
     }

@@ -90,18 +90,26 @@ export async function liveThroughAnOutage(run: FaultyRun, { part, proxy }: Fault
   return { part, before };
 }
 
-/** The part is told of as down once, and as up once it has been so for a minute; meanwhile other peers may fail. */
+/**
+ * The part is told of as down once, and as up once it has been so for a minute. What follows is another outage: a slow
+ * machine's own check may fail while other peers do.
+ */
 export async function expectToldOnce({ service }: FaultyRun, { part, before }: Outage): Promise<void> {
-  const said = (text: string) =>
+  const RECOVERED = 'component recovered';
+  const lines = () =>
     service
       .outputSince(before)
       .split('\n')
-      .filter((line) => line.includes(`"part":"${part}"`) && line.includes(text)).length;
-  const isUp = async () => said('component recovered') > 0;
+      .filter((line) => line.includes(`"part":"${part}"`));
+  const isUp = async () => lines().some((line) => line.includes(RECOVERED));
   await until(`${part} is told of as up`, isUp, { process: service, within: AGAIN_WITHIN_MS, every: 250 });
-  expect(said('component recovered')).toBe(1);
+  const told = lines();
+  const outage = told.slice(
+    0,
+    told.findIndex((line) => line.includes(RECOVERED)),
+  );
   // None where operators know it still from the faults before.
-  expect(said(`"alarm":"${part}_down"`)).toBeLessThanOrEqual(1);
+  expect(outage.filter((line) => line.includes(`"alarm":"${part}_down"`)).length).toBeLessThanOrEqual(1);
   expect(service.output()).toContain(`"alarm":"${part}_down"`);
 }
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningProcess } from '../support/processes.ts';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { type RunningProcess, until } from '../support/processes.ts';
 import { openStandin, type Standin } from '../support/standin.ts';
 import { ENGINES, ownDatabase } from '../support/storage.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
@@ -64,7 +64,8 @@ describe.skipIf(!ENGINES.mongo)('the service on an event store that others write
       await writeForeignEvents();
       await sellOnce(stage, path);
       await standin.control('DELETE', '/faults');
-      expect((await fetch(`${stage.adminUrl}/readyz`)).status).toBe(200);
+      const isReady = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
+      await until('the service is ready', isReady, { process: service, within: 120_000 });
       expectNoRuntimeWarning(service.output());
     },
     5 * 60_000,

@@ -89,7 +89,7 @@ describe('a member that answers', () => {
       const endpoint = { address: '127.0.0.1', port: ${port} };
       const client = new EventStoreDBClient({ endpoints: [endpoint, endpoint] }, { insecure: true });
       client.readAll({ maxCount: 1 }).on('error', () => {}).on('data', () => {});
-      setTimeout(() => process.exit(0), 5_000);
+      setTimeout(() => process.exit(0), 60_000);
     `;
     const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
     await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('UUID') });

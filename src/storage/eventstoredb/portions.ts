@@ -80,13 +80,15 @@ class Filling {
       }
       const { recorded, unreadable } = read(taken.event);
       if (unreadable) {
+        const { position } = unreadable.place;
+        if (position !== undefined && this.#isPastHead(position)) return this.#portion({ complete: true });
         // What lies before it is given out first.
-        if (this.#isAhead(unreadable.place.position)) return this.#portion({ dropped: unreadable });
+        if (position === undefined || position > this.#position) return this.#portion({ dropped: unreadable });
         continue;
       }
       if (!recorded) continue;
       this.#newest = recorded.position;
-      if (this.#head !== null && recorded.position > this.#head) return this.#portion({ complete: true });
+      if (this.#isPastHead(recorded.position)) return this.#portion({ complete: true });
       if (recorded.position <= this.#position) continue;
       this.#position = recorded.position;
       this.#events.push(recorded);
@@ -97,10 +99,9 @@ class Filling {
     }
   }
 
-  /** Whether a position lies behind what was seen and no further than the head asked for. */
-  #isAhead(position: Position | undefined): boolean {
-    if (position === undefined) return true;
-    return position > this.#position && (this.#head === null || position <= this.#head);
+  /** Whether a position lies past the head that was asked for. */
+  #isPastHead(position: Position): boolean {
+    return this.#head !== null && position > this.#head;
   }
 
   #portion(more: Partial<Portion>): Portion {

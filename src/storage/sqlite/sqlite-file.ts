@@ -168,8 +168,8 @@ export class SqliteFile {
     try {
       this.assertInPlace();
     } catch (error) {
-      if (!(error instanceof StorageFailure)) throw error;
-      const { code, message, hint } = error;
+      const { code, message, hint } =
+        error instanceof StorageFailure ? error : new StorageFailure('storage_unavailable', String(error));
       throw new StorageFailure(code, message, { cause: error, hint, nothingWritten: true });
     }
   }
