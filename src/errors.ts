@@ -195,7 +195,7 @@ export const ERROR_CATALOGUE = {
   result_damaged: entry(
     500,
     'The answer was paid for and settled, and what is stored of it is damaged.',
-    'Do not pay again for this answer: this URL is free and returns it as soon as the operator has restored it. The operator has been alerted; report meta.request_id and details.transaction. If you need an answer now, send a new query with a new payment.',
+    'Do not pay again for this answer: repeating this request charges nothing and returns it as soon as the operator has restored it. The operator has been alerted; report meta.request_id and details.transaction. If you need an answer now, send a new query with a new payment.',
     { transaction: 'The signature of the transfer that bought it.' },
   ),
   internal_error: entry(

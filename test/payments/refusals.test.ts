@@ -230,9 +230,11 @@ describe('a used payment', () => {
     const poor = await world.wallet(USDC / 2n);
     const hintOf = async (headers: Record<string, string>) => (await uncharged(headers)).json.error.details.hint;
     expect(await hintOf(world.pay(poor))).toMatch(
-      /^The wallet lacks 0\.49 USDC: fund it first\. Then build a new payment/,
+      /^The wallet is short of 0\.49 USDC: fund it first\. Then build a new payment/,
     );
-    expect(await hintOf(selfPaid(Keypair.generate()))).toMatch(/^The wallet lacks SOL .* Then build a new payment/);
+    expect(await hintOf(selfPaid(Keypair.generate()))).toMatch(
+      /^The wallet has too little SOL .* Then build a new payment/,
+    );
     expect(await hintOf(selfPaid(wallet, Keypair.generate().publicKey.toBase58()))).toMatch(
       /^The blockhash is too old\. .* Then build a new payment/,
     );
