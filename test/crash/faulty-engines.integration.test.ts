@@ -9,9 +9,7 @@ import { type FaultProxy, openFaultProxy, seeded } from '../support/fault-proxy.
 import type { RunningProcess } from '../support/processes.ts';
 import { openStandin, type Standin } from '../support/standin.ts';
 import { ENGINES, ownDatabase } from '../support/storage.ts';
-import { decidedPayments, expectAgreement } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
-import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
 import {
   expectAlive,
@@ -22,6 +20,7 @@ import {
   liveThroughFaults,
   type Outage,
 } from './faulty-peers.ts';
+import { expectOneStory } from './one-story.ts';
 import { type Attempt, startService } from './paid-load.ts';
 
 /** With CI's ten each kind comes once. */
@@ -103,15 +102,7 @@ describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connecti
   it(
     'the chain, the log, the callers and the receiver agree',
     async () => {
-      world.receiver.heal();
-      const payments = await decidedPayments(world.stage, service, 240_000);
-      const settled = await expectAgreement(world.stage, payments.values(), attempts);
-      const ended = await endedDeliveries(world.stage, service, world.clock);
-      const interrupted = expectDeliveryAgreement(ended, world.receiver.hits, null);
-      console.log(
-        `${attempts.length} payments, ${settled.length} settled, ${ended.deliveries.size} callbacks, ${interrupted} interrupted`,
-      );
-      expect(settled.length).toBeGreaterThan(0);
+      await expectOneStory(world, service, attempts);
       expectNoRuntimeWarning(service.output());
       expectAlive(service);
     },

@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningProcess } from '../support/processes.ts';
 import { openStandin, type Standin } from '../support/standin.ts';
 import { ENGINES, ownDatabase } from '../support/storage.ts';
-import { decidedPayments, expectAgreement } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
-import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
+import { expectOneStory } from './one-story.ts';
 import { type Attempt, pay, startService } from './paid-load.ts';
 
 /** Three hundred with KILLS=600. */
@@ -145,13 +144,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   it(
     'the chain, the log, the callers and the receiver tell one story',
     async () => {
-      world.receiver.heal();
-      const payments = await decidedPayments(world.stage, service, 240_000);
-      const settled = await expectAgreement(world.stage, payments.values(), attempts);
-      const ended = await endedDeliveries(world.stage, service, world.clock);
-      const interrupted = expectDeliveryAgreement(ended, world.receiver.hits, null);
-      console.log(`${settled.length} payments settled, ${ended.deliveries.size} callbacks, ${interrupted} interrupted`);
-      expect(settled.length).toBeGreaterThan(0);
+      await expectOneStory(world, service, attempts);
       expect(service.child.exitCode ?? service.child.signalCode).toBe(null);
     },
     30 * 60_000,

@@ -40,6 +40,18 @@ const portsOf = ({ storage, clock }: World) => ({
   version: NEXT,
 });
 
+const STEPS = ['put', 'append', 'remove'] as const;
+
+/** Ports with which the process ends at a step, before anything of it is done. */
+function killedAt(step: (typeof STEPS)[number], ports: ReturnType<typeof portsOf>): ReturnType<typeof portsOf> {
+  const stop = async (): Promise<never> => {
+    throw new Error('killed');
+  };
+  return step === 'append'
+    ? { ...ports, log: overriding(ports.log, { append: stop }) }
+    : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
+}
+
 /** Imports the report as if rules of before had masked it. */
 async function importedBefore(): Promise<void> {
   world = await openWorld();
@@ -138,17 +150,10 @@ describe('masking stored content again', () => {
       await onlyTheLastIsLeft();
     });
 
-    it.each(['put', 'append', 'remove'] as const)('finishes after a stop at its %s', async (step) => {
+    it.each(STEPS)('finishes after a stop at its %s', async (step) => {
       await maskedBetween();
       const ports = again();
-      const stop = async (): Promise<never> => {
-        throw new Error('killed');
-      };
-      const killed =
-        step === 'append'
-          ? { ...ports, log: overriding(ports.log, { append: stop }) }
-          : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
-      await expect(remaskContent(killed)).rejects.toThrow('killed');
+      await expect(remaskContent(killedAt(step, ports))).rejects.toThrow('killed');
       expect(await remaskContent(ports)).toMatchObject({ failed: 0 });
       expect(await redactions()).toHaveLength(2);
       await onlyTheLastIsLeft();
@@ -215,17 +220,10 @@ describe('masking stored content again', () => {
     for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);
   });
 
-  it.each(['put', 'append', 'remove'] as const)('finishes after a stop at its %s', async (step) => {
+  it.each(STEPS)('finishes after a stop at its %s', async (step) => {
     await importedBefore();
     const ports = portsOf(world);
-    const stop = async (): Promise<never> => {
-      throw new Error('killed');
-    };
-    const killed =
-      step === 'append'
-        ? { ...ports, log: overriding(ports.log, { append: stop }) }
-        : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
-    await expect(remaskContent(killed)).rejects.toThrow('killed');
+    await expect(remaskContent(killedAt(step, ports))).rejects.toThrow('killed');
     expect(await remaskContent(ports)).toMatchObject({ failed: 0 });
     await projected();
     for (const secret of SECRETS) expect(JSON.stringify(await full())).not.toContain(secret);

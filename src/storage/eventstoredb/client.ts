@@ -26,7 +26,8 @@ import './guarded-gossip.ts';
  *
  * No call may throw where the client does not expect it: see `guardedCall`.
  *
- * And before it is closed it waits for the end of each call, for ever where an answer has come that was not read.
+ * And closing it ends the calls that are left: the client waits for each of them, and one whose answer nobody reads never
+ * ends.
  */
 export class GuardedClient extends EventStoreDBClient {
   #used = false;

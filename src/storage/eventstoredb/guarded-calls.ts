@@ -4,8 +4,8 @@
  * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or
  * an uncaught exception and ends the process. Two things throw there: gRPC, when the channel was closed after the
  * client was asked for it ("Channel has been shut down"), and the client's reading of an error whose metadata is not
- * what it expects. Both are turned into a status of the call. A third is the client's reading of an answer that lacks
- * something: see `completeMessage`.
+ * what it expects. Both are turned into a status of the call. A third is the client's reading of an
+ * incomplete answer: see `completeMessage`.
  */
 import {
   InterceptingCall,

@@ -134,7 +134,7 @@ async function* untilSilent<Event>(
     clearTimeout(silence);
     if (!ended) {
       void reading.cancel().catch(() => undefined);
-      // What has come already is read all the same: before that the call does not end.
+      // What has arrived must still be read: before that the call does not end.
       reading.resume();
     }
   }

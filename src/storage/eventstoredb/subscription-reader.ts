@@ -93,7 +93,7 @@ export class SubscriptionReader {
   close(): void {
     this.#dropped ??= new SubscriptionDropped('the subscription was closed');
     void this.#subscription.unsubscribe().catch(() => undefined);
-    // What has come already is read all the same: before that a call that the server has ended does not end here.
+    // What has arrived must still be read: before that a call that the server has ended does not end here.
     this.#subscription.removeAllListeners('readable').resume();
   }
 

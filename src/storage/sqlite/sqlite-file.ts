@@ -102,8 +102,8 @@ export class SqliteFile {
   }
 
   /**
-   * As `transaction`, at once. A commit counts only if the files are still in place after it: of one that may have gone
-   * to a deleted file, nobody knows whether it was kept. The look before it spares most callers that doubt.
+   * As `transaction`, at once. A commit counts only if the files are still in place after it: one that may have gone to
+   * a deleted file may be lost. Checking before it as well lets most callers know that nothing was written.
    * @throws StorageFailure, also with `storage_busy` while another process writes
    */
   transactionNow<Result>(work: () => Result): Result {
