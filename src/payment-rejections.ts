@@ -90,6 +90,15 @@ export const PAYMENT_REJECTIONS = {
     'A guard of the wallet writes to an account.',
     'Use guards that only assert, or none.',
   ),
+  lighthouse_guard_not_allowed: row(
+    'A guard of the wallet is of a kind that no payment needs.',
+    'Use guards that assert about an account’s data, its lamports and owner, or a token account, or none.',
+  ),
+  lighthouse_guard_on_other_account: row(
+    'A guard of the wallet names an account other than the paying wallet and the token account that pays, or none.',
+    'Use guards on those two accounts only, or none.',
+  ),
+  too_many_lighthouse_guards: row('There are more than four guards of the wallet.', 'Use at most four guards.'),
   created_token_account_is_not_the_recipient: row(
     'The transaction creates a token account that is not ours.',
     'Create no account but the recipient’s.',

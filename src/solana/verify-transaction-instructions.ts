@@ -20,11 +20,32 @@ const COMPUTE_UNIT_LIMIT = 2;
 const COMPUTE_UNIT_PRICE = 3;
 
 /**
- * Lighthouse's discriminators: 0 writes and 1 closes a memory account; 2 to 14 assert and read alone; 15 (a leaf of a
- * Merkle tree) calls into another program. An allow-list, since the program may grow others.
+ * Every kind of Lighthouse instruction by its discriminator, as the program numbers them, and what a payment may do with
+ * it. `guard`: asserts something about the accounts that it names and changes nothing. `write`: changes an account.
+ * `refused`: asserts about what its signer does not control (a mint, a stake, a program, a tree) or names no account at
+ * all, as the assertion about the clock does, so that its failure can be timed from outside. A number that is not in
+ * the table is refused: the program may grow others.
  */
-const LIGHTHOUSE_FIRST_ASSERTION = 2;
-const LIGHTHOUSE_LAST_ASSERTION = 14;
+export const LIGHTHOUSE_KINDS = [
+  { name: 'MemoryWrite', use: 'write' },
+  { name: 'MemoryClose', use: 'write' },
+  { name: 'AssertAccountData', use: 'guard' },
+  { name: 'AssertAccountDataMulti', use: 'guard' },
+  { name: 'AssertAccountDelta', use: 'guard' },
+  { name: 'AssertAccountInfo', use: 'guard' },
+  { name: 'AssertAccountInfoMulti', use: 'guard' },
+  { name: 'AssertMintAccount', use: 'refused' },
+  { name: 'AssertMintAccountMulti', use: 'refused' },
+  { name: 'AssertTokenAccount', use: 'guard' },
+  { name: 'AssertTokenAccountMulti', use: 'guard' },
+  { name: 'AssertStakeAccount', use: 'refused' },
+  { name: 'AssertStakeAccountMulti', use: 'refused' },
+  { name: 'AssertUpgradeableLoaderAccount', use: 'refused' },
+  { name: 'AssertUpgradeableLoaderAccountMulti', use: 'refused' },
+  { name: 'AssertSysvarClock', use: 'refused' },
+  { name: 'AssertMerkleTreeAccount', use: 'refused' },
+  { name: 'AssertBubblegumTreeConfigAccount', use: 'refused' },
+] as const satisfies readonly { readonly name: string; readonly use: 'guard' | 'write' | 'refused' }[];
 
 export type PaymentInstruction =
   | { readonly kind: 'compute-limit'; readonly units: number }
@@ -43,9 +64,11 @@ export type PaymentInstruction =
     }
   | { readonly kind: 'memo'; readonly text: Buffer; readonly accounts: number }
   /** A wallet's guard: fails the transaction if something is not as shown to its user, and changes nothing. */
-  | { readonly kind: 'guard' }
+  | { readonly kind: 'guard'; readonly accounts: readonly Buffer[] }
   /** A call of the guards' program that writes. */
   | { readonly kind: 'guard-write' }
+  /** A call of the guards' program that asserts about what no payment needs, or that is not known. */
+  | { readonly kind: 'guard-refused' }
   | {
       readonly kind: 'create-token-account';
       readonly account: Buffer;
@@ -105,11 +128,17 @@ function readCompute({ data, accounts }: WireInstruction): PaymentInstruction {
   return UNKNOWN;
 }
 
-function readGuard({ data }: WireInstruction): PaymentInstruction {
+function readGuard({ data, accounts }: WireInstruction): PaymentInstruction {
   const discriminator = data[0];
   if (discriminator === undefined) return UNKNOWN;
-  if (discriminator < LIGHTHOUSE_FIRST_ASSERTION) return { kind: 'guard-write' };
-  return discriminator <= LIGHTHOUSE_LAST_ASSERTION ? { kind: 'guard' } : UNKNOWN;
+  switch (LIGHTHOUSE_KINDS[discriminator]?.use) {
+    case 'guard':
+      return { kind: 'guard', accounts };
+    case 'write':
+      return { kind: 'guard-write' };
+    default:
+      return { kind: 'guard-refused' };
+  }
 }
 
 function readCreate({ data, accounts }: WireInstruction): PaymentInstruction {

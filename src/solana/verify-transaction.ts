@@ -23,6 +23,8 @@ export interface TransferTerms {
 }
 
 export const MAX_MEMO_BYTES = 256;
+/** Guards of one payment. Wallets add one or two. */
+export const MAX_GUARDS = 4;
 /** Bounds of what a sponsored payment may cost us beyond the fee for its signatures. */
 export const MAX_SPONSORED_UNITS = 100_000;
 export const MAX_PRIORITY_LAMPORTS = 5_000n;
@@ -59,6 +61,9 @@ export const REJECTION = {
   memoAccounts: 'memo_must_have_no_accounts',
   memoTooLong: 'memo_too_long',
   guardWrites: 'lighthouse_write_not_allowed',
+  guardKind: 'lighthouse_guard_not_allowed',
+  guardAccounts: 'lighthouse_guard_on_other_account',
+  guardCount: 'too_many_lighthouse_guards',
   createNotOurs: 'created_token_account_is_not_the_recipient',
   unknownInstruction: 'invalid_exact_svm_payload_unknown_optional_instruction',
   mintMismatch: 'invalid_exact_svm_payload_mint_mismatch',
@@ -130,6 +135,7 @@ export async function verifyTransaction(
     memoFault(parts.memo, memo) ??
     transferFault(transfer, transaction, terms, sponsored) ??
     feePayerFault(transaction, terms.feePayer) ??
+    guardFault(parts) ??
     (await signatureFault(transaction, transfer.authority, sponsored));
   if (fault) return refused(fault);
 
@@ -154,6 +160,7 @@ interface Parts {
   readonly memo: Of<'memo'> | null;
   readonly limit: Of<'compute-limit'> | null;
   readonly price: Of<'compute-price'> | null;
+  readonly guards: readonly Of<'guard'>[];
 }
 
 /** Check 4: which instructions there are, and that there are no others. */
@@ -166,12 +173,16 @@ function takeApart(
   let memo: Of<'memo'> | null = null;
   let limit: Of<'compute-limit'> | null = null;
   let price: Of<'compute-price'> | null = null;
+  const guards: Of<'guard'>[] = [];
   for (const instruction of instructions) {
     switch (instruction.kind) {
       case 'guard':
+        guards.push(instruction);
         break;
       case 'guard-write':
         return REJECTION.guardWrites;
+      case 'guard-refused':
+        return REJECTION.guardKind;
       case 'compute-limit':
         if (limit) return REJECTION.computeLimitRepeated;
         limit = instruction;
@@ -200,7 +211,7 @@ function takeApart(
         return REJECTION.unknownInstruction;
     }
   }
-  return transfer ? { transfer, memo, limit, price } : REJECTION.noTransfer;
+  return transfer ? { transfer, memo, limit, price, guards } : REJECTION.noTransfer;
 }
 
 const createsOurAccount = (
@@ -258,6 +269,17 @@ const feePayerFault = ({ instructions }: WireTransaction, feePayer: Buffer): Rej
   instructions.some(({ accounts }) => accounts.some((account) => account.equals(feePayer)))
     ? REJECTION.feePayerInvolved
     : null;
+
+/**
+ * A guard may name the paying wallet and the token account that pays, and nothing else: one on an account that others
+ * change fails when they want it to, and each sponsored payment that fails on chain costs us its fee.
+ */
+function guardFault({ guards, transfer: { authority, source } }: Parts): RejectionReason | null {
+  if (guards.length > MAX_GUARDS) return REJECTION.guardCount;
+  const isOwn = (account: Buffer) => account.equals(authority) || account.equals(source);
+  const areOwn = guards.every(({ accounts }) => accounts.length > 0 && accounts.every(isOwn));
+  return areOwn ? null : REJECTION.guardAccounts;
+}
 
 /** Check 3. The signers are our fee payer, if it pays, and the authority: there is one signature to check. */
 async function signatureFault(

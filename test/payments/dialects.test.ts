@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { breachesBy } from '../solana/breaches.ts';
-import { guard, limit, memo, price, transfer } from '../solana/payment-transactions.ts';
+import { guard, limit, memo, price, tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { DIALECTS, encoded, type Headers } from './envelopes.ts';
 import { describeMutations } from './mutations.ts';
 import { openWorld, USDC, type World } from './world.ts';
@@ -84,7 +84,13 @@ describe.each(DIALECTS)('$name', (dialect) => {
   it('may carry the guards of Phantom (one) and Solflare (two), before and after the transfer', async () => {
     const usual = () => [limit(), price(), pay(), memo()];
     await buys(headersOf(building({ instructions: [...usual(), guard(5, [wallet.publicKey])] })));
-    await buys(headersOf(building({ instructions: [guard(2, [wallet.publicKey]), ...usual(), guard(9)] })));
+    await buys(
+      headersOf(
+        building({
+          instructions: [guard(2, [wallet.publicKey]), ...usual(), guard(9, [tokenAccountOf(wallet.publicKey)])],
+        }),
+      ),
+    );
   });
 
   it('breaks no rule unpunished: each breach is refused for its reason, unpaid and unasked', async () => {
