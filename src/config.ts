@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
 import { readRange } from './callbacks/outbound/public-address.ts';
 import { readTrustedPair } from './callbacks/outbound/target.ts';
+import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
 import { isAddress } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
@@ -128,6 +129,9 @@ const list = (read: (item: string) => string | null, expected: string) =>
       }),
   );
 
+/** Invalid payments a minute from one address: far more than a client that is being written sends. */
+const DEFAULT_ADDRESS_LIMIT = 120;
+
 const Environment = z.object({
   NODE_ENV: optional(z.string().default('development')),
   HOST: host('PORT'),
@@ -162,7 +166,11 @@ const Environment = z.object({
   PAY_TO: optional(address.optional()),
   FEE_PAYER_KEY: optional(z.string().optional()),
   MASTER_KEY: optional(masterKey.optional()),
-  ADDRESS_LIMIT_PER_MINUTE: whole(0, 0, 1_000_000),
+  ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
+  TRUSTED_PROXIES: list(
+    readProxyRange,
+    'ranges of addresses (10.0.0.0/8,2001:db8::/32), no bit set behind their length and none of length 0, are',
+  ),
   MCP_ALLOWED_ORIGINS: list(readOrigin, 'origins (https://app.example,https://other.example:8443), or *, are'),
   CALLBACK_ALLOW_PRIVATE: list(readTrustedPair, 'addresses with a port (127.0.0.1:9000,[::1]:9000) are'),
   CALLBACK_NAT64_PREFIXES: list(
@@ -203,6 +211,8 @@ export interface Config {
   readonly logLevel: string;
   /** Most requests with an invalid payment in a minute from one client address; null: any number. */
   readonly addressLimitPerMinute: number | null;
+  /** Ranges of the proxies whose `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly string[];
   /** Origins of web pages that may call the MCP endpoint; `*`: of all. Outside production those of this machine, too. */
   readonly mcpAllowedOrigins: readonly string[];
   /** `host:port` pairs that callbacks may reach although they are not public; empty in production. */
@@ -265,6 +275,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         : null,
     logLevel: values.LOG_LEVEL,
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
+    trustedProxies: values.TRUSTED_PROXIES,
     mcpAllowedOrigins: values.MCP_ALLOWED_ORIGINS,
     callbackAllowPrivate: values.CALLBACK_ALLOW_PRIVATE,
     callbackNat64Prefixes: values.CALLBACK_NAT64_PREFIXES,

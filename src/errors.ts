@@ -186,7 +186,9 @@ export const ERROR_CATALOGUE = {
     {
       retry_after,
       limit: 'How many requests the window allows.',
-      window: 'Which limit was met: minute, day, settlement_failures or address.',
+      window: 'Which limit was met: minute, day, settlement_failures, address or result.',
+      refused:
+        'Of the limit by address: what is wrong with the payment of this request, as code and reason. A valid payment is never limited by address.',
     },
   ),
   header_too_large: entry(431, 'The request headers are too large.', 'Send at most 32 KiB of headers.', {

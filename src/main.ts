@@ -15,6 +15,7 @@ import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './health-check
 import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin-app.ts';
 import { buildApp } from './http/app.ts';
+import { createClientAddresses } from './http/client-address.ts';
 import { watchHealth } from './http/health.ts';
 import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
 import { API_VERSION } from './http/v2/status.ts';
@@ -181,6 +182,10 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     runner,
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, steadyClock),
+    clientAddresses: createClientAddresses({
+      trustedProxies: config.trustedProxies,
+      onUntrusted: untrustedProxyTeller(logger),
+    }),
     sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
@@ -262,6 +267,22 @@ const damageTeller = (logger: Logger, metrics: Metrics) => (blob: string) => {
   metrics.payloadDamaged();
   logger.error({ blob, alarm: 'payload_damaged' }, 'stored content is damaged: restore it from a backup');
 };
+
+/** Peers that are told of: whoever connects directly can send the header as well. */
+const MOST_PEERS_TOLD = 10;
+
+/** Once for each peer: without its range, address limits cannot tell the clients behind a proxy apart. */
+function untrustedProxyTeller(logger: Logger) {
+  const told = new Set<string>();
+  return (peer: string): void => {
+    if (told.has(peer) || told.size >= MOST_PEERS_TOLD) return;
+    told.add(peer);
+    logger.warn(
+      { peer, alarm: 'untrusted_proxy' },
+      'a request with X-Forwarded-For came from an address outside of TRUSTED_PROXIES: if that is your proxy, add its range',
+    );
+  };
+}
 
 /** The guard through which callbacks leave. */
 function openOutbound(config: Config, logger: Logger, own: { readonly port: number; readonly publicUrl: string }) {

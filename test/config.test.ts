@@ -33,11 +33,23 @@ describe('the configuration', () => {
     });
   });
 
-  it('bounds the invalid payments of an address only when told to', () => {
-    expect(readConfig({}).addressLimitPerMinute).toBeNull();
+  it('bounds the invalid payments of an address unless told not to', () => {
+    expect(readConfig({}).addressLimitPerMinute).toBe(120);
     expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '0' }).addressLimitPerMinute).toBeNull();
     expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '600' }).addressLimitPerMinute).toBe(600);
     expect(Object.keys(faultsOf({ ADDRESS_LIMIT_PER_MINUTE: '-1' }))).toEqual(['ADDRESS_LIMIT_PER_MINUTE']);
+  });
+
+  it('trusts no proxy but those that are named, by their ranges', () => {
+    expect(readConfig({}).trustedProxies).toEqual([]);
+    expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:DB8::/32' }).trustedProxies).toEqual([
+      '10.0.0.0/8',
+      '192.0.2.1/32',
+      '2001:db8::/32',
+    ]);
+    for (const wrong of ['proxy.example', '10.0.0.1/8', '0.0.0.0/0', '::/0', '10.0.0.0/8;192.0.2.1']) {
+      expect(Object.keys(faultsOf({ TRUSTED_PROXIES: wrong }))).toEqual(['TRUSTED_PROXIES']);
+    }
   });
 
   it('takes an empty variable as not set', () => {

@@ -38,6 +38,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'engines.mongo': 'MONGODB_URL',
   logLevel: 'LOG_LEVEL',
   addressLimitPerMinute: 'ADDRESS_LIMIT_PER_MINUTE',
+  trustedProxies: 'TRUSTED_PROXIES',
   mcpAllowedOrigins: 'MCP_ALLOWED_ORIGINS',
   callbackAllowPrivate: 'CALLBACK_ALLOW_PRIVATE',
   callbackNat64Prefixes: 'CALLBACK_NAT64_PREFIXES',
@@ -141,8 +142,10 @@ Variables:
   MASTER_KEY            version:hex[,older version:hex…], from which the secrets that sign callbacks are derived; needed in
                         production, else a key in DATA_DIR (see docket keys rotate-master)
   ADDRESS_LIMIT_PER_MINUTE
-                        most requests with an invalid payment a minute from one client address (0: any number); it goes
-                        by the connection, so leave it off behind a proxy
+                        most requests with an invalid payment a minute from one client address, IPv6 by /64 (120; 0: any
+                        number); behind a proxy set TRUSTED_PROXIES too
+  TRUSTED_PROXIES       ranges of the proxies in front (10.0.0.0/8,2001:db8::/32), comma-separated: of their requests
+                        X-Forwarded-For names the client (none)
   MCP_ALLOWED_ORIGINS   web pages that may call /v2/mcp: origins, comma-separated, or * (outside production those of
                         this machine, else none); clients other than browsers are not checked
   CALLBACK_ALLOW_PRIVATE

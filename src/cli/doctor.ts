@@ -243,6 +243,22 @@ async function chain(config: Config, serviceRuns: boolean): Promise<readonly Dia
   );
 }
 
+/**
+ * The service itself speaks plain HTTP, so a public https address is that of a proxy. Its range cannot be known here.
+ */
+function proxies({ publicUrl, trustedProxies, addressLimitPerMinute }: Config): readonly Diagnosis[] {
+  const part = 'proxies';
+  if (trustedProxies.length > 0) return [good(part, `trusted: ${trustedProxies.join(', ')}`)];
+  if (publicUrl === null || !publicUrl.startsWith('https:') || addressLimitPerMinute === null) return [];
+  return [
+    bad(
+      part,
+      'PUBLIC_URL is https, so a proxy is in front, and TRUSTED_PROXIES is not set',
+      'Set TRUSTED_PROXIES to the addresses of the proxy (10.0.0.0/8), and let it append to X-Forwarded-For: else limits by address cannot tell clients apart. Or set ADDRESS_LIMIT_PER_MINUTE=0.',
+    ),
+  ];
+}
+
 async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
   const diagnoses: Diagnosis[] = [node()];
   let config: Config;
@@ -255,7 +271,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
       bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
     ];
   }
-  diagnoses.push(await dataFolder(config), ...(await storage(config)), await masterKey(config));
+  diagnoses.push(...proxies(config), await dataFolder(config), ...(await storage(config)), await masterKey(config));
   const readiness = await askService(config);
   const ours = readiness !== null && servesFolderOf(config, readiness);
   if (ours) diagnoses.push(...serviceParts(readiness));

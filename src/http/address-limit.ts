@@ -1,5 +1,5 @@
 /**
- * How many requests with an invalid payment are taken from one client address in a minute (`http-api.md`, Rate limits).
+ * How many requests with an invalid payment one client address may send in a minute (`http-api.md`, Rate limits).
  * It guards processor time and nothing else, so each node counts for itself and in memory.
  */
 import { isIPv6 } from 'node:net';
@@ -11,8 +11,12 @@ const WINDOW: Micros = 60 * MICROS_PER_SECOND;
 const MOST_ADDRESSES = 50_000;
 
 export interface AddressLimit {
-  /** Counts one request with an invalid payment. @returns why it is one too many; null while it is not */
-  count(address: string): Problem | null;
+  /**
+   * Counts one request with an invalid payment.
+   * @param address as `ClientAddresses` gives it; null, that of no client, is never limited
+   * @returns why it is one too many; null while it is not
+   */
+  count(address: string | null): Problem | null;
 }
 
 interface Window {
@@ -37,6 +41,7 @@ export function createAddressLimit(perMinute: number, clock: Clock): AddressLimi
 
   return {
     count(address) {
+      if (address === null) return null;
       const now = clock.now();
       const client = clientOf(address);
       let window = windows.get(client);
@@ -52,7 +57,7 @@ export function createAddressLimit(perMinute: number, clock: Clock): AddressLimi
       return problem(
         'rate_limit_exceeded',
         { retry_after: wait, limit: perMinute, window: 'address' },
-        `At most ${perMinute} invalid payments a minute are taken from one address; wait ${wait} seconds.`,
+        `At most ${perMinute} invalid payments a minute are accepted from one address; wait ${wait} seconds.`,
       );
     },
   };

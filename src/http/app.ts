@@ -19,6 +19,7 @@ import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { AddressLimit } from './address-limit.ts';
 import { createBuying } from './buy.ts';
+import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 import { registerDocs } from './docs/register-docs.ts';
 import type { Health } from './health.ts';
 import { createMcp } from './mcp/mcp.ts';
@@ -54,6 +55,8 @@ export interface AppDependencies {
   /** Tells how far the read models have come, whoever runs their projections. */
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
   readonly addressLimit?: AddressLimit | undefined;
+  /** Left out, no proxy is trusted. */
+  readonly clientAddresses?: ClientAddresses;
   /** Left out, callbacks of the sandbox are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach a local chain; null on a public network. */
@@ -71,6 +74,7 @@ const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'imported' : 'n
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, logger, health, merchant, purchasing, newestBlockhash, storage, runner, localRpcUrl } = dependencies;
   const { clock } = service;
+  const clientAddresses = dependencies.clientAddresses ?? createClientAddresses();
   const sandbox = createSandbox(clock);
   const reachOf = ({ name }: Pick<Projection, 'name'>, patienceMs?: number) =>
     createReach({ log: storage.log, runner, projection: name, patienceMs });
@@ -94,7 +98,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
   const walletDeliveries = walletDeliveriesRoute({ ...storage, reach: reachOf(deliveries), clock });
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
-  const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, newestBlockhash, routes });
+  const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, clientAddresses, newestBlockhash, routes });
   const app = makeServer(service, logger, {
     answerEarly: (request, response) =>
       status.answerEarly(request, response) ||
@@ -106,7 +110,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   v1Status.register(app);
   mcp.register(app);
   const { addressLimit, sandboxCallbacks } = dependencies;
-  const paying = { merchant, purchasing, newestBlockhash, clock, addressLimit, sandboxCallbacks };
+  const paying = { merchant, purchasing, newestBlockhash, clock, clientAddresses, addressLimit, sandboxCallbacks };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));

@@ -54,8 +54,13 @@ export interface Buying {
    * Checks 1 to 6 of `payments.md`. An unsound payment counts against the address that it came from.
    * @param payment as it was read, or why it could not be
    * @param amount base units
+   * @param address of the client; null where only a proxy's is known
    */
-  verify(payment: PresentedPayment | Problem, amount: bigint, address: string): Promise<VerifiedPayment | Problem>;
+  verify(
+    payment: PresentedPayment | Problem,
+    amount: bigint,
+    address: string | null,
+  ): Promise<VerifiedPayment | Problem>;
   /**
    * Buys one answer. Equal requests are the same request by whichever transport they come: a payment identifier that
    * is repeated over another one finds the answer that it bought, and one transaction never buys twice.
@@ -82,7 +87,7 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
   return {
     async verify(payment, amount, address) {
       const verified = await check(payment, amount);
-      return isProblem(verified) ? (addressLimit?.count(address) ?? verified) : verified;
+      return isProblem(verified) ? limited(verified, addressLimit?.count(address) ?? null) : verified;
     },
     async buy({ route, parameters, payment, requestId, tag, startedAt, isAbandoned }) {
       const { transaction, dialect, identifier, amount } = payment;
@@ -107,6 +112,13 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
       };
     },
   };
+}
+
+/** Past the limit the answer still says what is wrong with this payment: its caller may share the address with others. */
+function limited(refusal: Problem, limit: Problem | null): Problem {
+  if (limit === null) return refusal;
+  const refused = { code: refusal.problem, reason: refusal.details?.reason ?? null };
+  return { ...limit, details: { ...limit.details, refused } };
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

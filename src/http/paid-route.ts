@@ -7,6 +7,7 @@ import { isProblem, type Problem, problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import type { Clock } from '../instant.ts';
 import { type BuyingDependencies, createBuying } from './buy.ts';
+import type { ClientAddresses } from './client-address.ts';
 import { deliveryHeaders } from './delivery-header.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
@@ -24,6 +25,7 @@ import type { Offer } from './x402/terms.ts';
 export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly clock: Clock;
+  readonly clientAddresses: ClientAddresses;
   /** Left out, callbacks of the sandbox are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
 }
@@ -37,7 +39,7 @@ export function registerPaidRoute<Parameters>(
   dependencies: PaidRouteDependencies,
   route: PaidRoute<Parameters>,
 ): void {
-  const { merchant } = dependencies;
+  const { merchant, clientAddresses } = dependencies;
   const buying = createBuying(dependencies);
   const offerOf = (amount: bigint): Offer => ({
     method: route.method,
@@ -61,7 +63,8 @@ export function registerPaidRoute<Parameters>(
           const answer = await rehearsal;
           const body = answer({ requestId: request.requestId, tag: readTag(request) });
           const asked = isHead(request) ? [] : (route.sandboxCallbacks?.(parameters) ?? []);
-          if (asked.length > 0) reply.headers(dependencies.sandboxCallbacks?.push(asked, body, request.ip) ?? {});
+          if (asked.length > 0)
+            reply.headers(dependencies.sandboxCallbacks?.push(asked, body, clientAddresses.of(request.raw)) ?? {});
           return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
         }
       }
@@ -75,7 +78,7 @@ export function registerPaidRoute<Parameters>(
       const amount = route.price(parameters);
       if (!payment) return askForPayment(amount, undefined, await route.beforePayment?.(parameters));
 
-      const verified = await buying.verify(payment, amount, request.ip);
+      const verified = await buying.verify(payment, amount, clientAddresses.of(request.raw));
       if (isProblem(verified)) {
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }

@@ -93,6 +93,14 @@ it('does not report the health of a service that serves another DATA_DIR', async
   expect((await doctorOf(link)).said).toMatch(/WRONG service: chain +down: unreachable/);
 });
 
+it('says that a proxy must be in front of an https address, and which setting is missing', async () => {
+  const proxied = { PUBLIC_URL: 'https://dockets.example' };
+  expect((await doctorOf(directory, [], proxied)).said).toMatch(/WRONG proxies .+\n.+Set TRUSTED_PROXIES/);
+  const trusting = { ...proxied, TRUSTED_PROXIES: '10.0.0.0/8' };
+  expect((await doctorOf(directory, [], trusting)).said).toMatch(/ok +proxies +trusted: 10\.0\.0\.0\/8/);
+  expect((await doctorOf(directory)).said).not.toContain('proxies');
+});
+
 it('says that a certificate file of EVENTSTORE_URL cannot be read', async () => {
   readiness = { ready: true, parts: {} };
   const file = join(directory, 'missing-ca.pem');

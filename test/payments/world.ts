@@ -14,6 +14,7 @@ import { createPurchasing } from '../../src/commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase-contract.ts';
 import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';
+import { createClientAddresses } from '../../src/http/client-address.ts';
 import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
 import { registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
@@ -177,6 +178,7 @@ export async function openWorld({
       purchasing: over,
       newestBlockhash: blockhashes.latest,
       clock: systemClock,
+      clientAddresses: createClientAddresses(),
       addressLimit,
     };
     for (const path of ['/v2/case', '/v2/monitor', '/v1/case']) {

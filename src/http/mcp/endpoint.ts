@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { type Problem, problem, statusOf } from '../../errors.ts';
 import type { Json } from '../../events/event.ts';
 import { toInstant } from '../../instant.ts';
+import type { ClientAddresses } from '../client-address.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { readQuery } from '../parameters/query-string.ts';
 import { hasSandboxHeader } from '../parameters/request-parameters.ts';
@@ -39,6 +40,7 @@ export interface EndpointDependencies {
   readonly service: AnsweringService;
   readonly logger: Pick<Logger, 'error'>;
   readonly origins: OriginRules;
+  readonly clientAddresses: ClientAddresses;
   readonly dispatch: Dispatch;
 }
 
@@ -60,7 +62,13 @@ export interface Answer {
   readonly allow?: string;
 }
 
-export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDependencies): McpEndpoint {
+export function mcpEndpoint({
+  service,
+  logger,
+  origins,
+  clientAddresses,
+  dispatch,
+}: EndpointDependencies): McpEndpoint {
   const common = { ...commonHeaders('everybody', service.publicUrl), 'cache-control': 'no-store' };
   const forPages = Object.entries(common).flat();
   const forPrograms = Object.entries(common)
@@ -161,7 +169,10 @@ export function mcpEndpoint({ service, logger, origins, dispatch }: EndpointDepe
     readBody(request, MAX_BODY_BYTES, (body) => {
       try {
         const answer = body
-          ? answerTo(body, surroundingsOf(request, response, requestId, startedAt))
+          ? answerTo(body, {
+              ...surroundingsOf(request, response, requestId, startedAt),
+              address: clientAddresses.of(request),
+            })
           : refusedTransport(problem('payload_too_large', { limit: MAX_BODY_BYTES }), requestId);
         if (answer instanceof Promise) answer.then((each) => send(response, requestId, each)).catch(fail);
         else send(response, requestId, answer);
@@ -222,15 +233,14 @@ function surroundingsOf(
   response: ServerResponse,
   requestId: string,
   startedAt: number,
-): Surroundings {
-  const { url = '', headers, socket } = request;
+): Omit<Surroundings, 'address'> {
+  const { url = '', headers } = request;
   const query = url.includes('?') ? readQuery(url) : null;
   const asks = (name: string, value: string) => query?.get(name)?.some(({ text }) => text === value) ?? false;
   return {
     requestId,
     startedAt,
     headers,
-    address: socket.remoteAddress ?? '',
     sandbox: asks('test', '1') || hasSandboxHeader({ url, headers }),
     speaksX402: asks('payment', 'x402'),
     isAbandoned: () => response.destroyed,

@@ -1,6 +1,7 @@
 /** The MCP endpoint, put together: the table of tools, the methods over it, the transport. */
 import type { Logger } from 'pino';
 import type { Buying } from '../buy.ts';
+import type { ClientAddresses } from '../client-address.ts';
 import type { PaidRoute } from '../paid-call.ts';
 import type { BatchRequest } from '../parameters/batch-request.ts';
 import type { CaseRequest } from '../parameters/case-request.ts';
@@ -28,6 +29,7 @@ export interface McpDependencies extends StatusDependencies {
   readonly origins: OriginRules;
   readonly merchant: Merchant;
   readonly buying: Buying;
+  readonly clientAddresses: ClientAddresses;
   readonly newestBlockhash: NewestBlockhash;
   /** The endpoints that the paid tools stand for. */
   readonly routes: {
@@ -40,8 +42,9 @@ export interface McpDependencies extends StatusDependencies {
 }
 
 export function createMcp(dependencies: McpDependencies): McpEndpoint {
-  const { service, logger, origins } = dependencies;
-  return mcpEndpoint({ service, logger, origins, dispatch: createDispatch(service, logger, toolsOf(dependencies)) });
+  const { service, logger, origins, clientAddresses } = dependencies;
+  const dispatch = createDispatch(service, logger, toolsOf(dependencies));
+  return mcpEndpoint({ service, logger, origins, clientAddresses, dispatch });
 }
 
 /** In the order in which a model reads them. */

@@ -17,8 +17,8 @@ export interface ToolCall {
   /** Whether fixtures are asked for, which cost nothing. */
   readonly sandbox: boolean;
   readonly headers: IncomingHttpHeaders;
-  /** The client's address. */
-  readonly address: string;
+  /** The client's address; null where only a proxy's is known. */
+  readonly address: string | null;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
   /** Whether the caller has broken off. */

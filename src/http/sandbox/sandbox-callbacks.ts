@@ -23,10 +23,10 @@ export interface SandboxCallbacks {
   /**
    * Sends what the limits allow, and returns at once.
    * @param body the whole answer, as it is sent
-   * @param address of the client
+   * @param address of the client; null where only a proxy's is known
    * @returns the headers that tell of what is sent; none where nothing is
    */
-  push(asked: readonly RequestedCallback[], body: string, address: string): Readonly<Record<string, string>>;
+  push(asked: readonly RequestedCallback[], body: string, address: string | null): Readonly<Record<string, string>>;
 }
 
 export interface SandboxCallbackOptions {
@@ -47,7 +47,7 @@ export function createSandboxCallbacks({
   const toHost = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, clock);
   let underway = 0;
 
-  const mayBeSent = ({ url }: RequestedCallback, address: string): boolean => {
+  const mayBeSent = ({ url }: RequestedCallback, address: string | null): boolean => {
     if (underway >= MOST_AT_ONCE || !URL.canParse(url)) return false;
     return ofAddress.count(address) === null && toHost.count(hostOf(url)) === null;
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createClientAddresses } from '../../../src/http/client-address.ts';
 import type { Dispatch } from '../../../src/http/mcp/dispatch.ts';
 import { mcpEndpoint } from '../../../src/http/mcp/endpoint.ts';
 import type { OriginRules } from '../../../src/http/mcp/origins.ts';
@@ -11,7 +12,7 @@ const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
 const endpointWith = (dispatch: Dispatch = () => Buffer.from('{}'), origins = NO_PAGES) =>
-  mcpEndpoint({ service, logger: silent, origins, dispatch });
+  mcpEndpoint({ service, logger: silent, origins, clientAddresses: createClientAddresses(), dispatch });
 
 /** Over a socket, asked before the routes are. */
 async function serving<T>(endpoint: ReturnType<typeof endpointWith>, work: (url: string) => Promise<T>): Promise<T> {

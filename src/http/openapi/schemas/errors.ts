@@ -39,6 +39,7 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
   example: z.string().nullable(),
   suggestion: z.string().nullable(),
   reason: z.string(),
+  refused: z.object({ code: z.string(), reason: z.string().nullable() }),
   amount_usdc: z.string().regex(/^\d+\.\d{2,6}$/),
   accepts: z.array(PaymentRequirements),
   shortfall: z.string().regex(/^\d+$/),

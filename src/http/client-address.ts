@@ -1,0 +1,101 @@
+/**
+ * Which address a request counts for. The peer of the connection is the client, unless it is a proxy that the operator
+ * trusts (`TRUSTED_PROXIES`): then `X-Forwarded-For` says who asked, read from the right, where our own proxies write.
+ *
+ * `Forwarded` (RFC 7239) is ignored: a proxy that writes one of the two headers passes the other on as the caller sent it,
+ * so a service that reads both lets callers choose their address.
+ */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { readAddress, readRange } from '../callbacks/outbound/public-address.ts';
+
+export interface ClientAddresses {
+  /**
+   * The address of the client, without zone and port; null where only a proxy is known, since limits on it would let one
+   * client close the service to all others behind the same proxy.
+   */
+  of(request: Pick<IncomingMessage, 'socket' | 'headers'>): string | null;
+}
+
+export interface ClientAddressOptions {
+  /** Ranges (`10.0.0.0/8`, `2001:db8::/32`), as {@link readProxyRange} gives them. */
+  readonly trustedProxies?: readonly string[];
+  /** Called for each request that a peer outside of the trusted ranges forwards, with the address of the peer. */
+  readonly onUntrusted?: (peer: string) => void;
+}
+
+/** Hops that are read, from the right: no chain of proxies is longer. */
+const MOST_HOPS = 32;
+
+/** Peers in these ranges are proxies or programs of the operator, never callers from the internet. */
+const INTERNAL = blockListOf([
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]);
+
+export function createClientAddresses({
+  trustedProxies = [],
+  onUntrusted = () => {},
+}: ClientAddressOptions = {}): ClientAddresses {
+  const trusted = blockListOf(trustedProxies);
+  return {
+    of({ socket, headers }) {
+      const peer = readHop(socket.remoteAddress ?? '');
+      if (peer === null) return null;
+      const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
+      if (isListed(trusted, peer)) return lastUntrusted(forwarded, trusted);
+      if (forwarded === '') return peer;
+      onUntrusted(peer);
+      // A proxy that nobody has configured. Whoever comes from the internet cannot have such an address.
+      return isListed(INTERNAL, peer) ? null : peer;
+    },
+  };
+}
+
+/** The rightmost hop that is not a trusted proxy; null where an unreadable one, or none, comes before it. */
+function lastUntrusted(forwarded: string, trusted: BlockList): string | null {
+  const hops = forwarded.split(',').slice(-MOST_HOPS);
+  for (const hop of hops.reverse()) {
+    const address = readHop(hop.trim());
+    if (address === null || !isListed(trusted, address)) return address;
+  }
+  return null;
+}
+
+const PORT = ':\\d{1,5}';
+const WITH_PORT = new RegExp(`^(?:\\[([^\\]]+)\\](?:${PORT})?|([\\d.]+)${PORT})$`);
+
+/** The address in one entry, which may have a port and a zone; null for anything else. */
+function readHop(text: string): string | null {
+  const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
+  const bare = (inBrackets ?? beforePort ?? text).replace(/%.*$/s, '').toLowerCase();
+  const read = readAddress(bare);
+  if (read === null) return null;
+  const isMapped = read.family === 6 && read.bits >> 32n === 0xffffn;
+  return isMapped ? [24n, 16n, 8n, 0n].map((shift) => (read.bits >> shift) & 0xffn).join('.') : bare;
+}
+
+const isListed = (list: BlockList, address: string): boolean => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+
+function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', length] = range.split('/');
+    list.addSubnet(address, Number(length), isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+/** A range in CIDR notation; a lone address is a range of itself. Null for anything else, and for one that holds every address. */
+export function readProxyRange(text: string): string | null {
+  const range = isIP(text) === 0 ? text : `${text}/${isIPv4(text) ? 32 : 128}`;
+  const read = readRange(range);
+  return read === null || read.prefixLength === 0 ? null : range.toLowerCase();
+}
