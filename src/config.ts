@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
 import { readRange } from './callbacks/outbound/public-address.ts';
 import { readTrustedPair } from './callbacks/outbound/target.ts';
+import type { SponsorLimits } from './commands/sponsor-budget.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
 import { isAddress } from './solana/addresses.ts';
@@ -166,6 +167,8 @@ const Environment = z.object({
   PAY_TO: optional(address.optional()),
   FEE_PAYER_KEY: optional(z.string().optional()),
   MASTER_KEY: optional(masterKey.optional()),
+  SPONSOR_LOSS_LAMPORTS_PER_HOUR: whole(3_000_000, 1, 1_000_000_000_000),
+  SPONSOR_LOSS_LAMPORTS_PER_DAY: whole(20_000_000, 1, 1_000_000_000_000),
   ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
   TRUSTED_PROXIES: list(
     readProxyRange,
@@ -209,6 +212,8 @@ export interface Config {
   /** Null: the embedded engine, one machine. */
   readonly engines: EngineUrls | null;
   readonly logLevel: string;
+  /** What failed sponsored payments may cost the fee payer before sponsorship pauses. */
+  readonly sponsorLimits: SponsorLimits;
   /** Most requests with an invalid payment in a minute from one client address; null: any number. */
   readonly addressLimitPerMinute: number | null;
   /** Ranges of the proxies whose `X-Forwarded-For` names the client. */
@@ -274,6 +279,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         ? { eventStore: values.EVENTSTORE_URL, mongo: values.MONGODB_URL }
         : null,
     logLevel: values.LOG_LEVEL,
+    sponsorLimits: {
+      lamportsPerHour: values.SPONSOR_LOSS_LAMPORTS_PER_HOUR,
+      lamportsPerDay: values.SPONSOR_LOSS_LAMPORTS_PER_DAY,
+    },
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
     trustedProxies: values.TRUSTED_PROXIES,
     mcpAllowedOrigins: values.MCP_ALLOWED_ORIGINS,

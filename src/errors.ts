@@ -87,6 +87,9 @@ export const ERROR_CATALOGUE = {
       source: 'Of a known case: how its docket is obtained. imported: from files; nothing is asked live.',
       cases: 'Of a batch: these three members for each of its queries, in order.',
       charging: 'Of a batch: what it costs where queries fail.',
+      sponsorship_paused_for:
+        'Only while the service pays no network fees: new, for wallets that have not paid before, or all. A transfer that pays its own fee is accepted.',
+      sponsorship_retry_after: 'Only then: seconds until it may pay them again.',
       amount_usdc,
       accepts,
     },
@@ -186,7 +189,8 @@ export const ERROR_CATALOGUE = {
     {
       retry_after,
       limit: 'How many requests the window allows.',
-      window: 'Which limit was met: minute, day, settlement_failures, address or result.',
+      window:
+        'Which limit was met: minute, day, settlement_failures, payments_under_way, unknown_blockhashes, address or result.',
       refused:
         'Of the limit by address: what is wrong with the payment of this request, as code and reason. A valid payment is never limited by address.',
     },

@@ -2,6 +2,7 @@
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
 import type { LogIdentity } from './commands/log-identity.ts';
+import type { SponsorBudget } from './commands/sponsor-budget.ts';
 import type { SolanaNetwork } from './config.ts';
 import { type Problem, problem } from './errors.ts';
 import {
@@ -75,6 +76,8 @@ export interface CheckedParts {
   readonly solanaNetwork: SolanaNetwork;
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
+  /** What failed payments cost the fee payer; left out, nothing bounds it. */
+  readonly sponsoring?: Pick<SponsorBudget, 'pause'>;
   readonly clock: Clock;
   /** Left out where no part of the storage is on a disk of ours. */
   readonly freeBytes?: (() => Promise<number | null>) | undefined;
@@ -214,7 +217,7 @@ function chainCheck(parts: CheckedParts): Check {
 }
 
 /** A low balance of the fee payer is an alarm before it is a failure. */
-async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Finding> {
+async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): Promise<Finding> {
   const { feePayer, payTo, mint } = receiver;
   const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
   const sendSol = `Send SOL to ${feePayer}: it pays the network’s fees of x402 payments.`;
@@ -230,6 +233,14 @@ async function paymentReceiver({ chain, receiver }: CheckedParts): Promise<Findi
   if (feePayerLow) {
     const reason = `the fee payer ${feePayer} has only ${feePayerLamports} lamports left`;
     return { ...degraded(reason), code: 'fee_payer_low', hint: sendSol };
+  }
+  const pause = sponsoring?.pause();
+  if (pause) {
+    const { window, lost, limit } = pause.standing;
+    const reason = `failed payments cost the fee payer ${lost} lamports within the ${window}, of ${limit} that are allowed: sponsored payments pause`;
+    const hint =
+      'Payments whose sender pays the fee go on. Look at docket_purchases_total and the wallets in the log; SPONSOR_LOSS_LAMPORTS_PER_HOUR and _PER_DAY set the budget.';
+    return { ...degraded(reason), code: 'sponsored_payments_paused', hint };
   }
   return NOMINAL;
 }

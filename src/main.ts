@@ -8,6 +8,7 @@ import { startCallbackRole } from './callback-role.ts';
 import { openMasterKeys } from './callbacks/open-master-keys.ts';
 import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
 import { createKeyCalls } from './commands/signing-key-call.ts';
+import { SponsorBudget } from './commands/sponsor-budget.ts';
 import type { Config } from './config.ts';
 import { dataFolderId } from './data-folder-id.ts';
 import { freePorts } from './free-ports.ts';
@@ -114,6 +115,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
 
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger }, config, startContext());
   const keyCalls = createKeyCalls({ log: storage.log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
+  const sponsoring = new SponsorBudget({ ...storage, clock, logger, limits: config.sponsorLimits });
+  await sponsoring.look();
+  metrics.watchSponsoring(() => sponsoring.standings);
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
     checks: healthChecks({
@@ -123,6 +127,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       solanaNetwork: config.solana.network,
       runner,
       masterKeys,
+      sponsoring,
       clock,
       openFiles,
     }),
@@ -136,6 +141,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     storage,
     paymentChain,
     keyCalls,
+    sponsoring,
     clock,
     logger,
     draining: draining.signal,
@@ -180,6 +186,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     newestBlockhash: () => blockhashes.latest(),
     storage,
     runner,
+    sponsoring,
     addressLimit:
       config.addressLimitPerMinute === null ? undefined : createAddressLimit(config.addressLimitPerMinute, steadyClock),
     clientAddresses: createClientAddresses({

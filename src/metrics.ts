@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { PurchaseOutcome, PurchaseRequest, Purchasing } from './commands/purchase-contract.ts';
+import type { SponsorStanding } from './commands/sponsor-budget.ts';
 import { isPaying } from './http/request-log.ts';
 import { type DeliveryStanding, MOST_COUNTED } from './queries/delivery-standing.ts';
 import { sampledLines } from './sampled-lines.ts';
@@ -21,6 +22,8 @@ export interface Metrics {
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
   /** Says from where the room on the disk is read; without it there is no such metric. */
   watchDisk(freeBytes: () => Promise<number | null>): void;
+  /** Says from where is read what failed sponsored payments cost. */
+  watchSponsoring(standings: () => readonly SponsorStanding[]): void;
   readonly contentType: string;
   /** Everything, as Prometheus reads it. */
   text(): Promise<string>;
@@ -88,6 +91,26 @@ export function createMetrics(): Metrics {
         registers,
         async collect() {
           this.set((await freeBytes()) ?? Number.NaN);
+        },
+      });
+    },
+    watchSponsoring(standings) {
+      new Gauge({
+        name: 'docket_sponsored_fees_lost_lamports',
+        help: 'What sponsored payments that failed on chain cost the fee payer, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, lost } of standings()) this.set({ window }, lost);
+        },
+      });
+      new Gauge({
+        name: 'docket_sponsored_fees_budget_lamports',
+        help: 'What they may cost before sponsored payments pause, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, limit } of standings()) this.set({ window }, limit);
         },
       });
     },

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createPurchasing } from './commands/purchase.ts';
 import type { PurchasePorts, Purchasing } from './commands/purchase-contract.ts';
+import type { SponsorBudget } from './commands/sponsor-budget.ts';
 import type { Problem } from './errors.ts';
 import type { Clock } from './instant.ts';
 import type { PaymentChain } from './payment-chain.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
+import { settledPayments } from './queries/settled-payments.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -14,6 +16,7 @@ export interface PaymentRoleOptions {
   readonly storage: Storage;
   readonly paymentChain: PaymentChain;
   readonly keyCalls: PurchasePorts['keyCalls'];
+  readonly sponsoring: SponsorBudget;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when purchases under way must come to an answer, whatever they wait for. */
@@ -33,6 +36,7 @@ export function startPaymentRole({
   storage,
   paymentChain,
   keyCalls,
+  sponsoring,
   clock,
   logger,
   draining,
@@ -40,11 +44,12 @@ export function startPaymentRole({
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
-  const settlement = { log, clock, chain, readStore, logger };
+  const settlement = { log, clock, chain, readStore, logger, sponsoring };
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
     keyCalls,
+    settledPayments: settledPayments(readStore),
     newDeliveryId: randomUUID,
     blockhashes,
     feePayer: { sign: (message) => feePayer.signAside(message) },

@@ -37,6 +37,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'engines.eventStore': 'EVENTSTORE_URL',
   'engines.mongo': 'MONGODB_URL',
   logLevel: 'LOG_LEVEL',
+  'sponsorLimits.lamportsPerHour': 'SPONSOR_LOSS_LAMPORTS_PER_HOUR',
+  'sponsorLimits.lamportsPerDay': 'SPONSOR_LOSS_LAMPORTS_PER_DAY',
   addressLimitPerMinute: 'ADDRESS_LIMIT_PER_MINUTE',
   trustedProxies: 'TRUSTED_PROXIES',
   mcpAllowedOrigins: 'MCP_ALLOWED_ORIGINS',
@@ -59,13 +61,17 @@ export interface SourcedValue {
 
 /** Every setting with where it came from; what a start would derive or generate included. */
 export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
-  const { engines, solana, ...rest } = shownConfig(config) as { engines: object | null; solana: object };
+  const { engines, solana, sponsorLimits, ...rest } = shownConfig(config) as Record<
+    'engines' | 'solana' | 'sponsorLimits',
+    object
+  >;
   const flat: Record<string, unknown> = {
     ...rest,
     'engines.eventStore': null,
     'engines.mongo': null,
     ...prefixed('engines', engines ?? {}),
     ...prefixed('solana', solana),
+    ...prefixed('sponsorLimits', sponsorLimits),
   };
   const inUse = unsetInUse(config);
   return Object.fromEntries(
@@ -141,6 +147,9 @@ Variables:
   FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain a key in DATA_DIR
   MASTER_KEY            version:hex[,older version:hex…], from which the secrets that sign callbacks are derived; needed in
                         production, else a key in DATA_DIR (see docket keys rotate-master)
+  SPONSOR_LOSS_LAMPORTS_PER_HOUR, SPONSOR_LOSS_LAMPORTS_PER_DAY
+                        what failed payments may cost the fee payer (3000000, 20000000): beyond it sponsored payments
+                        of wallets that never paid pause, beyond twice as much those of all; self-paid ones go on
   ADDRESS_LIMIT_PER_MINUTE
                         most requests with an invalid payment a minute from one client address, IPv6 by /64 (120; 0: any
                         number); behind a proxy set TRUSTED_PROXIES too

@@ -8,7 +8,10 @@ import type { Counted, Increment, ReadStore } from '../storage/read-store.ts';
 
 export const REQUESTS_PER_MINUTE = 60;
 export const CASES_PER_DAY = 10_000;
-/** A sponsored transaction that fails on chain costs us its fee: so many in an hour, and the wallet must pause. */
+/**
+ * A payment that fails costs us its query and, where it is sponsored, its network fee: so many in an hour, and the
+ * wallet must pause.
+ */
 export const SETTLEMENT_FAILURES_PER_HOUR = 3;
 
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
@@ -31,7 +34,7 @@ export interface RateLimitState {
 /** A request that was counted. What it took of the day is settled once it is known how many cases were answered. */
 export interface Admission {
   readonly state: RateLimitState;
-  /** How many sponsored transactions of the wallet failed within the hour. */
+  /** How many payments of the wallet failed within the hour. */
   readonly failures: number;
   /** What became of the increments that were to be made along with it. */
   readonly along: readonly Counted[];
@@ -82,7 +85,7 @@ export async function admit(
   return { state: tighter, failures, along: counted, ends: { minute: minute.resetsAt, day: day.resetsAt } };
 }
 
-/** How many sponsored transactions of a wallet failed within the hour, and its refusal where those are too many. */
+/** How many payments of a wallet failed within the hour, and its refusal where those are too many. */
 export async function refuseForFailures(
   { readStore, clock }: LimitPorts,
   wallet: string,
@@ -122,7 +125,7 @@ export async function countCases(
   await readStore.increment(dayOf(wallet), correction, Number.MAX_SAFE_INTEGER, now, DAY);
 }
 
-/** Takes note of a transaction that failed on chain at our cost. */
+/** Counts a payment that failed on chain, or never landed. */
 export async function countSettlementFailure({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
   await readStore.increment(failuresOf(wallet), 1, Number.MAX_SAFE_INTEGER, clock.now(), HOUR);
 }
@@ -140,7 +143,7 @@ function limited(
   const what = {
     minute: `At most ${limit} requests a minute are taken from one wallet`,
     day: `At most ${limit} cases a day are answered for one wallet`,
-    settlement_failures: `${limit} payments of this wallet failed on the chain within an hour`,
+    settlement_failures: `${limit} payments of this wallet failed within an hour`,
   }[window];
   return problem('rate_limit_exceeded', { retry_after: wait, limit, window }, `${what}; wait ${wait} seconds.`);
 }

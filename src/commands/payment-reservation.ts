@@ -1,24 +1,28 @@
 /**
- * What the sponsored payments of a wallet that are under way will take of its tokens, across all nodes. The chain alone
- * cannot tell: payments that are sent at once all pass its simulation, though the wallet may afford only one, and each
- * that then fails on chain costs us its fee. So each reserves its amount before it is simulated, and gives it back when
- * its outcome is recorded.
+ * What the payments of a wallet that are under way will take of its tokens, and how many they are, across all nodes. The
+ * chain alone cannot tell: payments that are sent at once all pass its simulation, though the wallet may afford only one,
+ * and one transfer that empties the wallet makes all of them fail. A sponsored payment that fails costs us its fee, and
+ * every other its query. So each reserves its amount and its place before it is simulated, and gives both back when its
+ * outcome is recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { pause } from '../pause.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
-import type { Increment } from '../storage/read-store.ts';
+import type { Counted, Increment } from '../storage/read-store.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
+import { allowedUnderWay, FIRST_UNDER_WAY } from './payment-allowance.ts';
 import { insufficientFunds } from './payment-chain-checks.ts';
-import { type LimitPorts, refuseForFailures, SETTLEMENT_FAILURES_PER_HOUR } from './payment-limits.ts';
+import { type LimitPorts, refuseForFailures } from './payment-limits.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 
 export interface ReservationPorts extends LimitPorts {
   readonly chain: Pick<Chain, 'tokenBalance'>;
   /** One for all requests of a process: it lets one of each wallet's look, and not all of them. */
   readonly lines: WaitingLines;
+  /** How many payments of a wallet have settled; asked only where it has many under way. */
+  settledPayments(wallet: string): Promise<number>;
 }
 
 export interface Spending {
@@ -49,10 +53,18 @@ const PAUSE_MS = 100;
 const reservedOf = (wallet: string) => `${wallet}-reserved`;
 const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 
+/**
+ * Amount and place share one counter, so that a payment reserves both by one write: a place counts as more base units
+ * than there are in circulation, and 8,000 of them are still exact.
+ */
+const PLACE = 2 ** 40;
+const packed = (amount: bigint): number => PLACE + Number(amount);
+const unpacked = (count: number) => ({ reserved: BigInt(count % PLACE), underWay: Math.floor(count / PLACE) });
+
 /** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */
 export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({
   id: reservedOf(wallet),
-  amount: Number(amount),
+  amount: packed(amount),
   limit: Number.MAX_SAFE_INTEGER,
   now,
   windowMicros: RESERVATION_WINDOW,
@@ -60,11 +72,16 @@ export const reservation = (wallet: string, amount: bigint, now: Micros): Increm
 
 /** What `reservation` came to. */
 export interface Reserving {
-  /** Of the wallet's sponsored transactions within the hour, read before it was made. */
+  /** Of the wallet's payments within the hour, read before it was made. */
   readonly failures: number;
   /** All that the wallet has reserved since, this payment's amount included; base units. */
   readonly reserved: bigint;
+  /** How many payments of the wallet are under way, this one included. */
+  readonly underWay: number;
 }
+
+/** Reads what the counter of `reservation` came to. */
+export const reservedBy = (failures: number, { count }: Counted): Reserving => ({ failures, ...unpacked(count) });
 
 /**
  * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
@@ -104,42 +121,76 @@ interface Refusal {
 }
 
 async function attempt(ports: ReservationPorts, spending: Spending, made: Reserving | null): Promise<Refusal | null> {
-  const { wallet, source, amount } = spending;
-  const { chain } = ports;
+  const { wallet, amount } = spending;
   const begun = made ?? (await begin(ports, spending));
   if ('problem' in begun) return { problem: begun, final: true };
-  const { failures, reserved } = begun;
-  if (reserved <= amount) return null;
-  let refusal: Refusal = { problem: chainUnavailable(), final: false };
-  // Once one has failed, no more are under way than may still fail.
-  const most = failures > 0 ? amount * BigInt(SETTLEMENT_FAILURES_PER_HOUR - failures) : reserved;
-  if (spending.own() && reserved <= most) {
-    try {
-      const balance = (await chain.tokenBalance(source))?.amount ?? 0n;
-      if (reserved <= balance) return null;
-      const final = balance < amount;
-      refusal = { problem: insufficientFunds((final ? amount : reserved) - balance), final };
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error;
-    }
+  if (begun.underWay <= 1) return null;
+  let refusal: Refusal | null;
+  try {
+    refusal = (await tooMany(ports, wallet, begun)) ?? (await tooMuch(ports, spending, begun.reserved));
+  } catch (error) {
+    await giveBack(ports, wallet, amount);
+    throw error;
   }
-  await giveBack(ports, wallet, amount);
+  if (refusal) await giveBack(ports, wallet, amount);
   return refusal;
 }
 
+/** Whether more payments of the wallet are under way than it may have. Asks nobody for the first few. */
+async function tooMany(
+  ports: ReservationPorts,
+  wallet: string,
+  { failures, underWay }: Reserving,
+): Promise<Refusal | null> {
+  const first = allowedUnderWay({ settled: 0, failures });
+  if (underWay <= first) return null;
+  const settled = first < FIRST_UNDER_WAY ? 0 : await ports.settledPayments(wallet);
+  const limit = allowedUnderWay({ settled, failures });
+  return underWay <= limit ? null : { problem: tooManyUnderWay(limit), final: false };
+}
+
+/** Whether all that the wallet has under way is more than it has. */
+async function tooMuch(
+  { chain }: ReservationPorts,
+  { source, own, amount }: Spending,
+  reserved: bigint,
+): Promise<Refusal | null> {
+  if (!own()) return { problem: tooManyUnderWay(1), final: false };
+  try {
+    const balance = (await chain.tokenBalance(source))?.amount ?? 0n;
+    if (reserved <= balance) return null;
+    const final = balance < amount;
+    return { problem: insufficientFunds((final ? amount : reserved) - balance), final };
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    return { problem: chainUnavailable(), final: false };
+  }
+}
+
+const UNDER_WAY_RETRY_SECONDS = 2;
+
+const tooManyUnderWay = (limit: number): Problem =>
+  problem(
+    'rate_limit_exceeded',
+    { retry_after: UNDER_WAY_RETRY_SECONDS, limit, window: 'payments_under_way' },
+    `At most ${limit} payments of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows one more.`,
+  );
+
 /** First reserved and then compared: whoever reserves later counts this one in. */
-async function begin({ readStore, clock }: LimitPorts, { wallet, amount }: Spending): Promise<Reserving | Problem> {
+async function begin(
+  { readStore, clock }: ReservationPorts,
+  { wallet, amount }: Spending,
+): Promise<Reserving | Problem> {
   const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
   if (refused) return refused;
   const { id, limit, now, windowMicros, ...increment } = reservation(wallet, amount, clock.now());
-  const { count } = await readStore.increment(id, increment.amount, limit, now, windowMicros);
-  return { failures, reserved: BigInt(count) };
+  return reservedBy(failures, await readStore.increment(id, increment.amount, limit, now, windowMicros));
 }
 
 /** Ends a reservation: the payment has its outcome, or will never be broadcast. */
 export async function giveBack({ readStore, clock }: LimitPorts, wallet: string, amount: bigint): Promise<void> {
   const name = reservedOf(wallet);
-  await readStore.increment(name, -Number(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
+  await readStore.increment(name, -packed(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
 }
 
 /** While storage fails, what could not be given back is tried again after these pauses, milliseconds: half a window. */

@@ -6,19 +6,23 @@ import type { PaymentEvent } from '../events/payment.ts';
 import type { Clock } from '../instant.ts';
 import { pause } from '../pause.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStatus } from '../solana/chain.ts';
+import { networkFeeOf } from '../solana/network-fee.ts';
 import { type CommandContext, type EventLog, RevisionConflict } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { isRejection } from './decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from './handle.ts';
-import { type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
+import { isSubmitted, type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
 import { countSettlementFailure } from './payment-limits.ts';
 import { giveBack } from './payment-reservation.ts';
+import type { SponsorBudget } from './sponsor-budget.ts';
 
 export interface SettlementPorts {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly chain: Chain;
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
+  /** Counts what failed sponsored payments cost; left out, nothing bounds it. */
+  readonly sponsoring?: Pick<SponsorBudget, 'lost' | 'pause'> | undefined;
 }
 
 /** What one look at the chain says of a submitted transaction. */
@@ -136,15 +140,18 @@ const handleOnce = (
   context: CommandContext,
 ) => handle(ports, payment, stream, command, context, known);
 
-/** What the first outcome of a sponsored payment means for its wallet's limits. */
+/** What the first outcome of a payment means for its wallet's limits, and for what we pay in fees. */
 async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {
-  if (!('authorization' in state) || state.authorization.dialect === 'self-paid') return;
-  const { wallet, amount } = state.authorization;
+  if (!isSubmitted(state)) return;
+  const { wallet, amount, dialect } = state.authorization;
   const first = events.find(({ type }) => type === 'PaymentSettled' || type === 'PaymentFailed');
   if (!first) return;
   // The failure first: whoever is let in by what is given back must see it.
-  if (first.type === 'PaymentFailed' && first.data.reason === 'on_chain_error') {
+  if (first.type === 'PaymentFailed') {
     await countSettlementFailure(ports, wallet);
+    if (dialect !== 'self-paid' && first.data.reason === 'on_chain_error') {
+      await ports.sponsoring?.lost(networkFeeOf(Buffer.from(state.submission.wire, 'base64')));
+    }
   }
   // An outcome that is recorded stays one, and nobody waits for what it frees: what is not given back ends with its
   // window, and until then can only make the wallet's next payment wait.

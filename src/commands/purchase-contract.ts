@@ -26,6 +26,8 @@ export interface PurchasePorts extends SettlementPorts {
   readonly payloads: PayloadStore;
   readonly blockhashes: BlockhashKnowledge;
   readonly keyCalls: KeyCalls;
+  /** How many payments of a wallet have settled, as far as it is known; asked only where it has many under way. */
+  settledPayments(wallet: string): Promise<number>;
   /** A new UUIDv4. */
   newDeliveryId(): string;
   /** Signs as the fee payer of sponsored payments. */

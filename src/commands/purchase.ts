@@ -34,6 +34,7 @@ import type {
   Purchasing,
   Timings,
 } from './purchase-contract.ts';
+import { pausedProblem } from './sponsor-budget.ts';
 import { WaitingLines } from './waiting-lines.ts';
 import { type AdvancePorts, WalletAdvance } from './wallet-advance.ts';
 
@@ -142,6 +143,8 @@ class PurchaseRun {
     if (closed) return this.refuse(closed);
     const found = await load(ports.log, payment, this.#stream);
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
+    const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
+    if (paused) return this.refuse(paused);
 
     // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
     const signing = this.#sign();
@@ -186,6 +189,15 @@ class PurchaseRun {
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
     });
+  }
+
+  /** Wallets that have paid before are sponsored for longer; only while sponsorship pauses are they looked up. */
+  async #sponsorshipPaused(): Promise<Problem | null> {
+    const { sponsoring, settledPayments, clock } = this.#ports;
+    const pause = sponsoring?.pause();
+    if (!pause) return null;
+    if (pause.wallets === 'new' && (await settledPayments(this.#request.transaction.wallet)) > 0) return null;
+    return pausedProblem(pause, clock.now());
   }
 
   /** The transaction with every signature: ours completes a sponsored one. */

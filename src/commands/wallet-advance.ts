@@ -1,6 +1,6 @@
 /**
- * What one request takes in advance of its wallet: a place in its minute, a case of its day, and the reservation of a
- * sponsored payment's amount. Taken together before anything costs, and given back as far as it turns out not to be due.
+ * What one request takes in advance of its wallet: a place in its minute, a case of its day, and the reservation of its
+ * payment's amount. Taken together before anything costs, and given back as far as it turns out not to be due.
  */
 import type { BaseLogger } from 'pino';
 import { isProblem, type Problem } from '../errors.ts';
@@ -15,6 +15,7 @@ import {
   type ReservationPorts,
   reservation,
   reserve,
+  reservedBy,
 } from './payment-reservation.ts';
 
 export interface AdvancePorts extends ReservationPorts {
@@ -23,7 +24,7 @@ export interface AdvancePorts extends ReservationPorts {
 
 export interface AdvanceRequest {
   readonly requestId: string;
-  readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source' | 'sponsored'>;
+  readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source'>;
   readonly mint: string;
   /** Base units. */
   readonly amount: bigint;
@@ -50,15 +51,15 @@ export class WalletAdvance {
   /** @returns why nothing more may be done for this request; null where all of it is taken */
   async take(patience: Patience): Promise<Lacking | null> {
     const { transaction, mint, amount } = this.#request;
-    const { wallet, source, sponsored } = transaction;
-    const along = sponsored ? [reservation(wallet, amount, this.#ports.clock.now())] : [];
+    const { wallet, source } = transaction;
+    const along = [reservation(wallet, amount, this.#ports.clock.now())];
     const admission = await admit(this.#ports, wallet, along);
     if (isProblem(admission)) return { lacks: 'limits', problem: admission };
     this.#admission = admission;
     const [taken] = admission.along;
-    if (!taken) return null;
+    if (!taken) throw new RangeError('a read store gave no outcome of an increment');
     const own = () => source === associatedTokenAddress(wallet, mint);
-    const begun = { failures: admission.failures, reserved: BigInt(taken.count) };
+    const begun = reservedBy(admission.failures, taken);
     const problem = await reserve(this.#ports, { wallet, source, own, amount }, patience, begun);
     this.#reserved = problem === null;
     return problem && { lacks: 'funds', problem };

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { KeyCalls, Purchasing } from '../commands/purchase-contract.ts';
+import type { SponsorBudget } from '../commands/sponsor-budget.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
 import type { CourtSource } from '../courts/status-courts.ts';
@@ -54,6 +55,8 @@ export interface AppDependencies {
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
   /** Tells how far the read models have come, whoever runs their projections. */
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
+  /** Tells whether sponsored payments pause; left out, they never do. */
+  readonly sponsoring?: Pick<SponsorBudget, 'pause'> | undefined;
   readonly addressLimit?: AddressLimit | undefined;
   /** Left out, no proxy is trusted. */
   readonly clientAddresses?: ClientAddresses;
@@ -109,8 +112,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   status.register(app);
   v1Status.register(app);
   mcp.register(app);
-  const { addressLimit, sandboxCallbacks } = dependencies;
-  const paying = { merchant, purchasing, newestBlockhash, clock, clientAddresses, addressLimit, sandboxCallbacks };
+  const { addressLimit, sandboxCallbacks, sponsoring } = dependencies;
+  const common = { clientAddresses, addressLimit, sandboxCallbacks, sponsoring };
+  const paying = { merchant, purchasing, newestBlockhash, clock, ...common };
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../commands/payment-answer.ts';
 import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
+import { pausedProblem, SELF_PAID_HINT, type SponsorBudget } from '../commands/sponsor-budget.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import type { Clock } from '../instant.ts';
@@ -26,6 +27,8 @@ export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly clock: Clock;
   readonly clientAddresses: ClientAddresses;
+  /** Tells whether sponsored payments pause; left out, they never do. */
+  readonly sponsoring?: Pick<SponsorBudget, 'pause'> | undefined;
   /** Left out, callbacks of the sandbox are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
 }
@@ -71,7 +74,10 @@ export function registerPaidRoute<Parameters>(
       // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
       const payment = isHead(request) ? null : readPayment(request.headers, merchant.network);
       const askForPayment = (amount: bigint, refusal?: Problem, known?: JsonObject) =>
-        sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal, known);
+        sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal, {
+          ...known,
+          ...(refusal ? {} : pauseNotice(dependencies)),
+        });
 
       if (!payment && isBareRequest(request)) return askForPayment(PRICE_BASE_UNITS);
       if (isRefusal(parameters)) return sendProblem(reply, parameters);
@@ -104,6 +110,18 @@ export function registerPaidRoute<Parameters>(
       });
     },
   });
+}
+
+/** What a 402 says of its sponsored terms while those are not accepted of every wallet: before anybody signs. */
+function pauseNotice({ sponsoring, clock }: PaidRouteDependencies): JsonObject {
+  const pause = sponsoring?.pause();
+  if (!pause) return {};
+  const { details } = pausedProblem(pause, clock.now());
+  return {
+    sponsorship_paused_for: pause.wallets,
+    sponsorship_retry_after: details.retry_after ?? null,
+    hint: SELF_PAID_HINT,
+  };
 }
 
 const isHead = ({ method }: FastifyRequest): boolean => method === 'HEAD';

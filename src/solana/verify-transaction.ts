@@ -29,8 +29,8 @@ export const MAX_GUARDS = 4;
 export const MAX_SPONSORED_UNITS = 100_000;
 export const MAX_PRIORITY_LAMPORTS = 5_000n;
 /** Compute units of an instruction where a transaction sets no limit, and the most of a transaction. */
-const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
-const MOST_UNITS = 1_400_000;
+export const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
+export const MOST_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
 
 const UNREADABLE = 'invalid_exact_svm_payload_transaction_could_not_be_decoded';

@@ -19,6 +19,7 @@ import { deliveries } from '../../src/projections/deliveries.ts';
 import { payments } from '../../src/projections/payments.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
+import { settledPayments } from '../../src/queries/settled-payments.ts';
 import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
 import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
@@ -77,6 +78,7 @@ export async function openWorld({
     chain,
     blockhashes,
     keyCalls,
+    settledPayments: settledPayments(storage.readStore),
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },

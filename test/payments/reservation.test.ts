@@ -25,7 +25,9 @@ describe('payments of one wallet that are sent at once to two nodes', () => {
     'settle %d times where it can pay for so many, and %d were sent; none fails on the chain',
     async (affordable, sent) => {
       const wallet = await world.wallet(PRICE * BigInt(affordable));
-      const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(world.ports))));
+      // Those that wait their turn are to have it.
+      const ports = { ...world.ports, patience: { settlementMs: 15_000, rebroadcastMs: 200 } };
+      const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(ports))));
       const payments = Array.from({ length: sent }, () => world.pay(wallet));
       const answers = await Promise.all(
         payments.map((payment, i) => world.get('/v2/case?q=slow', payment, nodes[i % 2])),
@@ -62,7 +64,7 @@ describe('a payment whose outcome is not known', () => {
 describe('a reservation', () => {
   let count = 0;
   /** A wallet of its own, with a clock and a balance that a test sets. */
-  function holder(balance: () => Promise<{ amount: bigint } | null>, own = true) {
+  function holder(balance: () => Promise<{ amount: bigint } | null>, own = true, settled = 60) {
     const wallet = `holder-${count++}`;
     let now = 1_780_000_000_000_000;
     const ports = {
@@ -70,6 +72,7 @@ describe('a reservation', () => {
       clock: { now: () => now },
       chain: { tokenBalance: balance },
       lines: new WaitingLines(),
+      settledPayments: async () => settled,
     };
     return {
       take: (patienceMs = 0) =>
@@ -87,6 +90,10 @@ describe('a reservation', () => {
   }
   const rich = async () => ({ amount: 100n * PRICE });
   const undecidedFunds = { details: { reason: 'insufficient_funds', shortfall: '990000' } };
+  const tooMany = (limit: number) => ({
+    problem: 'rate_limit_exceeded',
+    details: { window: 'payments_under_way', limit },
+  });
   const undecided = { problem: 'service_unavailable', details: { component: 'chain' } };
 
   it('of a payment that is alone asks the chain nothing', async () => {
@@ -162,10 +169,10 @@ describe('a reservation', () => {
     const mine = holder(rich);
     await mine.fail();
     expect([await mine.take(), await mine.take()]).toEqual([null, null]);
-    expect(await mine.take()).toMatchObject(undecided);
+    expect(await mine.take()).toMatchObject(tooMany(2));
     await mine.fail();
     await mine.end();
-    expect(await mine.take()).toMatchObject(undecided);
+    expect(await mine.take()).toMatchObject(tooMany(1));
     await mine.fail();
     expect(await mine.take()).toMatchObject({ details: { window: 'settlement_failures' } });
   });
@@ -173,6 +180,18 @@ describe('a reservation', () => {
   it('of an account that is lent to the wallet is one at a time', async () => {
     const mine = holder(rich, false);
     expect(await mine.take()).toBeNull();
-    expect(await mine.take()).toMatchObject(undecided);
+    expect(await mine.take()).toMatchObject(tooMany(1));
+  });
+
+  it.each([
+    [0, 3],
+    [1, 4],
+    [5, 8],
+  ])('of a wallet with %d settled payments lets %d be under way at once', async (settled, allowed) => {
+    const mine = holder(rich, true, settled);
+    for (let place = 0; place < allowed; place++) expect(await mine.take()).toBeNull();
+    expect(await mine.take()).toMatchObject(tooMany(allowed));
+    await mine.end();
+    expect(await mine.take()).toBeNull();
   });
 });

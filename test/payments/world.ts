@@ -16,7 +16,7 @@ import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
 import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
-import { registerPaidRoute } from '../../src/http/paid-route.ts';
+import { type PaidRouteDependencies, registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from '../../src/http/v2/wallet-keys.ts';
@@ -27,6 +27,7 @@ import type { Projection } from '../../src/projections/projection.ts';
 import { createReach } from '../../src/projections/reach.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
+import { settledPayments } from '../../src/queries/settled-payments.ts';
 import { associatedTokenAddress, NETWORKS } from '../../src/solana/addresses.ts';
 import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import type { Chain } from '../../src/solana/chain.ts';
@@ -136,6 +137,7 @@ export async function openWorld({
     chain,
     blockhashes,
     keyCalls: testKeyCalls({ ...storage, clock: systemClock, masterKeys }),
+    settledPayments: settledPayments(storage.readStore),
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
@@ -169,7 +171,11 @@ export async function openWorld({
   const servers: FastifyInstance[] = [];
 
   /** Another node of the same service. */
-  async function serve(over: Purchasing = purchasing, addressLimit?: AddressLimit) {
+  async function serve(
+    over: Purchasing = purchasing,
+    addressLimit?: AddressLimit,
+    more: Partial<PaidRouteDependencies> = {},
+  ) {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     const app = makeServer({ publicUrl, clock: systemClock }, logger);
@@ -180,6 +186,7 @@ export async function openWorld({
       clock: systemClock,
       clientAddresses: createClientAddresses(),
       addressLimit,
+      ...more,
     };
     for (const path of ['/v2/case', '/v2/monitor', '/v1/case']) {
       registerPaidRoute(app, paying, {
