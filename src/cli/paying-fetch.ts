@@ -1,6 +1,5 @@
 /** A `fetch` that pays, in each dialect, by the clients that any agent would use. */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
-import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import {
   Connection,
   Keypair,
@@ -15,7 +14,7 @@ import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/client';
 import { z } from 'zod';
 import { PAYMENT_IDENTIFIER } from '../http/x402/payment-identifier.ts';
-import { MEMO_PROGRAM, NETWORKS, USDC_DECIMALS } from '../solana/addresses.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, NETWORKS, TOKEN_PROGRAM, USDC_DECIMALS } from '../solana/addresses.ts';
 import type { SolanaKey } from '../solana/keys.ts';
 import { baseUnitsOf } from './usd.ts';
 
@@ -113,17 +112,7 @@ function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
 
 async function signTransfer(terms: SelfPaidTerms, { key, rpcUrl }: PayingFetchOptions): Promise<string> {
   const wallet = Keypair.fromSecretKey(key.secretKey());
-  const mint = new PublicKey(terms.asset);
-  const instructions = [
-    createTransferCheckedInstruction(
-      getAssociatedTokenAddressSync(mint, wallet.publicKey),
-      mint,
-      getAssociatedTokenAddressSync(mint, new PublicKey(terms.payTo), true),
-      wallet.publicKey,
-      BigInt(terms.maxAmountRequired),
-      USDC_DECIMALS,
-    ),
-  ];
+  const instructions = [transferInstruction(terms, wallet.publicKey.toBase58())];
   if (terms.extra?.memo) {
     const data = Buffer.from(terms.extra.memo);
     instructions.push(new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM), keys: [], data }));
@@ -134,4 +123,30 @@ async function signTransfer(terms: SelfPaidTerms, { key, rpcUrl }: PayingFetchOp
   const transaction = new VersionedTransaction(message.compileToV0Message());
   transaction.sign([wallet]);
   return Buffer.from(transaction.serialize()).toString('base64');
+}
+
+/** The Token program's number of `TransferChecked`. */
+const TRANSFER_CHECKED = 12;
+
+/** `TransferChecked` of the Token program, from the wallet's associated account to that of the service. */
+function transferInstruction({ asset, payTo, maxAmountRequired }: SelfPaidTerms, wallet: string) {
+  const data = Buffer.alloc(10);
+  data.writeUInt8(TRANSFER_CHECKED);
+  data.writeBigUInt64LE(BigInt(maxAmountRequired), 1);
+  data.writeUInt8(USDC_DECIMALS, 9);
+  const account = (address: string, isWritable: boolean, isSigner = false) => ({
+    pubkey: new PublicKey(address),
+    isSigner,
+    isWritable,
+  });
+  return new TransactionInstruction({
+    programId: new PublicKey(TOKEN_PROGRAM),
+    keys: [
+      account(associatedTokenAddress(wallet, asset), true),
+      account(asset, false),
+      account(associatedTokenAddress(payTo, asset), true),
+      account(wallet, false, true),
+    ],
+    data,
+  });
 }
