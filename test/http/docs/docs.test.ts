@@ -1,6 +1,8 @@
+import { readdirSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../../src/errors.ts';
+import { GUIDES } from '../../../src/http/docs/guides.ts';
 import { html } from '../../../src/http/docs/html.ts';
 import { llmsText } from '../../../src/http/docs/llms.ts';
 import { PAGES } from '../../../src/http/docs/pages.ts';
@@ -77,6 +79,18 @@ describe('the documentation', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([308, path]);
     }
     expect((await fetch(`${base}/docs/no-such-page`)).status).toBe(404);
+  });
+
+  it('serves the guides only, and no page for maintainers, operators or auditors', async () => {
+    const guides: readonly string[] = GUIDES.map((name) => `${name}.md`);
+    const written = readdirSync(new URL('../../../docs/', import.meta.url), { recursive: true, encoding: 'utf8' });
+    const others = written.filter((name) => name.endsWith('.md') && !guides.includes(name));
+    expect(others).toContain('design/payments.md');
+    for (const name of others) {
+      for (const path of [`/docs/${name}`, `/docs/${name.replace(/\.md$/, '')}`, `/docs/${encodeURIComponent(name)}`]) {
+        expect([path, (await page(path)).answer.status]).toEqual([path, 404]);
+      }
+    }
   });
 
   it('leads nowhere in vain: every link of its own has its page and its anchor', async () => {

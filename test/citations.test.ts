@@ -1,0 +1,102 @@
+/** Whoever follows a citation of the design, or a path that it names, must find something there. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const design = readdirSync(join(root, 'docs/design')).map((name) => `docs/design/${name}`);
+
+/** The ids of a page's headings, as GitHub makes them; `<a id="4.4">` in a heading adds one. */
+function headingsOf(markdown: string): ReadonlySet<string> {
+  const ids = new Set<string>();
+  const prose = markdown.replace(/^```.*?^```$/gms, '');
+  for (const [, heading = ''] of prose.matchAll(/^#{1,6} (.+)$/gm)) {
+    const own = /<a id="([^"]+)"><\/a>/.exec(heading)?.[1];
+    if (own) ids.add(own);
+    const plain = heading.replace(/<[^>]+>|\[([^\]]*)\]\([^)]*\)/g, '$1');
+    ids.add(
+      plain
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replace(/\s/g, '-'),
+    );
+  }
+  return ids;
+}
+
+const pages = new Map(design.map((path) => [path, headingsOf(read(path))]));
+
+function isBroken(page: string, heading: string | undefined): boolean {
+  const headings = pages.get(page);
+  return headings === undefined || (heading !== undefined && !headings.has(heading));
+}
+
+const CODE = /\.(?:ts|mts|mjs|js|py|sh|ya?ml|json)$/;
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+const code = files.filter((path) => /^(?:src|test|bench|scripts|bin|examples)\//.test(path) && CODE.test(path));
+
+/** In lower case, as all pages are. */
+const CITATION = /\bdocs\/design\/([a-z-]+\.md)(?:#([\w.-]*\w))?/g;
+
+describe('a citation of the design', () => {
+  it('names a page and a heading that exist', () => {
+    const broken = [...code, 'README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].flatMap((path) =>
+      [...read(path).matchAll(CITATION)].flatMap(([citation, page, heading]) =>
+        isBroken(`docs/design/${page}`, heading) ? [`${path}: ${citation}`] : [],
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('leads from one page of the design to a heading that exists', () => {
+    const broken = design.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:)([\w-]+\.md)?(?:#([^)]+))?\)/g)].flatMap(([link, page, heading]) =>
+        isBroken(page ? `docs/design/${page}` : path, heading) ? [`${path}: ${link}`] : [],
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it.each([
+    ['# One', 'one'],
+    ['## GET /v2/results/{request_id}', 'get-v2resultsrequest_id'],
+    ['### <a id="4.4"></a>4.4 GET /v2/status', '4.4'],
+    ['## [Linked](x.md) `code`', 'linked-code'],
+  ])('finds the heading %j as %s', (heading, id) => {
+    expect(headingsOf(`${heading}\n`).has(id)).toBe(true);
+  });
+
+  it('takes no comment in a sample for a heading', () => {
+    expect(headingsOf('```sh\n# not a heading\n```\n').size).toBe(0);
+  });
+});
+
+describe('a path in the documentation for maintainers', () => {
+  it('exists', () => {
+    const documents = [...design, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md', 'docs/operating.md'];
+    const known = new Set(files);
+    const exists = (path: string): boolean =>
+      known.has(path) || files.some((file) => file.startsWith(`${path.replace(/\/$/, '')}/`));
+    const broken = documents
+      .filter((path) => known.has(path))
+      .flatMap((path) =>
+        [...read(path).matchAll(/`((?:src|test|bench|scripts|docs|examples|registry|fixtures)\/[\w./-]*)`/g)].flatMap(
+          ([, named = '']) => (exists(named) || PLANNED.has(named) ? [] : [`${path}: ${named}`]),
+        ),
+      );
+    expect(broken).toEqual([]);
+  });
+});
+
+/** Folders that a change under way makes. */
+const PLANNED: ReadonlySet<string> = new Set(
+  existsSync(join(root, 'src/runtime')) ? [] : ['src/service', 'src/sources', 'src/runtime'],
+);
