@@ -193,6 +193,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       trustedProxies: config.trustedProxies,
       onUntrusted: untrustedProxyTeller(logger),
     }),
+    metrics,
     sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },

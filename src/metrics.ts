@@ -7,6 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { PurchaseOutcome, PurchaseRequest, Purchasing } from './commands/purchase-contract.ts';
 import type { SponsorStanding } from './commands/sponsor-budget.ts';
 import { isPaying } from './http/request-log.ts';
+import type { CloseReason } from './http/unread-answers.ts';
 import { type DeliveryStanding, MOST_COUNTED } from './queries/delivery-standing.ts';
 import { sampledLines } from './sampled-lines.ts';
 import { usdcText } from './solana/usdc-text.ts';
@@ -18,6 +19,10 @@ export interface Metrics {
   purchaseEnded(dialect: string, outcome: string): void;
   /** Stored content was met that is damaged, for the first time. */
   payloadDamaged(): void;
+  /** A connection was closed for answers that its client did not read. */
+  unreadClosed(reason: CloseReason): void;
+  /** Says from where the bytes of unread answers are read. */
+  watchUnread(pendingBytes: () => number): void;
   /** Says from where the standing of deliveries is read; while that fails, its figures are not a number. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
   /** Says from where the room on the disk is read; without it there is no such metric. */
@@ -61,6 +66,12 @@ export function createMetrics(): Metrics {
     help: 'Blobs of stored content that were met damaged',
     registers,
   });
+  const unreadClosed = new Counter({
+    name: 'docket_unread_answers_closed_total',
+    help: 'Connections closed for answers that were not read: slow, or a bound (address, total, pipelined) was met',
+    labelNames: ['reason'],
+    registers,
+  });
   const waiting = new Gauge({
     name: 'docket_callback_deliveries',
     help: `Deliveries with an attempt to come, counted up to ${MOST_COUNTED}: pending before their first, retrying after it`,
@@ -81,6 +92,17 @@ export function createMetrics(): Metrics {
     },
     purchaseEnded: (dialect, outcome) => purchases.inc({ dialect, outcome }),
     payloadDamaged: () => damaged.inc(),
+    unreadClosed: (reason) => unreadClosed.inc({ reason }),
+    watchUnread(pendingBytes) {
+      new Gauge({
+        name: 'docket_unread_answer_bytes',
+        help: 'Bytes of answers that were written and that clients have not accepted',
+        registers,
+        collect() {
+          this.set(pendingBytes());
+        },
+      });
+    },
     watchDeliveries(read) {
       standing = read;
     },

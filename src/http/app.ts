@@ -31,6 +31,7 @@ import { createSandbox } from './sandbox/sandbox.ts';
 import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import type { AnsweringService } from './send-problem.ts';
 import { makeServer } from './server.ts';
+import { createUnreadAnswers, type UnreadAnswersOptions, type UnreadLimits } from './unread-answers.ts';
 import { v1CaseRoute, v1MonitorRoute } from './v1/routes.ts';
 import { v1StatusEndpoint } from './v1/status.ts';
 import { batchRoute, registerBatch } from './v2/batch.ts';
@@ -60,6 +61,9 @@ export interface AppDependencies {
   readonly addressLimit?: AddressLimit | undefined;
   /** Left out, no proxy is trusted. */
   readonly clientAddresses?: ClientAddresses;
+  /** Bounds of answers that clients do not read, and where they are counted. */
+  readonly unreadLimits?: UnreadLimits;
+  readonly metrics?: UnreadAnswersOptions['metrics'];
   /** Left out, callbacks of the sandbox are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach a local chain; null on a public network. */
@@ -103,6 +107,12 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
   const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, clientAddresses, newestBlockhash, routes });
   const app = makeServer(service, logger, {
+    unread: createUnreadAnswers({
+      limits: dependencies.unreadLimits,
+      clientAddresses,
+      logger,
+      metrics: dependencies.metrics,
+    }),
     answerEarly: (request, response) =>
       status.answerEarly(request, response) ||
       answerSandbox(request, response) ||

@@ -2,7 +2,15 @@
 import type { FastifyInstance } from 'fastify';
 import { nearestName } from './nearest-name.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    routeTable: RouteTable;
+  }
+}
+
 export interface RouteTable {
+  /** Every address, as a pattern, with the methods that it answers. */
+  all(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Methods that an address takes, `OPTIONS` last; empty where nothing stands. */
   methodsAt(path: string): readonly string[];
   /** The address that was probably meant, else where all are listed, if they are. */
@@ -22,6 +30,7 @@ export function collectRoutes(app: FastifyInstance): RouteTable {
   });
 
   return {
+    all: () => methodsByPath,
     methodsAt(path) {
       const methods = methodsByPath.get(path) ?? methodsOfPattern(path);
       return methods ? [...methods, 'OPTIONS'] : [];

@@ -29,6 +29,7 @@ import { type Connections, trackConnections } from './connections.ts';
 import { continueOnRead } from './expect-continue.ts';
 import { countHosts } from './host-header.ts';
 import { codeOf, type RequestLog, requestLog } from './request-log.ts';
+import { notedResponses, requestsInTurn } from './requests-in-turn.ts';
 import { collectRoutes, pathOf, plainPath, type RouteTable } from './route-table.ts';
 import {
   type AnsweringService,
@@ -37,6 +38,7 @@ import {
   sendInternalError,
   sendProblem,
 } from './send-problem.ts';
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { v1Retired } from './v1/sunset.ts';
 
 /** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
@@ -67,13 +69,15 @@ export interface ServerOptions {
   readonly audience?: Audience;
   /** Is asked before anything else, for an answer whose bytes lie ready. */
   readonly answerEarly?: EarlyAnswer;
+  /** What bounds the answers that clients do not read. */
+  readonly unread?: UnreadAnswers;
 }
 
 /** Makes the instance; routes are added to it afterwards. */
 export function makeServer(
   service: AnsweringService,
   logger: Logger,
-  { audience = 'everybody', answerEarly = () => false }: ServerOptions = {},
+  { audience = 'everybody', answerEarly = () => false, unread = createUnreadAnswers() }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
   // Orchestrators ask the admin port all the time, and their own records say so.
@@ -99,11 +103,17 @@ export function makeServer(
     // Each route says by itself whether and how it answers HEAD: on a paid address it never pays.
     exposeHeadRoutes: false,
     serverFactory: (handle) => {
-      const server = createServer(SERVER_OPTIONS, (request, response) => {
-        connections.answering(request.socket, response);
+      const answer = requestsInTurn((request, response) => {
         if (!answersEarly(request, response)) handle(request, response);
         else if (log) logEarly(log, request, response);
-      });
+      }, unread);
+      const server = createServer(
+        { ...SERVER_OPTIONS, ServerResponse: notedResponses(unread) },
+        (request, response) => {
+          connections.answering(request.socket, response);
+          answer(request, response);
+        },
+      );
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
       // Node drops silently what is beyond its own limit, say the header that asks for the sandbox; bytes are limited.
@@ -125,6 +135,7 @@ export function makeServer(
   decorateRequests(app, service);
   const draining = drainOnClose(app, connections);
   const routes = collectRoutes(app);
+  app.decorate('routeTable', routes);
 
   app.addHook('onSend', (_request, reply, _body, done) => {
     setCommonHeaders(reply, audience);

@@ -1,0 +1,58 @@
+/**
+ * Requests that a client sends ahead on one connection (HTTP/1.1 pipelining) are handled one after the other: the next one
+ * begins once the system has accepted the answer to the one before. Else a few kilobytes of requests would have any number
+ * of large answers made at once.
+ */
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { UnreadAnswers } from './unread-answers.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Requests that may wait on one connection; clients that pipeline at all send a few. */
+export const MOST_WAITING = 256;
+
+export function requestsInTurn(handle: Handler, unread: Pick<UnreadAnswers, 'close'>): Handler {
+  /** The newest answer on each connection, and how many requests wait for it and the ones before. */
+  const lines = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket);
+    if (line === undefined) lines.set(socket, { last: response, waiting: 0 });
+    if (line === undefined || (line.waiting === 0 && line.last.writableFinished)) {
+      if (line) line.last = response;
+      handle(request, response);
+      return;
+    }
+    if (++line.waiting > MOST_WAITING) {
+      if (!socket.destroyed) unread.close(socket, 'pipelined');
+      return;
+    }
+    line.last.once('close', () => {
+      line.waiting--;
+      if (!socket.destroyed) handle(request, response);
+    });
+    line.last = response;
+  };
+}
+
+/** Answers that say so when the system does not accept them at once. */
+export function notedResponses(unread: Pick<UnreadAnswers, 'note'>): typeof ServerResponse<IncomingMessage> {
+  return class NotedResponse extends ServerResponse<IncomingMessage> {
+    override write(...sent: readonly unknown[]): boolean {
+      const accepted = super.write(...(sent as Parameters<ServerResponse['write']>));
+      if (!accepted) noteIfPending(this);
+      return accepted;
+    }
+
+    override end(...sent: readonly unknown[]): this {
+      super.end(...(sent as Parameters<ServerResponse['end']>));
+      noteIfPending(this);
+      return this;
+    }
+  };
+
+  function noteIfPending({ socket, req }: ServerResponse): void {
+    if (socket !== null && socket.writableLength > 0) unread.note(socket, req);
+  }
+}
