@@ -194,7 +194,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       onUntrusted: untrustedProxyTeller(logger),
     }),
     metrics,
-    sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger, userAgent }),
+    sandboxCallbacks: createSandboxCallbacks({ outbound, counters: storage.readStore, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });

@@ -64,7 +64,12 @@ export function createAddressLimit(perMinute: number, clock: Clock): AddressLimi
 }
 
 /** Whom an address stands for: of IPv6 a client holds at least a whole /64. */
-export function clientOf(address: string): string {
+export const clientOf = (address: string): string => prefixOf(address, 4);
+
+/** Whose network an address is in: of IPv6 a site holds a /48. */
+export const siteOf = (address: string): string => prefixOf(address, 3);
+
+function prefixOf(address: string, groupCount: number): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;
   if (!isIPv6(address)) return address;
@@ -73,7 +78,7 @@ export function clientOf(address: string): string {
   const right = (tail ?? '').split(':').filter(Boolean);
   const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
   return groups
-    .slice(0, 4)
+    .slice(0, groupCount)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
 }

@@ -27,6 +27,12 @@ export interface SandboxAnswer {
   untagged?(requestId: string): Buffer | null;
 }
 
+/** A callback of the sandbox. */
+export interface SandboxCallback extends RequestedCallback {
+  /** What is pushed: the answer with `context=basic`, whatever was asked for, since nobody pays for it. */
+  payload(call: SandboxCallContext): Promise<string>;
+}
+
 /** One paid endpoint. Payment, limits, settlement and errors are the same for all and live in `paid-route.ts`. */
 export interface PaidRoute<Parameters> {
   readonly method: 'GET' | 'POST';
@@ -43,7 +49,7 @@ export interface PaidRoute<Parameters> {
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
   /** What a call in the sandbox wants pushed beside its answer; left out where an endpoint has no callbacks. */
-  sandboxCallbacks?(parameters: Parameters): readonly RequestedCallback[];
+  sandboxCallbacks?(parameters: Parameters): readonly SandboxCallback[];
   /**
    * What a caller should know before it pays, as members of the 402's details and of payment instructions: whether the
    * case is known. Never fails, and never waits long. Left out where there is nothing to tell.

@@ -64,10 +64,11 @@ export function registerPaidRoute<Parameters>(
         const rehearsal = route.sandbox(parameters);
         if (rehearsal !== null) {
           const answer = await rehearsal;
-          const body = answer({ requestId: request.requestId, tag: readTag(request) });
+          const call = { requestId: request.requestId, tag: readTag(request) };
+          const body = answer(call);
           const asked = isHead(request) ? [] : (route.sandboxCallbacks?.(parameters) ?? []);
           if (asked.length > 0)
-            reply.headers(dependencies.sandboxCallbacks?.push(asked, body, clientAddresses.of(request.raw)) ?? {});
+            reply.headers(dependencies.sandboxCallbacks?.push(asked, call, clientAddresses.of(request.raw)) ?? {});
           return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
         }
       }

@@ -111,6 +111,13 @@ class GuardedOutbound implements Outbound {
     attempt.signal.throwIfAborted();
     const kept = this.#idle.take(target.origin);
     if (kept) {
+      const address = kept.wire.remoteAddress ?? '';
+      try {
+        await admitted(request, address);
+      } catch (error) {
+        this.#idle.give(target.origin, kept);
+        throw error;
+      }
       try {
         return await this.#exchange(attempt, target, request, kept);
       } catch (error) {
@@ -118,7 +125,7 @@ class GuardedOutbound implements Outbound {
         if (!(error instanceof NothingSent)) throw error;
       }
     }
-    return this.#exchange(attempt, target, request, await this.#open(attempt, target));
+    return this.#exchange(attempt, target, request, await this.#open(attempt, target, request));
   }
 
   async #exchange(
@@ -144,13 +151,15 @@ class GuardedOutbound implements Outbound {
     }
   }
 
-  async #open(attempt: Attempt, target: Target): Promise<Connection> {
+  async #open(attempt: Attempt, target: Target, request: PostRequest): Promise<Connection> {
     attempt.phase = 'resolve';
     const { host, port, literal, secure } = target;
     const { signal } = attempt;
     const lookup = { isPublic: this.#isPublic, dnsServers: this.#options.dnsServers ?? null, signal };
     // A literal address has been judged with the URL.
-    const checked = literal ? [host] : await resolvePublic(host, lookup);
+    const resolved = literal ? [host] : await resolvePublic(host, lookup);
+    const checked = request.admit ? resolved.slice(0, 1) : resolved;
+    await admitted(request, checked[0] ?? '');
     signal.throwIfAborted();
     attempt.phase = 'connect';
     const plain = await dial(checked, port, signal);
@@ -167,6 +176,12 @@ class GuardedOutbound implements Outbound {
     const ownHosts = this.#ownHosts;
     return { ownHosts, ownPorts, trustedPairs: this.#trustedPairs, isPublic: this.#isPublic };
   }
+}
+
+/** @throws AttemptFailure: interrupted, where the request is not to go to the address */
+async function admitted({ admit }: PostRequest, address: string): Promise<void> {
+  if (admit === undefined || (await admit(address))) return;
+  throw new AttemptFailure('interrupted', 'the address is not to be called now');
 }
 
 function answered({ status, retryAfter, excerpt, truncated }: ExchangeResponse, { durationMs }: Attempt): PostOutcome {

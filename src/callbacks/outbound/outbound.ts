@@ -6,6 +6,11 @@ export interface PostRequest {
   /** Sent as they are, beside `Host`, `Content-Length` and `Connection`, which are the connection's own. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /**
+   * Asked for the address before it is connected to, or before a connection to it is used again. Where it says no, nothing
+   * is sent and the outcome is `interrupted`. With it one address of the host is tried, the first, and no other.
+   */
+  readonly admit?: (address: string) => Promise<boolean>;
   /** Ends the attempt; its outcome is then `interrupted`. */
   readonly signal?: AbortSignal;
 }

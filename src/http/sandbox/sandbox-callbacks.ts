@@ -9,36 +9,49 @@ import type { Outbound } from '../../callbacks/outbound/outbound.ts';
 import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../callbacks/sandbox-key.ts';
 import { signatureHeaders } from '../../callbacks/signature.ts';
 import { ATTEMPT_DEADLINE_SECONDS } from '../../commands/delivery-schedule.ts';
-import type { RequestedCallback } from '../../commands/payment-query.ts';
 import { type Clock, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
-import { createAddressLimit } from '../address-limit.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { createAddressLimit, siteOf } from '../address-limit.ts';
 import { DELIVERY_HEADER } from '../delivery-header.ts';
+import type { SandboxCallback, SandboxCallContext } from '../paid-call.ts';
 
-/** Most in a minute from one client address, and to one host. */
+/** Most in a minute from one client address, to one host, and to one address: IPv4, or IPv6 by /48. */
 export const SANDBOX_CALLBACKS_PER_MINUTE = 10;
+/** Most in a minute in all, over all nodes. */
+export const SANDBOX_CALLBACKS_IN_ALL = 300;
 /** Most under way: what is asked for beyond is not sent. */
 const MOST_AT_ONCE = 32;
 
+const MINUTE = 60 * MICROS_PER_SECOND;
+
 export interface SandboxCallbacks {
   /**
-   * Sends what the limits allow, and returns at once.
-   * @param body the whole answer, as it is sent
+   * Sends what the limits allow, and returns at once. Whether the address behind the URL has had its share is known only
+   * later: then the attempt is not made.
+   * @param call that is answered
    * @param address of the client; null where only a proxy's is known
    * @returns the headers that tell of what is sent; none where nothing is
    */
-  push(asked: readonly RequestedCallback[], body: string, address: string | null): Readonly<Record<string, string>>;
+  push(
+    asked: readonly SandboxCallback[],
+    call: SandboxCallContext,
+    address: string | null,
+  ): Readonly<Record<string, string>>;
 }
 
 export interface SandboxCallbackOptions {
   readonly outbound: Pick<Outbound, 'post'>;
+  /** Where calls are counted by address and in all, for all nodes together. */
+  readonly counters: Pick<ReadStore, 'increment'>;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'debug'>;
   readonly userAgent: string;
 }
 
-/** Makes them; each process counts for itself. */
+/** Makes them. Clients and hosts are counted by each process, in memory. */
 export function createSandboxCallbacks({
   outbound,
+  counters,
   clock,
   logger,
   userAgent,
@@ -47,14 +60,18 @@ export function createSandboxCallbacks({
   const toHost = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, clock);
   let underway = 0;
 
-  const mayBeSent = ({ url }: RequestedCallback, address: string | null): boolean => {
+  const mayBeSent = ({ url }: SandboxCallback, address: string | null): boolean => {
     if (underway >= MOST_AT_ONCE || !URL.canParse(url)) return false;
     return ofAddress.count(address) === null && toHost.count(hostOf(url)) === null;
   };
 
-  const send = async (url: string, deliveryId: string, payload: Buffer): Promise<void> => {
+  const fits = async (of: string, most: number): Promise<boolean> =>
+    (await counters.increment(`sandbox-callbacks ${of}`, 1, most, clock.now(), MINUTE)).allowed;
+
+  const send = async (url: string, deliveryId: string, payload: Promise<string>): Promise<void> => {
     const now = clock.now();
-    const body = envelopeOf(payload, { deliveryId, createdAt: toInstant(now) });
+    const body = envelopeOf(Buffer.from(await payload), { deliveryId, createdAt: toInstant(now) });
+    if (!(await fits('in all', SANDBOX_CALLBACKS_IN_ALL))) return;
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': userAgent,
@@ -66,25 +83,27 @@ export function createSandboxCallbacks({
         keys: [{ keyId: SANDBOX_KEY_ID, secret: SANDBOX_SECRET }],
       }),
     };
-    const { responseCode, failureClass, durationMs } = await outbound.post({ url, headers, body });
+    const admit = (address: string) => fits(`to ${siteOf(address)}`, SANDBOX_CALLBACKS_PER_MINUTE);
+    const { responseCode, failureClass, durationMs } = await outbound.post({ url, headers, body, admit });
     logger.debug({ deliveryId, responseCode, failureClass, durationMs }, 'a callback of the sandbox was attempted');
   };
 
   return {
-    push(asked, body, address) {
-      const sent = asked.flatMap(({ url, result }) => {
-        if (!mayBeSent({ url, result }, address)) return [];
-        const payload = payloadOf(body, result);
-        if (payload === null) return [];
+    push(asked, call, address) {
+      const sent = asked.flatMap((callback) => {
+        if (!mayBeSent(callback, address)) return [];
         const id = randomUUID();
         underway++;
-        // After the answer has left: signing and connecting are nobody's wait.
+        // After the answer has left: composing, signing and connecting are nobody's wait.
         setImmediate(() => {
-          send(url, id, payload).finally(() => {
-            underway--;
-          });
+          send(callback.url, id, callback.payload(call))
+            // Storage that fails: what cannot be counted is not sent.
+            .catch((error: unknown) => logger.debug({ deliveryId: id, err: error }, 'a callback of the sandbox failed'))
+            .finally(() => {
+              underway--;
+            });
         });
-        return [`${result === null ? 'id' : `id-${result}`}="${id}"`];
+        return [`${callback.result === null ? 'id' : `id-${callback.result}`}="${id}"`];
       });
       if (sent.length === 0) return {};
       const by = (attempts: number) => toInstant(clock.now() + attempts * ATTEMPT_DEADLINE_SECONDS * MICROS_PER_SECOND);
@@ -97,11 +116,3 @@ export function createSandboxCallbacks({
 
 /** A name is the same with and without the dot of the root. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '');
-
-/** The whole answer, or the one result of a batch that the callback was asked for with. */
-function payloadOf(body: string, result: number | null): Buffer | null {
-  if (result === null) return Buffer.from(body);
-  const { results } = JSON.parse(body) as { readonly results?: readonly { readonly response?: object }[] };
-  const response = results?.[result]?.response;
-  return response ? Buffer.from(JSON.stringify(response)) : null;
-}

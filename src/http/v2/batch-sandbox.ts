@@ -25,7 +25,7 @@ export async function sandboxBatch(
   let largeShown = false;
   const answers = await Promise.all(
     queries.map((query) => {
-      const parameters = withIds(query);
+      const parameters = rehearsedQuery(query);
       const isLarge = fixtureFor(parameters.court, parameters.caseNumber) === 'large' && query.context === 'full';
       // The docket of 2 MiB once: an answer that costs nothing is not to be fifty times as large.
       const answer = sandbox.answerCase(parameters, isLarge && largeShown ? 'civil' : undefined);
@@ -42,7 +42,7 @@ export async function sandboxBatch(
 }
 
 /** The query on a case that could be: its own where there is one, else one of the same court, or of another. */
-function withIds(query: BatchQuery): CaseQueryParameters {
+export function rehearsedQuery(query: BatchQuery): CaseQueryParameters {
   if (!isProblem(query.named)) return { ...query, ...query.named };
   const court = findCourt(query.courtCode);
   const caseNumber = court && (parseCaseNumber(court, query.caseId) ?? parseCaseNumber(court, court.example ?? ''));

@@ -17,7 +17,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { MAX_BODY_BYTES } from '../server.ts';
 import { caseMeta } from './answer-meta.ts';
 import { type BatchOutcome, batchBody, batchPrice } from './batch-body.ts';
-import { sandboxBatch } from './batch-sandbox.ts';
+import { rehearsedQuery, sandboxBatch } from './batch-sandbox.ts';
 import { canonicalQuery, caseQueryOf } from './case.ts';
 
 export interface BatchRouteDependencies extends LookupPorts {
@@ -60,7 +60,18 @@ export function batchRoute({
     },
     sandboxCallbacks: ({ queries, sandbox: rehearses }) =>
       rehearses
-        ? queries.flatMap(({ callbackUrl }, result) => (callbackUrl === null ? [] : [{ url: callbackUrl, result }]))
+        ? queries.flatMap((query, result) =>
+            query.callbackUrl === null
+              ? []
+              : [
+                  {
+                    url: query.callbackUrl,
+                    result,
+                    payload: async (call) =>
+                      (await sandbox.answerCase({ ...rehearsedQuery(query), context: 'basic' }))(call),
+                  },
+                ],
+          )
         : [],
     async beforePayment({ queries }) {
       // Free, and up to 50 looks for each call: beyond so many at once the answer is that it is not known yet.

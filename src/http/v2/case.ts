@@ -34,7 +34,13 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
         ({ lastChecked }) => lastChecked?.at ?? null,
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
-    sandboxCallbacks: (request) => (request.sandbox ? callbacksOf(request) : []),
+    sandboxCallbacks: (request) =>
+      request.sandbox
+        ? callbacksOf(request).map((callback) => ({
+            ...callback,
+            payload: async (call) => (await sandbox.answerCase({ ...request, context: 'basic' }))(call),
+          }))
+        : [],
     beforePayment: async ({ court, caseId }) => ({ ...(await standingOf({ readStore, reach, clock }, court, caseId)) }),
     price: () => PRICE_BASE_UNITS,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),

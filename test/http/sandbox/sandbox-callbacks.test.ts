@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Outbound, PostOutcome, PostRequest } from '../../../src/callbacks/outbound/outbound.ts';
 import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../../src/callbacks/sandbox-key.ts';
 import { verifySignature } from '../../../src/callbacks/signature.ts';
@@ -8,7 +12,9 @@ import { createSandboxCallbacks, SANDBOX_CALLBACKS_PER_MINUTE } from '../../../s
 import { type Clock, MICROS_PER_SECOND, toMicros } from '../../../src/instant.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { SolanaKey } from '../../../src/solana/keys.ts';
+import type { ReadStore } from '../../../src/storage/read-store.ts';
 import { noKeyCalls } from '../../support/key-calls.ts';
+import { openTestStorage } from '../../support/storage.ts';
 import { listen, PUBLIC_URL, silent } from '../serving.ts';
 
 const HOOK = 'https://receiver.example/hook?token=t';
@@ -37,8 +43,21 @@ const outbound: Pick<Outbound, 'post'> = {
 let app: FastifyInstance;
 let base: string;
 
+let directory: string;
+let storage: Awaited<ReturnType<typeof openTestStorage>>;
+const counters: Pick<ReadStore, 'increment'> = { increment: (...sent) => storage.readStore.increment(...sent) };
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandbox-callbacks-'));
+  storage = await openTestStorage(directory);
+});
+afterAll(async () => {
+  await storage.close();
+  await rm(directory, { recursive: true });
+});
+
 beforeEach(async () => {
   posts = [];
+  await storage.readStore.increment('sandbox-callbacks in all', -1_000, 1_000, clock.now(), 60 * MICROS_PER_SECOND);
   answer = async () => acknowledged;
   const keys = [SolanaKey.generate().address, SolanaKey.generate().address] as const;
   const never = () => Promise.reject(new Error('the sandbox needs none of it'));
@@ -54,7 +73,13 @@ beforeEach(async () => {
     storage: {} as never,
     runner: { waitFor: never },
     localRpcUrl: null,
-    sandboxCallbacks: createSandboxCallbacks({ outbound, clock, logger: silent, userAgent: 'DocketMonitor/test' }),
+    sandboxCallbacks: createSandboxCallbacks({
+      outbound,
+      counters,
+      clock,
+      logger: silent,
+      userAgent: 'DocketMonitor/test',
+    }),
   });
   base = `http://127.0.0.1:${await listen(app)}`;
 });
@@ -68,7 +93,7 @@ const rehearse = async (url: string | null, path = CASE) => {
 const sent = (count: number) => vi.waitFor(() => expect(posts).toHaveLength(count), { timeout: 2_000, interval: 5 });
 
 describe('a callback of the sandbox', () => {
-  it('is pushed once, signed with the published key, with the very body of the answer', async () => {
+  it('is pushed once, signed with the published key, with the body of the answer', async () => {
     const { status, text, delivery } = await rehearse(HOOK);
     expect(status).toBe(200);
     await sent(1);
@@ -133,15 +158,22 @@ describe('a callback of the sandbox', () => {
     await sent(SANDBOX_CALLBACKS_PER_MINUTE);
     now += 61 * MICROS_PER_SECOND;
     expect((await rehearse('https://another.example/x')).delivery).not.toBeNull();
+    await sent(SANDBOX_CALLBACKS_PER_MINUTE + 1);
   });
 
   it('goes to one host ten times a minute, whoever asks', async () => {
-    const pushing = createSandboxCallbacks({ outbound, clock, logger: silent, userAgent: 'x' });
+    const pushing = createSandboxCallbacks({ outbound, counters, clock, logger: silent, userAgent: 'x' });
+    const payload = async () => '{}';
+    const call = { requestId: randomUUID(), tag: null };
     const push = (i: number) =>
-      pushing.push([{ url: `https://one.example${i % 2 ? '.' : ''}/${i}`, result: null }], '{}', `198.51.100.${i}`);
+      pushing.push(
+        [{ url: `https://one.example${i % 2 ? '.' : ''}/${i}`, result: null, payload }],
+        call,
+        `198.51.100.${i}`,
+      );
     const headers = Array.from({ length: SANDBOX_CALLBACKS_PER_MINUTE + 2 }, (_, i) => Object.keys(push(i)).length);
     expect(headers.filter(Boolean)).toHaveLength(SANDBOX_CALLBACKS_PER_MINUTE);
-    expect(pushing.push([{ url: 'no url', result: null }], '{}', '198.51.100.200')).toEqual({});
+    expect(pushing.push([{ url: 'no url', result: null, payload }], call, '198.51.100.200')).toEqual({});
     await sent(SANDBOX_CALLBACKS_PER_MINUTE);
   });
 
