@@ -8,6 +8,7 @@ import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts'
 import { readRange } from './callbacks/outbound/public-address.ts';
 import { readTrustedPair } from './callbacks/outbound/target.ts';
 import type { SponsorLimits } from './commands/sponsor-budget.ts';
+import { UNKNOWN_BLOCKHASHES_PER_SECOND } from './commands/unknown-blockhashes.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
 import { isAddress } from './solana/addresses.ts';
@@ -162,6 +163,8 @@ const Environment = z.object({
       )
       .optional(),
   ),
+  SOLANA_RPC_CALLS_PER_SECOND: whole(0, 0, 1_000_000),
+  UNKNOWN_BLOCKHASHES_PER_SECOND: whole(UNKNOWN_BLOCKHASHES_PER_SECOND, 1, 1_000_000),
   SOLANA_LOCAL_PORT: port(8899),
   SOLANA_LOCAL_SLOT_MS: whole(400, 10, 10_000),
   PAY_TO: optional(address.optional()),
@@ -233,6 +236,10 @@ export interface Config {
     readonly network: SolanaNetwork;
     /** Endpoints to use; empty where the service starts its own local chain. */
     readonly rpcUrls: readonly string[];
+    /** Calls to one endpoint in a second; null: any number. */
+    readonly callsPerSecond: number | null;
+    /** Questions about blockhashes that were not offered here, in a second, of all nodes. */
+    readonly unknownBlockhashesPerSecond: number;
     readonly localPort: number;
     readonly localSlotMs: number;
     /** The address that owns the receiving token account; null: a key in the data folder. */
@@ -292,6 +299,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     solana: {
       network,
       rpcUrls,
+      callsPerSecond: values.SOLANA_RPC_CALLS_PER_SECOND === 0 ? null : Math.max(2, values.SOLANA_RPC_CALLS_PER_SECOND),
+      unknownBlockhashesPerSecond: values.UNKNOWN_BLOCKHASHES_PER_SECOND,
       localPort: values.SOLANA_LOCAL_PORT,
       localSlotMs: values.SOLANA_LOCAL_SLOT_MS,
       payTo: values.PAY_TO ?? null,

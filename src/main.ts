@@ -142,6 +142,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     paymentChain,
     keyCalls,
     sponsoring,
+    unknownBlockhashesPerSecond: config.solana.unknownBlockhashesPerSecond,
     clock,
     logger,
     draining: draining.signal,

@@ -90,7 +90,7 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
     undo.add('local chain', () => localChain.close());
     urls = [localChain.url];
   }
-  const chain = createRpcChain({ urls, logger });
+  const chain = createRpcChain({ urls, logger, callsPerSecond: config.solana.callsPerSecond });
   undo.add('chain', () => chain.close());
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null, localFailure: () => failure };
 }

@@ -7,6 +7,7 @@ import type { SponsorBudget } from './commands/sponsor-budget.ts';
 import type { Problem } from './errors.ts';
 import type { Clock } from './instant.ts';
 import type { PaymentChain } from './payment-chain.ts';
+import { createPayloadHousekeeping } from './processes/payload-housekeeping.ts';
 import { createPaymentRecovery } from './processes/payment-recovery.ts';
 import { settledPayments } from './queries/settled-payments.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
@@ -17,6 +18,7 @@ export interface PaymentRoleOptions {
   readonly paymentChain: PaymentChain;
   readonly keyCalls: PurchasePorts['keyCalls'];
   readonly sponsoring: SponsorBudget;
+  readonly unknownBlockhashesPerSecond: number;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when purchases under way must come to an answer, whatever they wait for. */
@@ -37,6 +39,7 @@ export function startPaymentRole({
   paymentChain,
   keyCalls,
   sponsoring,
+  unknownBlockhashesPerSecond,
   clock,
   logger,
   draining,
@@ -52,19 +55,21 @@ export function startPaymentRole({
     settledPayments: settledPayments(readStore),
     newDeliveryId: randomUUID,
     blockhashes,
+    unknownBlockhashesPerSecond,
     feePayer: { sign: (message) => feePayer.signAside(message) },
     payee: { network: network.caip2, mint: network.usdcMint, payTo: receiver.payTo, destination },
     draining,
     closed,
   });
   const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
+  const housekeeping = createPayloadHousekeeping({ log, payloads, readStore, clock, logger, owner: leaseOwner() });
   const stopping = new AbortController();
-  const recovering = recovery.run(stopping.signal);
+  const working = Promise.all([recovery.run(stopping.signal), housekeeping.run(stopping.signal)]);
   return {
     purchasing,
     async stop() {
       stopping.abort();
-      await recovering;
+      await working;
     },
   };
 }

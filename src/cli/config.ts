@@ -47,6 +47,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   masterKey: 'MASTER_KEY',
   'solana.network': 'SOLANA_NETWORK',
   'solana.rpcUrls': 'SOLANA_RPC_URL',
+  'solana.callsPerSecond': 'SOLANA_RPC_CALLS_PER_SECOND',
+  'solana.unknownBlockhashesPerSecond': 'UNKNOWN_BLOCKHASHES_PER_SECOND',
   'solana.localPort': 'SOLANA_LOCAL_PORT',
   'solana.localSlotMs': 'SOLANA_LOCAL_SLOT_MS',
   'solana.payTo': 'PAY_TO',
@@ -141,6 +143,11 @@ Variables:
   LOG_LEVEL             fatal, error, warn, info, debug, silent (info)
   SOLANA_NETWORK        local, devnet, mainnet (local)
   SOLANA_RPC_URL        endpoints, comma-separated; needed but on the local chain
+  SOLANA_RPC_CALLS_PER_SECOND
+                        most calls to one endpoint in a second, half of them kept for settlement (0: any number); with
+                        several nodes, each node's part of the plan
+  UNKNOWN_BLOCKHASHES_PER_SECOND
+                        questions about blockhashes that were not offered here, of all nodes (10)
   SOLANA_LOCAL_PORT     where the local chain listens (8899)
   SOLANA_LOCAL_SLOT_MS  milliseconds of a slot of the local chain (400)
   PAY_TO                the address that is paid; on the local chain a key in DATA_DIR

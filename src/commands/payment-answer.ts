@@ -7,7 +7,8 @@ import type { QueryAnswer } from './payment-query.ts';
 
 /** How long a paid answer is kept. */
 export const ANSWER_RETENTION_DAYS = 30;
-const RETENTION = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
+/** The same in microseconds. */
+export const ANSWER_RETENTION = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
 
 interface AnswerPorts {
   readonly payloads: PayloadStore;
@@ -52,11 +53,11 @@ export async function sealAnswer(
   };
 }
 
-const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + RETENTION);
+const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + ANSWER_RETENTION);
 
 /** When an answer was recorded. */
 export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
-  toInstant(toMicros(until) - RETENTION);
+  toInstant(toMicros(until) - ANSWER_RETENTION);
 
 /** What is pushed beside an answer. */
 export interface Promised {

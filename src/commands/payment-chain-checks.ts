@@ -10,6 +10,7 @@ import {
 } from '../solana/chain.ts';
 import { usdcText } from '../solana/usdc-text.ts';
 import type { VerifiedTransaction } from '../solana/verify-transaction.ts';
+import type { UnknownBlockhashes } from './unknown-blockhashes.ts';
 
 /** What is known of blockhashes without asking: those that we handed out or saw, polled each second. */
 export interface BlockhashKnowledge {
@@ -25,6 +26,8 @@ export const LEAST_REMAINING_BLOCKS = 62;
 export interface ChainCheckPorts {
   readonly chain: Chain;
   readonly blockhashes: BlockhashKnowledge;
+  /** Bounds what is asked about blockhashes that nobody offered; left out, nothing does. */
+  readonly unknownBlockhashes?: UnknownBlockhashes<CheckedPayment>;
 }
 
 export interface CheckedPayment {
@@ -40,6 +43,8 @@ export interface PaymentToCheck {
   readonly amount: bigint;
   /** Our token account, base58. */
   readonly destination: string;
+  /** Whom unknown blockhashes are counted for; null or left out: nobody. */
+  readonly client?: string | null | undefined;
 }
 
 /** What the runtime says when the fee payer cannot pay: it is the first account of every transaction. */
@@ -67,8 +72,11 @@ export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToChe
   try {
     const { chain } = ports;
     const { sponsored, blockhash } = payment.transaction;
-    const [life, simulation, seen] = await Promise.all([
-      lifeOf(ports, blockhash),
+    // What is known here costs nothing, and what has to be asked is one question, alone: a blockhash that somebody
+    // invented must cost no more.
+    const life = knownLife(ports, blockhash) ?? (await askedLife(ports, blockhash, payment.client ?? null));
+    if ('problem' in life) return life;
+    const [simulation, seen] = await Promise.all([
       simulate(ports, payment),
       sponsored ? null : chain.signatureStatus(payment.signature),
     ]);
@@ -77,7 +85,6 @@ export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToChe
     // and only where it refuses is it asked why.
     const status = sponsored && !simulation.ok ? await chain.signatureStatus(payment.signature) : seen;
     if (status) return alreadyOnChain(payment.signature);
-    if ('problem' in life) return life;
     if (!simulation.ok) return await refusalOf(ports.chain, payment, simulation);
     return life;
   } catch (error) {
@@ -86,14 +93,30 @@ export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToChe
   }
 }
 
-async function lifeOf({ chain, blockhashes }: ChainCheckPorts, blockhash: string): Promise<CheckedPayment | Problem> {
+/** When a blockhash that was offered or seen here ends; null for any other. */
+function knownLife({ blockhashes }: ChainCheckPorts, blockhash: string): CheckedPayment | Problem | null {
   const known = blockhashes.lastValidBlockHeightOf(blockhash);
-  if (known !== null) {
-    const height = blockhashes.blockHeight() ?? 0;
-    if (known - height >= LEAST_REMAINING_BLOCKS) return { lastValidBlockHeight: known };
-    return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
-  }
-  if (!(await chain.isBlockhashValid(blockhash))) return rejectedFor('blockhash_expired');
+  if (known === null) return null;
+  const height = blockhashes.blockHeight() ?? 0;
+  if (known - height >= LEAST_REMAINING_BLOCKS) return { lastValidBlockHeight: known };
+  return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
+}
+
+async function askedLife(
+  ports: ChainCheckPorts,
+  blockhash: string,
+  client: string | null,
+): Promise<CheckedPayment | Problem> {
+  const invented = rejectedFor('blockhash_expired');
+  const ask = () => lifeByChain(ports, blockhash);
+  return ports.unknownBlockhashes?.life(blockhash, client, ask, invented) ?? (await ask()) ?? invented;
+}
+
+async function lifeByChain(
+  { chain, blockhashes }: ChainCheckPorts,
+  blockhash: string,
+): Promise<CheckedPayment | Problem | null> {
+  if (!(await chain.isBlockhashValid(blockhash))) return null;
   // Asked afterwards and at the newest commitment: a later height can only make the bound later. An endpoint may lag
   // behind the one that knew the blockhash; what was seen here meanwhile is then the better bound.
   const asked = await chain.blockHeight('processed');

@@ -46,8 +46,17 @@ export interface QueryRun {
   /** Aborted when this process has no more time. */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error'>;
+  /** Whether nobody waits for the answer any more. */
+  isAbandoned(): boolean;
   query(signal: AbortSignal): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
+
+/** What nobody hears: the request is over, and its payment may be presented again. */
+export const nobodyWaits = (): Problem =>
+  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
+
+/** How soon a query learns that its caller has broken off, milliseconds. */
+const LOOK_FOR_CALLER_MS = 25;
 
 /** What a request is told that this process can no longer begin with. */
 export const stopping = (): Problem =>
@@ -62,6 +71,7 @@ export async function runQuery({
   deadlineMs,
   draining,
   logger,
+  isAbandoned,
   query,
 }: QueryRun): Promise<QueryAnswer | UnchargedAnswer | Problem> {
   if (draining.aborted) return stopping();
@@ -70,6 +80,9 @@ export async function runQuery({
   const stop = () => controller.abort(stopping());
   const timer = setTimeout(() => controller.abort(problem('query_timeout', { retry_after: 1 })), deadlineMs);
   const leave = onAbort(draining, stop);
+  const looking = setInterval(() => {
+    if (isAbandoned()) controller.abort(nobodyWaits());
+  }, LOOK_FOR_CALLER_MS);
   try {
     const ended = new Promise<Problem>((resolve) => {
       signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
@@ -82,6 +95,7 @@ export async function runQuery({
     return problemOf(error);
   } finally {
     clearTimeout(timer);
+    clearInterval(looking);
     leave();
   }
 }

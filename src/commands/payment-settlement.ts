@@ -80,16 +80,21 @@ export async function lookForExpiry(
   }
 }
 
-/** Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell. */
+/**
+ * Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell.
+ * @returns false where the chain would not run them as things are, so that sending again soon is of little use
+ */
 export async function broadcast(
   chain: Chain,
   { wire, transaction }: Purchase['submission'],
   { everywhere = false } = {},
-): Promise<void> {
+): Promise<boolean> {
   try {
-    await chain.send(Buffer.from(wire, 'base64'), { everywhere, signature: transaction });
+    const outcome = await chain.send(Buffer.from(wire, 'base64'), { everywhere, signature: transaction });
+    return outcome.sent || outcome.code === 'BlockhashNotFound';
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
+    return true;
   }
 }
 
@@ -161,6 +166,14 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
 const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;
 const LAST_LOOK_MS = 250;
+/** Past those each pause is so much longer than the one before, up to the longest. */
+const LOOK_GROWTH = 1.25;
+const LONGEST_LOOK_MS = 2_000;
+/** A broadcast that every endpoint refuses is tried ever less often, up to this many milliseconds. */
+const LONGEST_RESEND_MS = 16_000;
+
+const lookAfter = (looks: number): number =>
+  LOOK_AFTER_MS[looks] ?? Math.min(LONGEST_LOOK_MS, LAST_LOOK_MS * LOOK_GROWTH ** (looks - LOOK_AFTER_MS.length));
 /**
  * How long the last round may take when time is up, milliseconds. A silent endpoint holds each call for seconds, and a
  * round has several: the caller, whose patience ends too, is told 202 rather than nothing.
@@ -189,11 +202,15 @@ export async function settle(
   const { submission } = submitted.state;
   const look = () => lookAt(ports.chain, submission.transaction);
   let sentAt = Number.POSITIVE_INFINITY;
+  let resendMs = rebroadcastMs;
   const round = async (): Promise<Sighting> => {
     let sighting = await look();
-    if (sighting.seen === 'not_yet' && performance.now() - sentAt >= rebroadcastMs) {
+    if (sighting.seen === 'not_yet' && performance.now() - sentAt >= resendMs) {
       sighting = await lookForExpiry(ports.chain, submission);
-      if (sighting.seen === 'not_yet') await broadcast(ports.chain, submission, { everywhere: true });
+      if (sighting.seen === 'not_yet') {
+        const isAccepted = await broadcast(ports.chain, submission, { everywhere: true });
+        resendMs = isAccepted ? rebroadcastMs : Math.min(LONGEST_RESEND_MS, 2 * resendMs);
+      }
       sentAt = performance.now();
     }
     return sighting;
@@ -213,7 +230,7 @@ export async function settle(
       if (sighting === null) return submitted;
       const command = commandFor(sighting);
       if (command) return await recordOutcome(ports, stream, submitted, command, context);
-      const lookAfterMs = Math.min(LOOK_AFTER_MS[looks] ?? LAST_LOOK_MS, until - performance.now());
+      const lookAfterMs = Math.min(lookAfter(looks), until - performance.now());
       if (lookAfterMs <= 0 || signal.aborted) return submitted;
       // After a pause that was cut short there is one last look, and then the answer is 202.
       await pause(lookAfterMs, signal);

@@ -33,6 +33,8 @@ export interface PurchasePorts extends SettlementPorts {
   /** Signs as the fee payer of sponsored payments. */
   readonly feePayer: { sign(message: Uint8Array): Uint8Array | Promise<Uint8Array> };
   readonly payee: Payee;
+  /** Questions about blockhashes that were not offered here, in a second, of all nodes; left out, 10. */
+  readonly unknownBlockhashesPerSecond?: number | undefined;
   /**
    * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.
    */
@@ -82,8 +84,12 @@ export interface PurchaseRequest {
   readonly identifierHash: string | null;
   /** `X-Service-Tag`, for answers that are composed after settlement. */
   readonly tag: string | null;
+  /** Whom faults of the payment are counted for besides its wallet, which proves nothing yet; null: nobody. */
+  readonly client?: string | null | undefined;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
+  /** Whether its answer is pushed to the caller too, so that it has somebody to reach whatever becomes of the connection. */
+  readonly isPushed?: boolean;
   /** Whether its caller has broken off, as far as this node can tell. */
   isAbandoned(): boolean;
   answer(call: {

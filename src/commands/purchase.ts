@@ -20,11 +20,12 @@ import {
   payment,
 } from './payment.ts';
 import { isKept, keptAnswer, promisedBy, sealAnswer } from './payment-answer.ts';
-import { checkOnChain } from './payment-chain-checks.ts';
+import { type ChainCheckPorts, checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
 import type { RateLimitState } from './payment-limits.ts';
-import { QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
+import { nobodyWaits, QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './payment-query.ts';
+import type { Patience } from './payment-reservation.ts';
 import { settle } from './payment-settlement.ts';
 import type {
   KeyCallContext,
@@ -35,7 +36,8 @@ import type {
   Timings,
 } from './purchase-contract.ts';
 import { pausedProblem } from './sponsor-budget.ts';
-import { WaitingLines } from './waiting-lines.ts';
+import { UNKNOWN_BLOCKHASHES, UnknownBlockhashes } from './unknown-blockhashes.ts';
+import { type EndTurn, WaitingLines } from './waiting-lines.ts';
 import { type AdvancePorts, WalletAdvance } from './wallet-advance.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
@@ -45,7 +47,13 @@ export const REBROADCAST_MS = 2_000;
 
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
-  const ports: RunPorts = { ...purchasePorts, lines: new WaitingLines() };
+  const ports: RunPorts = {
+    ...purchasePorts,
+    lines: new WaitingLines(),
+    unknownBlockhashes: new UnknownBlockhashes(purchasePorts),
+    walletQueries: new WaitingLines(QUERIES_OF_A_WALLET),
+    clientQueries: new WaitingLines(QUERIES_OF_A_CLIENT),
+  };
   const underway = new Set<string>();
   // Every request that waits listens to it.
   setMaxListeners(0, ports.draining);
@@ -76,7 +84,23 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
   };
 }
 
-type RunPorts = PurchasePorts & AdvancePorts;
+type RunPorts = PurchasePorts &
+  AdvancePorts &
+  ChainCheckPorts & {
+    /** Queries that run at once on this node, by wallet and by client: they take its processor from all others. */
+    readonly walletQueries: WaitingLines;
+    readonly clientQueries: WaitingLines;
+  };
+
+const QUERIES_OF_A_WALLET = 4;
+const QUERIES_OF_A_CLIENT = 16;
+
+const queriesUnderWay = (): Problem =>
+  problem(
+    'rate_limit_exceeded',
+    { retry_after: 2, limit: QUERIES_OF_A_WALLET, window: 'payments_under_way' },
+    'Too many queries of this wallet or address are under way; wait until they are answered.',
+  );
 
 class PurchaseRun {
   readonly #ports: RunPorts;
@@ -154,25 +178,38 @@ class PurchaseRun {
     const lacking = await this.#advance.take(patience);
     if (lacking?.lacks === 'limits') return this.refuse(lacking.problem);
     if (lacking) return this.#refuseUnlessUsed(lacking.problem);
+    if (this.#isGone()) return this.refuse(nobodyWaits());
 
     const signed = await signing;
     const signature = transactionId(signed);
     const { destination } = ports.payee;
-    const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination });
+    const { client } = this.#request;
+    const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination, client });
     this.#verifiedAt = performance.now();
     if (isProblem(checked)) {
       if (provesNobody(checked)) await this.#advance.uncount();
       return this.#refuseUnlessUsed(checked);
     }
 
-    const answer = await runQuery({
-      requestId,
-      deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
-      draining: ports.draining,
-      logger: ports.logger,
-      query: (signal) => query({ wallet: transaction.wallet, signal }),
-    });
+    const endTurn = await this.#queryTurn(patience);
+    if (endTurn === null) return this.refuse(queriesUnderWay());
+    let answer: Awaited<ReturnType<typeof runQuery>>;
+    try {
+      if (this.#isGone()) return this.refuse(nobodyWaits());
+      answer = await runQuery({
+        requestId,
+        deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
+        draining: ports.draining,
+        logger: ports.logger,
+        isAbandoned: () => this.#isGone(),
+        query: (signal) => query({ wallet: transaction.wallet, signal }),
+      });
+    } finally {
+      endTurn();
+    }
     this.#answeredAt = performance.now();
+    // It counts as one that was answered, and leaves no event: nobody asked for it in the end.
+    if (isProblem(answer) && this.#isGone()) return this.#abandoned(1);
     if (isProblem(answer)) {
       // A process that is stopping has not failed the query: there is nothing to record.
       const { problem: code } = answer;
@@ -189,6 +226,31 @@ class PurchaseRun {
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
     });
+  }
+
+  /**
+   * Whether its answer would reach nobody. Whoever breaks off would pay for what cannot reach them, unless it is pushed
+   * to them too.
+   */
+  #isGone(): boolean {
+    return !this.#request.isPushed && this.#request.isAbandoned();
+  }
+
+  /** A place among the queries of the wallet and of the client that run at once on this node; null where none was free in time. */
+  async #queryTurn(patience: Patience): Promise<EndTurn | null> {
+    const { walletQueries, clientQueries } = this.#ports;
+    const { transaction, client } = this.#request;
+    const endWallet = await walletQueries.turn(transaction.wallet, patience);
+    if (endWallet === null || client === null || client === undefined) return endWallet;
+    const endClient = await clientQueries.turn(client, patience);
+    if (endClient === null) endWallet();
+    return (
+      endClient &&
+      (() => {
+        endClient();
+        endWallet();
+      })
+    );
   }
 
   /** Wallets that have paid before are sponsored for longer; only while sponsorship pauses are they looked up. */
@@ -242,10 +304,8 @@ class PurchaseRun {
     if (draining.aborted) return this.refuse(stopping());
     const closed = this.#ports.closed?.();
     if (closed) return this.refuse(closed);
-    // Whoever broke off would pay for what cannot reach them, unless it is pushed to them too. From the claim on the
-    // answer can be fetched all the same.
-    const isPushed = 'callbacks' in answer && (answer.callbacks?.length ?? 0) > 0;
-    if (!isPushed && this.#request.isAbandoned()) return this.#abandoned(answeredCases);
+    // From the claim on the answer can be fetched all the same.
+    if (this.#isGone()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     const claim = await claimPayment(
       this.#ports,
@@ -369,10 +429,8 @@ class PurchaseRun {
   }
 }
 
-/** What nobody hears: the request is over, and its payment may be presented again. */
-const nobodyWaits = (): Problem =>
-  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
-
 /** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
 const provesNobody = ({ details }: Problem): boolean =>
-  details.reason === 'already_on_chain' || details.reason === 'blockhash_expired';
+  details.reason === 'already_on_chain' ||
+  details.reason === 'blockhash_expired' ||
+  details.window === UNKNOWN_BLOCKHASHES;

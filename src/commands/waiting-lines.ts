@@ -1,4 +1,4 @@
-/** Lines of those who wait for the same thing: of each, only the first looks again and again whether it is there. */
+/** Lines of those who wait for the same thing: of each only a few have their turn at once, one where nothing is said. */
 export interface LineOptions {
   /** By the monotonic clock (`performance.now()`), milliseconds. */
   readonly until: number;
@@ -10,23 +10,37 @@ import { onAbort } from '../on-abort.ts';
 /** Ends a turn: the next one in line is called. To be called once. */
 export type EndTurn = () => void;
 
+interface Line {
+  turns: number;
+  readonly behind: Set<() => void>;
+}
+
 export class WaitingLines {
-  /** Those behind whoever is first, in the order in which they came. A line without anybody in it is not kept. */
-  readonly #behind = new Map<string, Set<() => void>>();
+  readonly #atOnce: number;
+  /** Whose turn it is, counted, and those behind, in the order in which they came. An empty line is not kept. */
+  readonly #lines = new Map<string, Line>();
+
+  /** @param atOnce how many of one line have their turn at the same time */
+  constructor(atOnce = 1) {
+    this.#atOnce = atOnce;
+  }
 
   /** @returns once it is this one's turn; null if time is up before */
   async turn(line: string, { until, signal }: LineOptions): Promise<EndTurn | null> {
-    const behind = this.#behind.get(line);
-    if (!behind) this.#behind.set(line, new Set());
-    else if (!(await called(behind, until, signal))) return null;
+    const found = this.#lines.get(line);
+    if (!found) this.#lines.set(line, { turns: 1, behind: new Set() });
+    else if (found.turns < this.#atOnce) found.turns++;
+    else if (!(await called(found.behind, until, signal))) return null;
     return () => this.#next(line);
   }
 
   #next(line: string): void {
-    const behind = this.#behind.get(line);
-    const [first] = behind ?? [];
+    const found = this.#lines.get(line);
+    if (!found) return;
+    const [first] = found.behind;
     if (first) first();
-    else this.#behind.delete(line);
+    else if (found.turns > 1) found.turns--;
+    else this.#lines.delete(line);
   }
 }
 

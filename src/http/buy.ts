@@ -7,7 +7,7 @@ import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.
 import { isProblem, type Problem } from '../errors.ts';
 import type { PaymentDialect } from '../events/payment.ts';
 import { REJECTION, type VerifiedTransaction, verifyTransaction } from '../solana/verify-transaction.ts';
-import type { AddressLimit } from './address-limit.ts';
+import { type AddressLimit, clientOf } from './address-limit.ts';
 import { costInUsd, type PaidRoute } from './paid-call.ts';
 import { type PresentedPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
 import { identifierHashOf } from './x402/payment-identifier.ts';
@@ -40,6 +40,8 @@ export interface PayingCall<Parameters> {
   readonly tag: string | null;
   /** `performance.now()` when the call came. */
   readonly startedAt: number;
+  /** Of the caller, as `ClientAddresses` gives it. */
+  readonly address: string | null;
   /** Whether the caller has broken off. */
   isAbandoned(): boolean;
 }
@@ -89,7 +91,7 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
       const verified = await check(payment, amount);
       return isProblem(verified) ? limited(verified, addressLimit?.count(address) ?? null) : verified;
     },
-    async buy({ route, parameters, payment, requestId, tag, startedAt, isAbandoned }) {
+    async buy({ route, parameters, payment, requestId, tag, startedAt, address, isAbandoned }) {
       const { transaction, dialect, identifier, amount } = payment;
       const endpoint = `${route.method} ${route.path}`;
       const outcome = await purchasing.buy({
@@ -102,17 +104,27 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
         identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
         tag,
         startedAt,
+        client: address === null ? null : clientOf(address),
+        isPushed: route.pushes?.(parameters) ?? false,
         isAbandoned,
         answer: ({ wallet, signal }) =>
           route.answer(parameters, { requestId, wallet, costUsd: costInUsd(amount), tag, signal }),
       });
       return {
-        outcome,
+        outcome: isInvented(outcome)
+          ? { ...outcome, problem: limited(outcome.problem, addressLimit?.count(address) ?? null) }
+          : outcome,
         receipt: { dialect, network: merchant.network, payer: transaction.wallet, amount: String(amount) },
       };
     },
   };
 }
+
+type Refused = Extract<PurchaseOutcome, { outcome: 'refused' }>;
+
+/** A blockhash that the chain does not know cost a question to it: the address answers for that, not the wallet. */
+const isInvented = (outcome: PurchaseOutcome): outcome is Refused =>
+  outcome.outcome === 'refused' && outcome.problem.details.reason === 'blockhash_expired';
 
 /** Past the limit the answer still says what is wrong with this payment: its caller may share the address with others. */
 function limited(refusal: Problem, limit: Problem | null): Problem {

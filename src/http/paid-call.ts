@@ -55,6 +55,8 @@ export interface PaidRoute<Parameters> {
    * case is known. Never fails, and never waits long. Left out where there is nothing to tell.
    */
   beforePayment?(parameters: Parameters): Promise<JsonObject>;
+  /** Whether the answer to a paid call is pushed too, as a callback; left out where an endpoint has none. */
+  pushes?(parameters: Parameters): boolean;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;
   /** The canonical request, for payment identifiers: equal text means the same request. */

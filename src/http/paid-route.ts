@@ -85,7 +85,8 @@ export function registerPaidRoute<Parameters>(
       const amount = route.price(parameters);
       if (!payment) return askForPayment(amount, undefined, await route.beforePayment?.(parameters));
 
-      const verified = await buying.verify(payment, amount, clientAddresses.of(request.raw));
+      const address = clientAddresses.of(request.raw);
+      const verified = await buying.verify(payment, amount, address);
       if (isProblem(verified)) {
         return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
       }
@@ -98,6 +99,7 @@ export function registerPaidRoute<Parameters>(
         requestId,
         tag,
         startedAt,
+        address,
         isAbandoned: () => reply.raw.destroyed,
       });
       if (isPaying(requestId, outcome)) notePurchase(reply.raw);

@@ -16,7 +16,7 @@ import {
   type Sighting,
 } from '../commands/payment-settlement.ts';
 import { PaymentSubmitted, paymentStream } from '../events/payment.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../instant.ts';
 import { pause } from '../pause.ts';
 import { HeldLease } from '../projections/held-lease.ts';
 import { steadyClock } from '../steady-clock.ts';
@@ -65,9 +65,12 @@ const IDLE_PAUSE_MS = 5_000;
 /** What was broadcast just now has mostly landed a slot later. */
 const SECOND_LOOK_MS = 500;
 /** How long a payment that was given up is looked at, and how often. */
-const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
+export const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
 const DOUBT_EVERY_MICROS: Micros = 30 * MICROS_PER_SECOND;
 const AT_ONCE = 16;
+/** How long a payment that has no outcome is left alone after its rounds, the last from then on. */
+const RESTS_MS = [0, 0, 0, 4_000, 8_000] as const;
+const LONGEST_REST_MS = 10_000;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
   const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
@@ -77,6 +80,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
   /** By the steady clock: a wall clock that is set back would put off what is to be done again. */
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
+
+  /** Payments without an outcome: how many rounds have looked at each, and until when it is left alone. */
+  let resting = new Map<string, { readonly rounds: number; readonly until: Micros }>();
 
   /** Payments that operators were told of: once by each process, not by each round. */
   const toldOf = new Set<string>();
@@ -119,13 +125,26 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const faults: unknown[] = [];
     const forEach = (items: AsyncIterable<string> | readonly string[], act: (hash: string) => Promise<void>) =>
       forEachOf(items, goOn, act, faults);
-    await forEach(queue.awaitingOutcome(), (hash) => seekOutcome(hash, done, waiting));
-    if (waiting.length) {
+    const next: typeof resting = new Map();
+    await forEach(queue.awaitingOutcome(), async (hash) => {
+      const rest = resting.get(hash);
+      if (rest && steady.now() < rest.until) next.set(hash, rest);
+      else await seekOutcome(hash, done, waiting);
+    });
+    // What was broadcast for the first time may have landed by now; the others have their pauses.
+    const fresh = waiting.filter((hash) => !resting.has(hash));
+    const still = waiting.filter((hash) => resting.has(hash));
+    if (fresh.length) {
       await pause(secondLookMs, signal);
-      const again: string[] = [];
-      await forEach(waiting, (hash) => seekOutcome(hash, done, again));
-      done.pending = again.length;
+      await forEach(fresh, (hash) => seekOutcome(hash, done, still));
     }
+    for (const hash of still) {
+      const rounds = (resting.get(hash)?.rounds ?? 0) + 1;
+      const restMs = RESTS_MS[rounds - 1] ?? LONGEST_REST_MS;
+      next.set(hash, { rounds, until: steady.now() + restMs * MICROS_PER_MS });
+    }
+    resting = next;
+    done.pending = next.size;
     await forEach(queue.awaitingFinality(now), (hash) => seekFinality(hash, done));
     if (steady.now() - doubtedAt >= DOUBT_EVERY_MICROS) {
       doubtedAt = steady.now();

@@ -32,6 +32,8 @@ export async function answerBatch<Query>(
 ): Promise<readonly (WrittenAnswer | Problem)[]> {
   const share = Math.min(MAX_RESULT_BYTES, Math.floor(MAX_BATCH_BYTES / Math.max(1, queries.length)));
   const answers = await mapAtOnce(queries, async (query) => {
+    // One case after the other would hold up all other requests, and keep from us that the caller has gone.
+    await afterOthers();
     signal.throwIfAborted();
     return answer(query, share);
   });
@@ -41,6 +43,7 @@ export async function answerBatch<Query>(
     if (share === MAX_RESULT_BYTES || cut === undefined || isProblem(cut) || !cut.truncated) continue;
     const room = Math.min(MAX_RESULT_BYTES, left + cut.bytes);
     if (room <= share) continue;
+    await afterOthers();
     signal.throwIfAborted();
     const larger = await answer(query, room);
     // It was answered before, so a case that cannot be read just now takes nothing away.
@@ -50,6 +53,9 @@ export async function answerBatch<Query>(
   }
   return answers;
 }
+
+/** Lets everything go first that waits for its turn of the event loop. */
+const afterOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Maps in order, a few at a time. After a failure nothing more is begun. */
 async function mapAtOnce<From, To>(values: readonly From[], map: (value: From) => Promise<To>): Promise<To[]> {

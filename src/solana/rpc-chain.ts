@@ -21,6 +21,8 @@ export interface RpcChainOptions {
   readonly urls: readonly string[];
   /** For each single call; a question as a whole takes at most twice this, however many endpoints and attempts. */
   readonly timeoutMs?: number;
+  /** Calls to one endpoint in a second, at least 2; half of them are for settlement. Null or left out: any number. */
+  readonly callsPerSecond?: number | null | undefined;
   readonly logger: EndpointLog;
 }
 
@@ -66,9 +68,10 @@ const TokenAccount = z.object({
 export function createRpcChain({
   urls,
   timeoutMs = DEFAULT_TIMEOUT_MS,
+  callsPerSecond,
   logger,
 }: RpcChainOptions): Chain & { close(): void } {
-  const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger });
+  const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger, callsPerSecond });
   const statuses = new StatusBatches(endpoints);
   /** The newest finalized slot that any endpoint told of: whoever is behind it cannot say that a signature is unknown. */
   let finalizedSlot = 0;
@@ -86,6 +89,8 @@ export function createRpcChain({
       return endpoints.ask({
         method: 'getLatestBlockhash',
         params: [{ commitment: 'confirmed' }],
+        // Once a second: without it nothing could be offered.
+        reserved: true,
         read: (result) => LatestBlockhashResult.parse(result).value,
       });
     },
@@ -161,6 +166,7 @@ export function createRpcChain({
       const firsts = await endpoints.askAll({
         method: 'getFirstAvailableBlock',
         params: [],
+        reserved: true,
         read: (result) => count.parse(result),
         readRefusal: ({ code }) => (code === UNKNOWN_METHOD ? Number.POSITIVE_INFINITY : null),
       });
@@ -220,6 +226,7 @@ type Epoch = z.infer<typeof EpochInfo>;
 const epochQuestion = (commitment: Commitment): Question<Epoch> => ({
   method: 'getEpochInfo',
   params: [{ commitment }],
+  reserved: commitment === 'finalized',
   read: (result) => EpochInfo.parse(result),
 });
 

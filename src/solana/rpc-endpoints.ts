@@ -2,6 +2,7 @@
 import { ChainUnavailable } from './chain.ts';
 import { EndpointFailure } from './rpc-connections.ts';
 import { type CallOptions, type Lane, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
+import { type PaceShare, RpcPace } from './rpc-pace.ts';
 
 /** What this needs of a logger; pino's fits. */
 export interface EndpointLog {
@@ -21,8 +22,10 @@ export interface Question<Answer> {
   readonly settles?: (answer: Answer) => boolean;
   /** The call has an effect, so that an endpoint which fell silent may have carried it out. */
   readonly hasEffect?: boolean;
-  /** See `CallOptions`. */
+  /** See `CallOptions`. Calls of a lane have their reserved share of the endpoint's pace. */
   readonly lane?: Lane;
+  /** Not of a lane, and yet of the reserved share. */
+  readonly reserved?: boolean;
 }
 
 export interface EndpointsOptions {
@@ -30,10 +33,14 @@ export interface EndpointsOptions {
   /** For each single call. */
   readonly timeoutMs: number;
   readonly log: EndpointLog;
+  /** Calls to one endpoint in a second, at least 2; null or left out: any number. */
+  readonly callsPerSecond?: number | null | undefined;
 }
 
 interface Member {
   readonly endpoint: RpcEndpoint;
+  /** Null where calls are not bounded. */
+  readonly pace: RpcPace | null;
   failures: number;
   restsUntilMs: number;
   /** Calls that went out together fail together, by one error. */
@@ -55,10 +62,11 @@ export class RpcEndpoints {
   readonly #log: EndpointLog;
   #closed = false;
 
-  constructor({ urls, timeoutMs, log }: EndpointsOptions) {
+  constructor({ urls, timeoutMs, log, callsPerSecond = null }: EndpointsOptions) {
     if (urls.length === 0) throw new RangeError('at least one endpoint is needed');
     this.#members = urls.map((url) => ({
       endpoint: new RpcEndpoint(url),
+      pace: callsPerSecond === null ? null : new RpcPace(callsPerSecond),
       failures: 0,
       restsUntilMs: 0,
       lastFailure: null,
@@ -143,9 +151,10 @@ export class RpcEndpoints {
     const now = performance.now();
     let failure: unknown = new EndpointFailure('every endpoint rests after a failure', false);
     const answers = await Promise.all(
-      this.#members.map(async ({ endpoint, restsUntilMs }) => {
+      this.#members.map(async ({ endpoint, pace, restsUntilMs }) => {
         if (restsUntilMs > now) return null;
         try {
+          if (pace && !(await pace.turn(lane ? 'reserved' : 'intake', options.timeoutMs))) return null;
           return answerOf(await endpoint.call(method, params, options), read);
         } catch (error) {
           failure = error;
@@ -185,6 +194,10 @@ export class RpcEndpoints {
   async #askOne<Answer>(member: Member, question: Question<Answer>, options: CallOptions): Promise<Answer> {
     const { method, params, read, readRefusal, lane } = question;
     if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);
+    if (member.pace && !(await member.pace.turn(shareOf(question), options.timeoutMs))) {
+      // Our own bound: it says nothing of the endpoint, which is not to rest for it.
+      throw new EndpointFailure('no call was free in time within SOLANA_RPC_CALLS_PER_SECOND', false);
+    }
     try {
       const answer = answerOf(await member.endpoint.call(method, params, { ...options, lane }), read);
       this.#recovered(member);
@@ -232,9 +245,15 @@ export class RpcEndpoints {
 
   close(): void {
     this.#closed = true;
-    for (const { endpoint } of this.#members) endpoint.close();
+    for (const { endpoint, pace } of this.#members) {
+      pace?.close();
+      endpoint.close();
+    }
   }
 }
+
+const shareOf = ({ lane, reserved }: Pick<Question<unknown>, 'lane' | 'reserved'>): PaceShare =>
+  lane || reserved ? 'reserved' : 'intake';
 
 function answerOf<Answer>(result: unknown, read: (result: unknown) => Answer): Answer {
   try {

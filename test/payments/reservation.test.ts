@@ -12,7 +12,7 @@ import { openWorld, type World } from './world.ts';
 const PRICE = 990_000n;
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 40, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
+  world = await openWorld({ slotMs: 150, patience: { settlementMs: 1_500, rebroadcastMs: 200 } });
 });
 afterAll(() => world.close());
 afterEach(() => world.disturb());

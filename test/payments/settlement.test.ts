@@ -77,7 +77,10 @@ describe('twenty copies of one payment on four nodes that know nothing of each o
       ),
     );
     expect(spent).toBe(990_000n);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
+    const [bought, ...copies] = answers.map(({ status }) => status).sort();
+    expect(bought).toBe(200);
+    // A copy beyond the places of a new wallet may be told to wait: it is undecided then, and as uncharged.
+    for (const status of copies) expect([409, 429]).toContain(status);
   });
 
   it('where some ask what fails: one still buys, if any asks what can be answered', async () => {
@@ -298,6 +301,7 @@ describe('what goes wrong before the claim', () => {
     const untilGone: Purchasing['buy'] = (request) =>
       purchasing.buy({
         ...request,
+        isPushed: callbacks.length > 0,
         async answer(call) {
           await until(async () => request.isAbandoned(), Boolean);
           const answer = await request.answer(call);

@@ -75,6 +75,8 @@ export interface WorldOptions {
   readonly patience?: PurchasePorts['patience'];
   /** So many RPC endpoints that a test may spoil, between the service and the chain; 0: the chain's own alone. */
   readonly endpoints?: number;
+  /** Calls to one endpoint in a second, as an operator configures it. */
+  readonly callsPerSecond?: number;
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
@@ -88,6 +90,7 @@ export async function openWorld({
   patience,
   endow = {},
   endpoints = 0,
+  callsPerSecond,
   answer = answerFor,
 }: WorldOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -107,10 +110,11 @@ export async function openWorld({
   const chain = createRpcChain({
     urls: endpoints ? spoilt.map(({ url }) => url) : [local.url],
     // Silence is noticed soon, so that a test need not wait for it.
-    ...(endpoints && { timeoutMs: 250 }),
+    ...(endpoints && callsPerSecond === undefined && { timeoutMs: 250 }),
+    callsPerSecond,
     logger,
   });
-  const blockhashes = createBlockhashWatch({ chain, intervalMs: 100 });
+  const blockhashes = createBlockhashWatch({ chain, intervalMs: callsPerSecond === undefined ? 100 : 1_000 });
   const storage = await openTestStorage(join(directory, 'data'));
   const feePayer = SolanaKey.generate();
   const payTo = SolanaKey.generate();

@@ -102,8 +102,9 @@ export function paidTool<RouteParameters extends object>(
 
       const payment = await buying.verify(sentPayment.payment, amount, call.address);
       if (isProblem(payment)) return answers.refuse(answered, payment);
-      const { startedAt, isAbandoned } = call;
-      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, startedAt, isAbandoned });
+      const { startedAt, address, isAbandoned } = call;
+      const caller = { startedAt, address, isAbandoned };
+      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, ...caller });
       return answers.outcome(answered, bought);
     },
   };

@@ -58,6 +58,7 @@ export function batchRoute({
       if (rehearses) return sandboxBatch(sandbox, queries, clock, publicUrl);
       return queries.every(cannotBe) ? refuseAll(queries) : null;
     },
+    pushes: ({ queries }) => queries.some(({ callbackUrl }) => callbackUrl !== null),
     sandboxCallbacks: ({ queries, sandbox: rehearses }) =>
       rehearses
         ? queries.flatMap((query, result) =>

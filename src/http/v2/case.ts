@@ -34,6 +34,7 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
         ({ lastChecked }) => lastChecked?.at ?? null,
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerCase(request) : null),
+    pushes: (request) => callbacksOf(request).length > 0,
     sandboxCallbacks: (request) =>
       request.sandbox
         ? callbacksOf(request).map((callback) => ({

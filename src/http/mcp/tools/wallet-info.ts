@@ -92,7 +92,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
   };
 
   const run = async (call: ToolCall): Promise<ToolResult> => {
-    const { requestId, startedAt, isAbandoned } = call;
+    const { requestId, startedAt, address, isAbandoned } = call;
     const { values, issues } = readArguments(PARAMETERS, call.sentArguments);
     const include = values.get('include_deliveries') === true;
     const sentKeys = textOf(values.get(KEYS));
@@ -138,7 +138,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     if (!payment) throw new Error('a payment was neither sent nor asked for');
     if (isProblem(payment)) return answers.refuse(keysCall, payment);
     const buyKeys = () =>
-      buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt, isAbandoned });
+      buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt, address, isAbandoned });
     if (!deliveriesPayment) return answers.outcome(keysCall, await buyKeys());
 
     const second = await verify(deliveriesPayment);
@@ -158,6 +158,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
           requestId: secondId,
           tag,
           startedAt,
+          address,
           isAbandoned,
         }),
       ),

@@ -1,0 +1,124 @@
+/**
+ * Attack: payments that pass every check, and whose wallet then moves the SOL for their fee away, so that none can ever
+ * land. Counted in calls to the chain and in bytes that stay stored.
+ */
+import { SystemProgram } from '@solana/web3.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SETTLEMENT_FAILURES_PER_HOUR } from '../../src/commands/payment-limits.ts';
+import { createPurchasing } from '../../src/commands/purchase.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
+import { until } from '../payments/steering.ts';
+import { openWorld, USDC, type World } from '../payments/world.ts';
+import { build, selfPaid } from '../solana/payment-transactions.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ slotMs: 20, endpoints: 1, callsPerSecond: 1_000, patience: { settlementMs: 6_000 } });
+});
+afterAll(() => world.close());
+afterEach(() => world.disturb());
+
+const HOUR = 3_600 * MICROS_PER_SECOND;
+const housekeepingLater = (micros: number) =>
+  createPayloadHousekeeping({
+    ...world.storage,
+    logger: world.logger,
+    owner: 'test',
+    clock: { now: () => systemClock.now() + micros },
+  });
+
+async function stored(): Promise<number> {
+  let count = 0;
+  for await (const _ of world.storage.payloads.list('answer', '2999-01-01T00:00:00.000000Z')) count++;
+  return count;
+}
+
+describe('ten self-paid payments whose wallet moves its SOL away', () => {
+  it('are few at a time, cost few calls each, end their wallet’s hour, and leave nothing stored', async () => {
+    const wallet = await world.wallet(20n * USDC);
+    const { blockhash } = world.blockhashes.latest()!;
+    const payments = Array.from({ length: 10 }, () =>
+      selfPaid(world.parties, wallet, { blockhash }).toString('base64'),
+    );
+    const thief = await world.wallet(1n);
+    const drained = async () => {
+      const { value } = await world.rpc.call<{ value: number }>('getBalance', wallet.publicKey.toBase58());
+      const instructions = [
+        SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: thief.publicKey, lamports: value - 5_000 }),
+      ];
+      const latest = await world.rpc.latestBlockhash();
+      const wire = build({ instructions, payer: wallet.publicKey, signers: [wallet], blockhash: latest });
+      await world.rpc.call('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+      await until(
+        () => world.rpc.call<{ value: number }>('getBalance', wallet.publicKey.toBase58()),
+        ({ value: left }) => left === 0,
+      );
+    };
+    let emptied: Promise<void> | null = null;
+    world.disturb({
+      async send(wire, options) {
+        emptied ??= drained();
+        await emptied;
+        return world.chain.send(wire, options);
+      },
+    });
+    const from = world.endpoints[0]!.calls.length;
+    const answers = await Promise.all(
+      payments.map((payment) => world.get('/v2/case?q=never', { 'x402-payment': payment })),
+    );
+    const submitted = (await world.events()).filter(({ type }) => type === 'PaymentSubmitted').length;
+    expect(submitted).toBeLessThanOrEqual(3);
+    expect(new Set(answers.map(({ status }) => status))).not.toContain(200);
+    await until(
+      async () => {
+        await world.recoverLater().round();
+        return (await world.events()).filter(({ type }) => type === 'PaymentFailed').length;
+      },
+      (failed) => failed === submitted,
+      15_000,
+    );
+    const calls = world.endpoints[0]!.calls.slice(from).filter(({ method }) => method !== 'getLatestBlockhash');
+    expect(calls.length / submitted).toBeLessThan(60);
+
+    // Failures count, also of payments that we would not have paid for.
+    if (submitted === SETTLEMENT_FAILURES_PER_HOUR) {
+      await world.rpc.call('requestAirdrop', wallet.publicKey.toBase58(), 1_000_000_000);
+      world.disturb();
+      const latest = world.blockhashes.latest()!.blockhash;
+      const more = selfPaid(world.parties, wallet, { blockhash: latest }).toString('base64');
+      const limited = await world.get('/v2/case?q=more', { 'x402-payment': more });
+      expect([limited.status, limited.json.error.details.window]).toEqual([429, 'settlement_failures']);
+    }
+
+    // While a failure may still turn out to be none, its answer is kept; then it goes, and its events stay.
+    await until(
+      () => world.storage.readStore.count({ collection: 'payments', equals: { attention: 'doubt' } }),
+      (count) => count === submitted,
+    );
+    expect(await stored()).toBe(submitted);
+    expect(await housekeepingLater(HOUR / 2).round()).toEqual({ unpaid: 0, expired: 0 });
+    expect(await housekeepingLater(2 * HOUR).round()).toEqual({ unpaid: submitted, expired: 0 });
+    expect(await stored()).toBe(0);
+    expect((await world.events()).filter(({ type }) => type === 'QueryAnswered')).toHaveLength(submitted);
+    expect(await housekeepingLater(2 * HOUR).round()).toEqual({ unpaid: 0, expired: 0 });
+  });
+});
+
+describe('what is stored for paid answers', () => {
+  it('is removed when its time has passed, and its result then says that it is gone', async () => {
+    const wallet = await world.wallet();
+    const patient = await world.serve(createPurchasing(world.ports));
+    const bought = await world.get('/v2/case?q=kept', world.pay(wallet), patient);
+    expect(bought.status).toBe(200);
+    const result = bought.headers.get('content-location')!;
+    expect((await world.get(result)).status).toBe(200);
+    const day = 24 * HOUR;
+    expect(await housekeepingLater(29 * day).round()).toMatchObject({ expired: 0 });
+    expect(await stored()).toBe(1);
+    expect(await housekeepingLater(31 * day).round()).toMatchObject({ expired: 1 });
+    expect(await stored()).toBe(0);
+    const gone = await world.get(result);
+    expect([gone.status, gone.json.error.code]).toEqual([410, 'result_gone']);
+  });
+});

@@ -1,0 +1,54 @@
+/** Calls to an endpoint within its plan: half of them can never be taken by what comes in. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { type PaceShare, RpcPace } from '../../src/solana/rpc-pace.ts';
+
+let pace: RpcPace;
+afterEach(() => pace.close());
+
+/** How many of so many turns are given at once. */
+async function atOnce(share: PaceShare, turns: number): Promise<number> {
+  let given = 0;
+  for (let i = 0; i < turns; i++) {
+    void pace.turn(share, 60_000).then((admitted) => {
+      if (admitted) given++;
+    });
+  }
+  await new Promise(setImmediate);
+  return given;
+}
+
+describe('the pace of calls', () => {
+  it('gives the intake half of a second’s calls, and settlement all that are left', async () => {
+    pace = new RpcPace(10);
+    expect(await atOnce('intake', 40)).toBe(5);
+    expect(await atOnce('reserved', 40)).toBe(5);
+  });
+
+  it('lets settlement use every call', async () => {
+    pace = new RpcPace(10);
+    expect(await atOnce('reserved', 40)).toBe(10);
+    expect(await atOnce('intake', 1)).toBe(0);
+  });
+
+  it('never gives more than a second’s calls within any second, and in the end each one', async () => {
+    pace = new RpcPace(20);
+    const at: number[] = [];
+    const turns = Array.from({ length: 50 }, async (_, number) => {
+      expect(await pace.turn(number % 3 === 0 ? 'intake' : 'reserved', 60_000)).toBe(true);
+      at.push(performance.now());
+    });
+    await Promise.all(turns);
+    expect(at).toHaveLength(50);
+    for (const [number, time] of at.entries()) {
+      const later = at[number + 20];
+      // Both are read a moment after the turn is given.
+      if (later !== undefined) expect(later - time).toBeGreaterThan(900);
+    }
+  });
+
+  it('says so to who would wait longer than it may', async () => {
+    pace = new RpcPace(2);
+    expect(await pace.turn('intake', 1)).toBe(true);
+    expect(await pace.turn('intake', 1)).toBe(false);
+  });
+});
