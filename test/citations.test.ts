@@ -13,8 +13,7 @@ function headingsOf(markdown: string): ReadonlySet<string> {
   const ids = new Set<string>();
   const prose = markdown.replace(/^```.*?^```$/gms, '');
   for (const [, heading = ''] of prose.matchAll(/^#{1,6} (.+)$/gm)) {
-    const own = /<a id="([^"]+)"><\/a>/.exec(heading)?.[1];
-    if (own) ids.add(own);
+    for (const [, own = ''] of heading.matchAll(/<a id="([^"]+)"><\/a>/g)) ids.add(own);
     const plain = heading.replace(/<[^>]+>|\[([^\]]*)\]\([^)]*\)/g, '$1');
     ids.add(
       plain
@@ -43,14 +42,20 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const code = files.filter((path) => /^(?:src|test|bench|scripts|bin|examples)\//.test(path) && CODE.test(path));
 
-/** In lower case, as all pages are. */
-const CITATION = /\bdocs\/design\/([a-z-]+\.md)(?:#([\w.-]*\w))?/g;
+/** A page, in lower case as all are, and of it any number of headings: `interface.md#2.3 and #2.4`. */
+const CITATION = /\bdocs\/design\/([a-z-]+\.md)((?:(?:, | and )?#[\w.-]*\w)*)/g;
+const headingsIn = (text: string): readonly string[] => [...text.matchAll(/#([\w.-]*\w)/g)].map(([, id = '']) => id);
+
+/** A comment may break its line inside a citation. */
+const unwrapped = (text: string): string => text.replace(/(,| and)\n\s*(?:\*|\/\/) (?=#)/g, '$1 ');
 
 describe('a citation of the design', () => {
   it('names a page and a heading that exist', () => {
     const broken = [...code, 'README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].flatMap((path) =>
-      [...read(path).matchAll(CITATION)].flatMap(([citation, page, heading]) =>
-        isBroken(`docs/design/${page}`, heading) ? [`${path}: ${citation}`] : [],
+      [...unwrapped(read(path)).matchAll(CITATION)].flatMap(([, page, headings = '']) =>
+        [undefined, ...headingsIn(headings)]
+          .filter((heading) => isBroken(`docs/design/${page}`, heading))
+          .map((heading) => `${path}: docs/design/${page}#${heading ?? ''}`),
       ),
     );
     expect(broken).toEqual([]);
