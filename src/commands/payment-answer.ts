@@ -1,7 +1,13 @@
 /** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../instant.ts';
-import { CorruptPayload, type PayloadStore, type SealedPayload } from '../storage/payload-store.ts';
+import {
+  type BlobName,
+  CorruptPayload,
+  type EncodedPayload,
+  type PayloadStore,
+  type SealedPayload,
+} from '../storage/payload-store.ts';
 import type { Purchase, RecordedAnswer } from './payment.ts';
 import type { QueryAnswer } from './payment-query.ts';
 
@@ -90,14 +96,26 @@ export const isKept = (clock: Clock, { answer: { keepUntil: until } }: Pick<Purc
  * The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once); a
  * refusal where they are kept and damaged.
  */
-export async function keptAnswer(
+export const keptAnswer = (
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
   purchase: Pick<Purchase, 'answer' | 'submission'>,
-): Promise<Buffer | Problem | null> {
+): Promise<Buffer | Problem | null> => kept((name) => payloads.get(name), clock, purchase);
+
+/** As {@link keptAnswer}, as it is stored. */
+export const keptEncodedAnswer = (
+  { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'getEncoded'>; readonly clock: Clock },
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<EncodedPayload | Problem | null> => kept((name) => payloads.getEncoded(name), clock, purchase);
+
+async function kept<Content>(
+  read: (name: BlobName) => Promise<Content | null>,
+  clock: Clock,
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<Content | Problem | null> {
   const { answer } = purchase.answer;
   if (answer === null || !isKept(clock, purchase)) return null;
   try {
-    return await payloads.get(answer);
+    return await read(answer);
   } catch (error) {
     if (!(error instanceof CorruptPayload)) throw error;
     return problem('result_damaged', { transaction: purchase.submission.transaction });

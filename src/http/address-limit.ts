@@ -7,8 +7,8 @@ import { type Problem, problem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
 
 const WINDOW: Micros = 60 * MICROS_PER_SECOND;
-/** Most addresses that are remembered: some 10 MB. Past it the oldest window is forgotten. */
-const MOST_ADDRESSES = 50_000;
+/** Most names that are remembered: some 10 MB. Past it the oldest window is forgotten. */
+const MOST_NAMES = 50_000;
 
 export interface AddressLimit {
   /**
@@ -29,36 +29,49 @@ interface Window {
  * @param clock one that is never set: else an address could be kept out for as long as it was set back
  */
 export function createAddressLimit(perMinute: number, clock: Clock): AddressLimit {
+  const windows = createMinuteLimit(perMinute, clock, (wait) =>
+    problem(
+      'rate_limit_exceeded',
+      { retry_after: wait, limit: perMinute, window: 'address' },
+      `At most ${perMinute} invalid payments a minute are accepted from one address; wait ${wait} seconds.`,
+    ),
+  );
+  return { count: (address) => (address === null ? null : windows.count(clientOf(address))) };
+}
+
+/**
+ * The same for whatever has a name, in memory.
+ * @param refuse says why it is one too many, and how many seconds to wait
+ */
+export function createMinuteLimit(
+  perMinute: number,
+  clock: Clock,
+  refuse: (waitSeconds: number) => Problem,
+): { count(name: string): Problem | null } {
   /** In the order in which they end, since all are of one length. */
   const windows = new Map<string, Window>();
 
   const forgetOldest = (now: Micros): void => {
-    for (const [address, { endsAt }] of windows) {
-      if (endsAt > now && windows.size < MOST_ADDRESSES) return;
-      windows.delete(address);
+    for (const [name, { endsAt }] of windows) {
+      if (endsAt > now && windows.size < MOST_NAMES) return;
+      windows.delete(name);
     }
   };
 
   return {
-    count(address) {
-      if (address === null) return null;
+    count(name) {
       const now = clock.now();
-      const client = clientOf(address);
-      let window = windows.get(client);
+      let window = windows.get(name);
       if (!window || window.endsAt <= now) {
-        windows.delete(client);
+        windows.delete(name);
         forgetOldest(now);
         window = { count: 0, endsAt: now + WINDOW };
-        windows.set(client, window);
+        windows.set(name, window);
       }
       window.count++;
       if (window.count <= perMinute) return null;
       const wait = Math.max(1, Math.ceil((window.endsAt - now) / MICROS_PER_SECOND));
-      return problem(
-        'rate_limit_exceeded',
-        { retry_after: wait, limit: perMinute, window: 'address' },
-        `At most ${perMinute} invalid payments a minute are accepted from one address; wait ${wait} seconds.`,
-      );
+      return refuse(wait);
     },
   };
 }

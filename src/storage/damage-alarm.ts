@@ -24,6 +24,7 @@ export function withDamageAlarm(payloads: PayloadStore, tell: (blob: BlobName) =
     seal: (kind, content) => payloads.seal(kind, content),
     store: (payload) => payloads.store(payload),
     get: (name) => watched(payloads.get(name)),
+    getEncoded: (name) => watched(payloads.getEncoded(name)),
     getMany: (names) => watched(payloads.getMany(names)),
     resolve: (names) => watched(payloads.resolve(names)),
     remove: (name, replacement) => payloads.remove(name, replacement),

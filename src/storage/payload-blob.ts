@@ -12,7 +12,7 @@ import {
   brotliDecompressSync,
   constants as zlibConstants,
 } from 'node:zlib';
-import { type BlobName, CorruptPayload, type SealedPayload } from './payload-store.ts';
+import { type BlobName, CorruptPayload, type EncodedPayload, type SealedPayload } from './payload-store.ts';
 
 const SALT_BYTES = 16;
 const HEADER_BYTES = SALT_BYTES + 1;
@@ -47,16 +47,30 @@ export async function sealPayload(content: Uint8Array): Promise<Pick<SealedPaylo
  * @throws CorruptPayload if the bytes do not match the name
  */
 export async function openPayload(name: BlobName, bytes: Buffer): Promise<Buffer> {
+  return decoded(encodedPayload(name, bytes));
+}
+
+/**
+ * The content of a blob as it is encoded in it.
+ * @throws CorruptPayload if the bytes do not match the name
+ */
+export function encodedPayload(name: BlobName, bytes: Buffer): EncodedPayload {
   if (nameOf(bytes) !== name) throw new CorruptPayload(name);
   const encoded = bytes.subarray(HEADER_BYTES);
   switch (bytes[SALT_BYTES]) {
     case CODEC.plain:
-      return encoded;
+      return { name, coding: 'identity', bytes: encoded };
     case CODEC.brotli:
-      return encoded.length > LARGEST_ON_MAIN_THREAD ? await decompressAside(encoded) : brotliDecompressSync(encoded);
+      return { name, coding: 'br', bytes: encoded };
     default:
       throw new Error(`blob ${name} is encoded in a way that this version does not know: ${bytes[SALT_BYTES]}`);
   }
+}
+
+/** The content itself. */
+export async function decoded({ coding, bytes }: Pick<EncodedPayload, 'coding' | 'bytes'>): Promise<Buffer> {
+  if (coding === 'identity') return bytes;
+  return bytes.length > LARGEST_ON_MAIN_THREAD ? await decompressAside(bytes) : brotliDecompressSync(bytes);
 }
 
 async function compress(content: Uint8Array): Promise<Buffer> {

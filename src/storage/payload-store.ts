@@ -28,6 +28,14 @@ export interface ResolvedPayload {
   readonly replaced: boolean;
 }
 
+/** Content as it is stored: compressed, where that made it smaller. */
+export interface EncodedPayload {
+  /** Of the blob that holds it: that of the replacement, where there is one. */
+  readonly name: BlobName;
+  readonly coding: 'br' | 'identity';
+  readonly bytes: Buffer;
+}
+
 export interface PayloadStore {
   /** Stores content, as durably as an append; gives its name. The same content twice gives two names. */
   put(kind: PayloadKind, content: Uint8Array): Promise<BlobName>;
@@ -40,6 +48,9 @@ export interface PayloadStore {
 
   /** The content, or null if no such blob is there. @throws CorruptPayload if the bytes no longer match their name */
   get(name: BlobName): Promise<Buffer | null>;
+
+  /** As `get`, without decompressing it. @throws CorruptPayload if the bytes no longer match their name */
+  getEncoded(name: BlobName): Promise<EncodedPayload | null>;
 
   /** Many at once; a name that is not there is missing from the map. */
   getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>>;

@@ -1,5 +1,6 @@
 /** What every payload store must do, whatever engine is under it. */
 import { randomBytes } from 'node:crypto';
+import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, type Micros, toInstant } from '../../src/instant.ts';
 import { CorruptPayload, type PayloadKind, type PayloadStore } from '../../src/storage/payload-store.ts';
@@ -54,8 +55,26 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect((await payloads.seal('target', Buffer.from('sealed'))).name).not.toBe(sealed.name);
     });
 
+    it('gives content as it is stored: compressed where that is smaller, and that of a replacement in its place', async () => {
+      const long = 'ORDER granting motion. '.repeat(20_000);
+      const [blob, short] = [await put(long), await put('short')];
+      const encoded = await payloads.getEncoded(blob);
+      expect(encoded).toMatchObject({ name: blob, coding: 'br' });
+      expect(brotliDecompressSync(encoded?.bytes ?? Buffer.alloc(0)).toString()).toBe(long);
+      expect(await payloads.getEncoded(short)).toEqual({
+        name: short,
+        coding: 'identity',
+        bytes: Buffer.from('short'),
+      });
+      await payloads.remove(blob, short);
+      expect(await payloads.getEncoded(blob)).toMatchObject({ name: short, bytes: Buffer.from('short') });
+      await payloads.remove(short);
+      expect(await payloads.getEncoded(blob)).toBeNull();
+    });
+
     it('knows nothing of other names', async () => {
       expect(await payloads.get(UNKNOWN)).toBeNull();
+      expect(await payloads.getEncoded(UNKNOWN)).toBeNull();
     });
 
     it('shows what was put to every client', async () => {

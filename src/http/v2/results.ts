@@ -5,20 +5,23 @@ import { z } from 'zod';
 import { isRejection } from '../../commands/decider.ts';
 import { load } from '../../commands/handle.ts';
 import { type Payment, type Purchase, payment } from '../../commands/payment.ts';
-import { isKept, keptAnswer, promisedBy } from '../../commands/payment-answer.ts';
+import { isKept, keptEncodedAnswer, promisedBy } from '../../commands/payment-answer.ts';
 import type { KeyCalls } from '../../commands/purchase-contract.ts';
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { Clock } from '../../instant.ts';
 import { PAYMENTS, type PaymentRecord } from '../../projections/payments.ts';
 import type { Reach } from '../../projections/reach.ts';
+import { steadyClock } from '../../steady-clock.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
+import { createMinuteLimit } from '../address-limit.ts';
 import { sendPaidAnswer, sendPending } from '../paid-route.ts';
 import { MAX_TAG_LENGTH } from '../parameters/described-parameters.ts';
 import { readTag } from '../parameters/request-parameters.ts';
 import { sendProblem } from '../send-problem.ts';
+import { type StoredAnswers, storedAnswers } from '../stored-answer.ts';
 
 export interface ResultsDependencies {
   readonly log: EventLog;
@@ -40,7 +43,23 @@ export const RESULTS_PATIENCE_MS = 1_000;
 
 const RequestId = z.uuid();
 
-export function registerResults(app: FastifyInstance, dependencies: ResultsDependencies): void {
+/** Times that one answer may be read in a minute. */
+export const READS_PER_MINUTE = 60;
+
+interface Results extends ResultsDependencies {
+  readonly reads: ReturnType<typeof createMinuteLimit>;
+  readonly stored: StoredAnswers;
+}
+
+export function registerResults(app: FastifyInstance, ports: ResultsDependencies): void {
+  const reads = createMinuteLimit(READS_PER_MINUTE, steadyClock, (wait) =>
+    problem(
+      'rate_limit_exceeded',
+      { retry_after: wait, limit: READS_PER_MINUTE, window: 'result' },
+      `One answer may be read ${READS_PER_MINUTE} times a minute; wait ${wait} seconds. Keep what you have read.`,
+    ),
+  );
+  const dependencies: Results = { ...ports, reads, stored: storedAnswers() };
   app.route<{ Params: { requestId: string } }>({ method: ['GET', 'HEAD'], url: RESULTS_PATH, handler });
 
   async function handler(request: FastifyRequest<{ Params: { requestId: string } }>, reply: FastifyReply) {
@@ -58,7 +77,7 @@ export function registerResults(app: FastifyInstance, dependencies: ResultsDepen
 const notFound = (reply: FastifyReply): FastifyReply => sendProblem(reply, problem('result_not_found'));
 
 async function answer(
-  dependencies: ResultsDependencies,
+  dependencies: Results,
   { stream, state }: { readonly stream: string; readonly state: Payment },
   requestId: string,
   request: FastifyRequest,
@@ -87,9 +106,15 @@ async function answer(
         if (gone) return sendProblem(reply, problem('result_gone'));
         return sendPaidAnswer(reply, { boughtBy: requestId, body: Readable.from([]), promised: promisedBy(state) });
       }
-      const body = state.answer.keyCall
-        ? await keyAnswer(dependencies, stream, state, request)
-        : await keptAnswer(dependencies, state);
+      const limited = dependencies.reads.count(requestId);
+      if (limited) return sendProblem(reply, limited);
+      if (!state.answer.keyCall) {
+        const kept = await keptEncodedAnswer(dependencies, state);
+        if (!kept) return sendProblem(reply, problem('result_gone'));
+        if (isProblem(kept)) return sendProblem(reply, kept);
+        return dependencies.stored.send(request, reply, kept, { boughtBy: requestId, promised: promisedBy(state) });
+      }
+      const body = await keyAnswer(dependencies, stream, state, request);
       if (!body) return sendProblem(reply, problem('result_gone'));
       if (isProblem(body)) return sendProblem(reply, body);
       return sendPaidAnswer(reply, { boughtBy: requestId, body, promised: promisedBy(state) });

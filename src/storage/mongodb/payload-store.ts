@@ -4,9 +4,10 @@
  */
 import { Binary, type Collection, type Db } from 'mongodb';
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
-import { openPayload, sealPayload } from '../payload-blob.ts';
+import { encodedPayload, openPayload, sealPayload } from '../payload-blob.ts';
 import type {
   BlobName,
+  EncodedPayload,
   PayloadKind,
   PayloadStore,
   ResolvedPayload,
@@ -82,14 +83,33 @@ export class MongoPayloadStore implements PayloadStore {
     return (await this.resolve([name])).get(name)?.content ?? null;
   }
 
+  async getEncoded(name: BlobName): Promise<EncodedPayload | null> {
+    let found: EncodedPayload | null = null;
+    await this.#find([name], async (_name, holder, bytes) => {
+      found = encodedPayload(holder, bytes);
+    });
+    return found;
+  }
+
   async getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>> {
     const resolved = await this.resolve(names);
     return new Map([...resolved].map(([name, { content }]) => [name, content]));
   }
 
   async resolve(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, ResolvedPayload>> {
-    this.#assertOpen();
     const found = new Map<BlobName, ResolvedPayload>();
+    await this.#find(names, async (name, holder, bytes) => {
+      found.set(name, { content: await openPayload(holder, bytes), replaced: holder !== name });
+    });
+    return found;
+  }
+
+  /** Gives the bytes under each name, or under that of the blob that stands in its place, as they are found. */
+  async #find(
+    names: readonly BlobName[],
+    give: (name: BlobName, holder: BlobName, bytes: Buffer) => Promise<void>,
+  ): Promise<void> {
+    this.#assertOpen();
     /** Names that are still looked for, each with the blob that stands in its place. */
     let holders = new Map([...new Set(names)].map((name) => [name, name]));
     for (let hops = 0; hops <= MOST_REPLACEMENTS && holders.size > 0; hops++) {
@@ -98,15 +118,13 @@ export class MongoPayloadStore implements PayloadStore {
       for (const [name, holder] of holders) {
         const document = documents.get(holder);
         if (document?.bytes) {
-          const content = await openPayload(holder, Buffer.from(document.bytes.value()));
-          found.set(name, { content, replaced: holder !== name });
+          await give(name, holder, Buffer.from(document.bytes.value()));
         } else if (document?.replacement !== undefined) {
           replaced.set(name, document.replacement);
         }
       }
       holders = replaced;
     }
-    return found;
   }
 
   async remove(name: BlobName, replacement?: BlobName): Promise<void> {

@@ -1,9 +1,10 @@
 /** The payload store on SQLite, in the file of the event log: a blob is as durable as the event that names it. */
 
 import { type Clock, type Instant, toInstant } from '../../instant.ts';
-import { openPayload, sealPayload } from '../payload-blob.ts';
+import { encodedPayload, openPayload, sealPayload } from '../payload-blob.ts';
 import type {
   BlobName,
+  EncodedPayload,
   PayloadKind,
   PayloadStore,
   ResolvedPayload,
@@ -71,6 +72,11 @@ export class SqlitePayloadStore implements PayloadStore {
     return (await this.#resolve(name))?.content ?? null;
   }
 
+  async getEncoded(name: BlobName): Promise<EncodedPayload | null> {
+    const found = await this.#find(name);
+    return found && encodedPayload(found.holder, found.bytes);
+  }
+
   async getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>> {
     const resolved = await this.resolve(names);
     return new Map([...resolved].map(([name, { content }]) => [name, content]));
@@ -129,10 +135,16 @@ export class SqlitePayloadStore implements PayloadStore {
   }
 
   async #resolve(name: BlobName): Promise<ResolvedPayload | null> {
+    const found = await this.#find(name);
+    return found && { content: await openPayload(found.holder, found.bytes), replaced: found.holder !== name };
+  }
+
+  /** The bytes under a name, or under that of the blob that stands in its place. */
+  async #find(name: BlobName): Promise<{ readonly holder: BlobName; readonly bytes: Buffer } | null> {
     let holder = name;
     for (let hops = 0; hops <= MOST_REPLACEMENTS; hops++) {
       const row = await this.#row(holder);
-      if (row?.bytes) return { content: await openPayload(holder, row.bytes), replaced: holder !== name };
+      if (row?.bytes) return { holder, bytes: row.bytes };
       if (!row?.replacement) return null;
       holder = row.replacement;
     }

@@ -34,7 +34,7 @@ export const resultOperation: Operation = {
   inPath: { request_id: 'Of the paid request: its `Content-Location` and `payment.result_url` end in it.' },
   success: {
     description: 'The answer, as it was given.',
-    headers: ['Content-Location'],
+    headers: ['Content-Location', 'ETag'],
     content: {
       schemas: [
         CaseAnswer,
@@ -49,7 +49,15 @@ export const resultOperation: Operation = {
     },
   },
   pending: true,
-  errors: [...ANYWHERE, 'settlement_failed', 'result_not_found', 'result_gone', 'result_damaged'],
+  cached: true,
+  errors: [
+    ...ANYWHERE,
+    'rate_limit_exceeded',
+    'settlement_failed',
+    'result_not_found',
+    'result_gone',
+    'result_damaged',
+  ],
   terms: false,
 };
 

@@ -1,0 +1,91 @@
+/**
+ * A stored answer over HTTP. It was compressed when it was stored, and leaves as it is to whoever accepts brotli; other forms
+ * are made once and kept for a while. Its bytes never change, so its entity tag is the name of its blob.
+ */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { decoded } from '../storage/payload-blob.ts';
+import type { EncodedPayload } from '../storage/payload-store.ts';
+import { type Coding, chooseCoding, matchingTag } from './content-coding.ts';
+import { type PaidAnswer, sendPaidAnswer } from './paid-route.ts';
+
+/** Most bytes of made forms that are kept: a few of the largest answers. */
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+
+export interface StoredAnswers {
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stored: EncodedPayload,
+    answer: Omit<PaidAnswer, 'body'>,
+  ): Promise<FastifyReply>;
+}
+
+export function storedAnswers(): StoredAnswers {
+  const forms = new KeptForms();
+  return {
+    async send(request, reply, stored, answer) {
+      // What was too small to be compressed is sent as it is to everybody.
+      const coding =
+        stored.coding === 'identity' ? 'identity' : chooseCoding(request.headers['accept-encoding']?.toString());
+      const variants = tagsOf(stored.name);
+      reply.header('vary', 'Accept-Encoding');
+      const known = matchingTag(request.headers['if-none-match'], variants, coding);
+      if (known !== null)
+        return reply.code(304).header('etag', known).header('cache-control', 'private, no-store').send();
+      reply.header('etag', variants[coding].etag);
+      if (coding !== 'identity') reply.header('content-encoding', coding);
+      return sendPaidAnswer(reply, { ...answer, body: await forms.of(stored, coding) });
+    },
+  };
+}
+
+/** Different for each coding, since the bytes are (RFC 9110, 8.8.3). */
+function tagsOf(name: string): Readonly<Record<Coding, { readonly etag: string }>> {
+  const tag = name.slice(0, 32);
+  return { br: { etag: `"${tag}-br"` }, gzip: { etag: `"${tag}-gzip"` }, identity: { etag: `"${tag}"` } };
+}
+
+/** Forms other than the stored one, the newest ones used; each is made once, however many ask for it at the same time. */
+class KeptForms {
+  readonly #made = new Map<string, Promise<Buffer>>();
+  readonly #sizes = new Map<string, number>();
+  #bytes = 0;
+
+  async of(stored: EncodedPayload, coding: Coding): Promise<Buffer> {
+    if (coding === stored.coding) return stored.bytes;
+    const key = `${stored.name} ${coding}`;
+    const known = this.#made.get(key);
+    const form = known ?? make(stored, coding);
+    this.#made.delete(key);
+    this.#made.set(key, form);
+    try {
+      const bytes = await form;
+      if (known === undefined) this.#keep(key, bytes.length);
+      return bytes;
+    } catch (error) {
+      this.#made.delete(key);
+      throw error;
+    }
+  }
+
+  #keep(key: string, length: number): void {
+    this.#sizes.set(key, length);
+    this.#bytes += length;
+    for (const oldest of this.#made.keys()) {
+      if (this.#bytes <= MOST_KEPT_BYTES) return;
+      const size = this.#sizes.get(oldest);
+      // One that is still being made counts when it is there.
+      if (size === undefined) continue;
+      this.#made.delete(oldest);
+      this.#sizes.delete(oldest);
+      this.#bytes -= size;
+    }
+  }
+}
+
+async function make(stored: EncodedPayload, coding: Coding): Promise<Buffer> {
+  const content = await decoded(stored);
+  return coding === 'gzip' ? promisify(gzip)(content) : content;
+}
