@@ -16,6 +16,8 @@ export interface RunningProxy {
 export interface ProxyOptions {
   /** More lines of nginx's `location`. */
   readonly location?: string;
+  /** Whether it names its callers in X-Forwarded-For. Varnish always does. */
+  readonly forwards?: boolean;
 }
 
 export const PROGRAMS = {
@@ -32,8 +34,10 @@ export const isInstalled = (name: ProxyName): boolean => existsSync(PROGRAMS[nam
 export async function startProxy(
   name: ProxyName,
   nodes: readonly number[],
-  { location = '' }: ProxyOptions = {},
+  { location: more = '', forwards = false }: ProxyOptions = {},
 ): Promise<RunningProxy> {
+  const forwarded = forwards ? 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;' : '';
+  const location = `${more} ${forwarded}`;
   const directory = await mkdtemp(join(tmpdir(), `${name}-`));
   const port = await freePort();
   const file = join(directory, 'configuration');
@@ -41,7 +45,7 @@ export async function startProxy(
     nginx: () => nginx(directory, file, port, nodes, location),
     nginxCached: () =>
       nginx(directory, file, port, nodes, `proxy_cache answers; proxy_cache_valid any 1m; ${location}`),
-    haproxy: () => haproxy(file, port, nodes),
+    haproxy: () => haproxy(file, port, nodes, forwards ? '  option forwardfor\n' : ''),
     varnish: () => varnish(directory, port, nodes),
   }[name]();
   let said = '';
@@ -96,14 +100,14 @@ http {
   return run(PROGRAMS.nginx, '-c', file, '-e', 'stderr', '-p', directory);
 }
 
-async function haproxy(file: string, port: number, nodes: readonly number[]): Promise<ChildProcess> {
+async function haproxy(file: string, port: number, nodes: readonly number[], more: string): Promise<ChildProcess> {
   const servers = nodes.map((node, index) => `  server node${index} 127.0.0.1:${node}`).join('\n');
   const text = `defaults
   mode http
   timeout connect 5s
   timeout client 50s
   timeout server 50s
-frontend callers
+${more}frontend callers
   bind 127.0.0.1:${port}
   default_backend nodes
 backend nodes
