@@ -8,7 +8,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
-import { pause } from '../pause.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import type { Counted, Increment } from '../storage/read-store.ts';
 import { isUnwritten } from '../storage/storage-failure.ts';
@@ -107,7 +106,7 @@ export async function reserve(
       if (refusal === null) return null;
       if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
       // Jittered, so that those who wait on several nodes do not come back together and stand in each other's way.
-      await pause(PAUSE_MS * (0.5 + Math.random()), signal);
+      await ports.lines.nap(spending.wallet, PAUSE_MS * (0.5 + Math.random()), signal);
     }
   } finally {
     endTurn();
@@ -173,7 +172,7 @@ const tooManyUnderWay = (limit: number): Problem =>
   problem(
     'rate_limit_exceeded',
     { retry_after: UNDER_WAY_RETRY_SECONDS, limit, window: 'payments_under_way' },
-    `At most ${limit} payments of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows one more.`,
+    `At most ${limit} payments of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
   );
 
 /** First reserved and then compared: whoever reserves later counts this one in. */

@@ -19,6 +19,7 @@ export class WaitingLines {
   readonly #atOnce: number;
   /** Whose turn it is, counted, and those behind, in the order in which they came. An empty line is not kept. */
   readonly #lines = new Map<string, Line>();
+  readonly #napping = new Map<string, Set<() => void>>();
 
   /** @param atOnce how many of one line have their turn at the same time */
   constructor(atOnce = 1) {
@@ -32,6 +33,19 @@ export class WaitingLines {
     else if (found.turns < this.#atOnce) found.turns++;
     else if (!(await called(found.behind, until, signal))) return null;
     return () => this.#next(line);
+  }
+
+  /** Waits so long, or until somebody of the same line says that something has changed. */
+  async nap(line: string, milliseconds: number, signal: AbortSignal): Promise<void> {
+    const nappers = this.#napping.get(line) ?? new Set();
+    this.#napping.set(line, nappers);
+    await called(nappers, performance.now() + milliseconds, signal);
+    if (nappers.size === 0) this.#napping.delete(line);
+  }
+
+  /** Wakes whoever naps in this line. */
+  nudge(line: string): void {
+    for (const wake of [...(this.#napping.get(line) ?? [])]) wake();
   }
 
   #next(line: string): void {

@@ -103,6 +103,7 @@ export class WalletAdvance {
     const { transaction, amount } = this.#request;
     try {
       await giveBack(this.#ports, transaction.wallet, amount);
+      this.#ports.lines.nudge(transaction.wallet);
     } catch (error) {
       this.#warn(error, 'a reservation was not given back yet');
       if (isUnwritten(error)) void giveBackLater(this.#ports, transaction.wallet, amount);
