@@ -122,7 +122,7 @@ export const ERROR_CATALOGUE = {
     {
       enqueued: 'Whether a source will be asked about it.',
       retry_after,
-      candidates: 'Case numbers of this court that are near.',
+      candidates: 'Case numbers of this court that are near; in a charged batch only.',
     },
   ),
   endpoint_not_found: entry(404, 'There is nothing at this address.', 'See /docs for every endpoint.', {
@@ -155,8 +155,12 @@ export const ERROR_CATALOGUE = {
   ambiguous_case_id: entry(
     409,
     'Several cases of this court fit this number.',
-    'Repeat the request with one of details.candidates.',
-    { candidates: 'The full case numbers that fit.' },
+    'Send the whole case number, with its office, as details.pattern and details.example show.',
+    {
+      pattern: 'What whole case numbers of this court look like, a regular expression.',
+      example: 'A whole case number of this court, null where none is published.',
+      candidates: 'The whole case numbers that fit; in a charged batch only, since a refusal is free.',
+    },
   ),
   version_retired: entry(410, 'This version of the API has ended.', 'Use details.successor instead.', {
     successor: 'The address that took its place.',

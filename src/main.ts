@@ -7,6 +7,7 @@ import { bannerOf } from './banner.ts';
 import { startCallbackRole } from './callback-role.ts';
 import { openMasterKeys } from './callbacks/open-master-keys.ts';
 import { createOutbound } from './callbacks/outbound/guarded-outbound.ts';
+import { createResultIds } from './commands/result-id.ts';
 import { createKeyCalls } from './commands/signing-key-call.ts';
 import { SponsorBudget } from './commands/sponsor-budget.ts';
 import type { Config } from './config.ts';
@@ -118,6 +119,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const sponsoring = new SponsorBudget({ ...storage, clock, logger, limits: config.sponsorLimits });
   await sponsoring.look();
   metrics.watchSponsoring(() => sponsoring.standings);
+  const resultIds = createResultIds(masterKeys);
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   const health = watchHealth({
     checks: healthChecks({
@@ -143,6 +145,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     keyCalls,
     sponsoring,
     unknownBlockhashesPerSecond: config.solana.unknownBlockhashesPerSecond,
+    resultIds,
     clock,
     logger,
     draining: draining.signal,
@@ -183,6 +186,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     merchant: { network, ...receiver, publicUrl },
     purchasing: countPurchases(paymentRole.purchasing, metrics, logger),
     keyCalls,
+    resultIds,
     masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,

@@ -84,6 +84,38 @@ export const PAYMENT_REJECTIONS = {
     'The memo is not the one in the terms that the payment answers.',
     'Put extra.memo of the same terms in, unchanged.',
   ),
+  payment_for_another_purpose: row(
+    'The memo names another purpose: the payment was signed for another endpoint, other parameters, another tool or another service.',
+    'Pay with the terms of this answer. If you signed for another service, it passed your payment on to buy here.',
+  ),
+  payment_not_bound: row(
+    'This call reveals a secret or a history, and neither the memo of the payment nor a signed message says that the wallet wants it.',
+    'Put extra.memo of the terms in, unchanged (x402 version 2 clients do), or send a sign-in-with-x proof.',
+  ),
+  sign_in_required: row(
+    'This wallet has proved itself by sign-in-with-x before, and this call needs the proof each time.',
+    'Sign the message in extensions.sign-in-with-x of this answer and send it in the header SIGN-IN-WITH-X.',
+  ),
+  sign_in_invalid: row(
+    'The sign-in-with-x proof cannot be read, or its signature does not match.',
+    'Send the base64 of the JSON that the extension describes, signed by the wallet.',
+  ),
+  sign_in_for_another_call: row(
+    'The sign-in-with-x proof names another domain, address, network or purpose.',
+    'Sign the message in extensions.sign-in-with-x of this answer, unchanged.',
+  ),
+  sign_in_by_another_wallet: row(
+    'The sign-in-with-x proof is signed by another wallet than the payment.',
+    'Sign both with the same wallet.',
+  ),
+  sign_in_expired: row(
+    'The sign-in-with-x proof is older than 5 minutes, past its end or from the future.',
+    'Sign a new message, with the present time.',
+  ),
+  sign_in_used: row(
+    'The sign-in-with-x proof came with another payment before.',
+    'Sign a new message: each is good for one payment.',
+  ),
   memo_must_have_no_accounts: row('The memo names accounts.', 'Build the memo without accounts.'),
   memo_too_long: row('The memo is longer than 256 bytes.', 'Shorten it to 256 bytes.'),
   lighthouse_write_not_allowed: row(

@@ -19,6 +19,7 @@ export interface PaymentRoleOptions {
   readonly keyCalls: PurchasePorts['keyCalls'];
   readonly sponsoring: SponsorBudget;
   readonly unknownBlockhashesPerSecond: number;
+  readonly resultIds: PurchasePorts['resultIds'];
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when purchases under way must come to an answer, whatever they wait for. */
@@ -40,6 +41,7 @@ export function startPaymentRole({
   keyCalls,
   sponsoring,
   unknownBlockhashesPerSecond,
+  resultIds,
   clock,
   logger,
   draining,
@@ -53,6 +55,7 @@ export function startPaymentRole({
     payloads,
     keyCalls,
     settledPayments: settledPayments(readStore),
+    resultIds,
     newDeliveryId: randomUUID,
     blockhashes,
     unknownBlockhashesPerSecond,

@@ -27,6 +27,11 @@ export interface MasterKeys {
    * @throws MasterKeyMissing
    */
   fingerprintOf(version: number): string;
+  /**
+   * The part of a result's id that nobody can guess (`result-id.ts`): 16 bytes.
+   * @throws MasterKeyMissing
+   */
+  resultTagOf(requestId: string, version: number): Buffer;
 }
 
 /** A signing key was made with a version of the master key that is not configured here. */
@@ -55,6 +60,7 @@ export class MasterKeyUnreadable extends Error {
 
 const SECRET_BYTES = 32;
 const FINGERPRINT_BYTES = 16;
+const RESULT_TAG_BYTES = 16;
 const PART = /^([1-9]\d{0,5}):((?:[0-9a-f]{2}){32,64})$/i;
 const EXPECTED =
   'version:hex[,older version:hex…] is expected, a version being a whole number from 1 and hex at least 64 characters';
@@ -85,6 +91,8 @@ export function readMasterKeys(text: string): MasterKeys {
     secretOf: ({ wallet, keyId, masterVersion }) => derive(masterOf(masterVersion), keyId, wallet, SECRET_BYTES),
     // No wallet is called so, hence no secret of a signing key is ever derived with these words.
     fingerprintOf: (version) => derive(masterOf(version), 'fingerprint', 'master key', FINGERPRINT_BYTES),
+    resultTagOf: (requestId, version) =>
+      Buffer.from(derive(masterOf(version), requestId, 'result id', RESULT_TAG_BYTES), 'hex'),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../storage/payload-store.ts';
 import type { Purchase, RecordedAnswer } from './payment.ts';
 import type { QueryAnswer } from './payment-query.ts';
+import type { NamedResult, ResultIds } from './result-id.ts';
 
 /** How long a paid answer is kept. */
 export const ANSWER_RETENTION_DAYS = 30;
@@ -23,6 +24,7 @@ interface AnswerPorts {
   newDeliveryId(): string;
   /** Id of a key that does not exist yet. */
   newKeyId(): string;
+  readonly resultIds: Pick<ResultIds, 'newest'>;
 }
 
 export interface SealedAnswer {
@@ -33,11 +35,11 @@ export interface SealedAnswer {
 
 /** Makes an answer ready to be recorded: the content of its event, and what that names. */
 export async function sealAnswer(
-  { payloads, clock, newDeliveryId, newKeyId }: AnswerPorts,
+  { payloads, clock, newDeliveryId, newKeyId, resultIds }: AnswerPorts,
   requestId: string,
   answer: QueryAnswer,
 ): Promise<SealedAnswer> {
-  const common = { requestId, answeredCases: answer.answeredCases };
+  const common = { requestId, answeredCases: answer.answeredCases, resultKey: resultIds.newest };
   if ('keyCall' in answer) {
     const keyCall = { does: answer.keyCall, keyId: newKeyId() };
     return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, payloads: [] };
@@ -60,6 +62,12 @@ export async function sealAnswer(
 }
 
 const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + ANSWER_RETENTION);
+
+/** What opens the answer that a payment bought. */
+export const resultOf = ({ requestId, resultKey }: RecordedAnswer): NamedResult => ({
+  requestId,
+  resultKey: resultKey ?? null,
+});
 
 /** When an answer was recorded. */
 export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>

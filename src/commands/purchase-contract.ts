@@ -11,6 +11,7 @@ import type { BlockhashKnowledge } from './payment-chain-checks.ts';
 import type { RateLimitState } from './payment-limits.ts';
 import type { QueryAnswer, UnchargedAnswer } from './payment-query.ts';
 import type { SettlementPorts } from './payment-settlement.ts';
+import type { ResultIds } from './result-id.ts';
 
 /** Who is paid, in what; addresses in base58. */
 export interface Payee {
@@ -28,6 +29,7 @@ export interface PurchasePorts extends SettlementPorts {
   readonly keyCalls: KeyCalls;
   /** How many payments of a wallet have settled, as far as it is known; asked only where it has many under way. */
   settledPayments(wallet: string): Promise<number>;
+  readonly resultIds: ResultIds;
   /** A new UUIDv4. */
   newDeliveryId(): string;
   /** Signs as the fee payer of sponsored payments. */
@@ -80,6 +82,11 @@ export interface PurchaseRequest {
   readonly dialect: PaymentDialect;
   /** Checked against our terms for exactly this amount. */
   readonly transaction: VerifiedTransaction;
+  /**
+   * Why this payment cannot buy this request, e.g. because it was signed for another one; null where it can. Given after
+   * what is known of the payment and its identifier: a caller must learn first that it bought something.
+   */
+  readonly unfit: Problem | null;
   /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
   readonly identifierHash: string | null;
   /** `X-Service-Tag`, for answers that are composed after settlement. */
@@ -105,7 +112,10 @@ export interface Timings {
   readonly settle: number | null;
 }
 
-/** `boughtBy` is the request that the answer is kept under: an earlier one, where an identifier was repeated. */
+/**
+ * `boughtBy` is the request that bought the answer: an earlier one, where an identifier was repeated. `resultId` opens the
+ * answer and belongs to its buyer alone.
+ */
 export type PurchaseOutcome = (
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** An answer that says why there is none: nothing is charged, nothing kept. */
@@ -114,11 +124,12 @@ export type PurchaseOutcome = (
       readonly outcome: 'settled';
       readonly transaction: string;
       readonly boughtBy: string;
+      readonly resultId: string;
       readonly body: Buffer;
       readonly promised: Promised;
     }
   /** Not yet known: recovery decides. */
-  | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string }
+  | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string; readonly resultId: string }
   /** It certainly did not move any money. */
   | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string }
 ) & {

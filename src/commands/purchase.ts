@@ -4,6 +4,7 @@
  * recovery brings the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
+import { MasterKeyMissing } from '../callbacks/master-keys.ts';
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../errors.ts';
 import { paymentStream } from '../events/payment.ts';
 import { problemOf } from '../failure-problem.ts';
@@ -19,7 +20,7 @@ import {
   type Purchase,
   payment,
 } from './payment.ts';
-import { isKept, keptAnswer, promisedBy, sealAnswer } from './payment-answer.ts';
+import { isKept, keptAnswer, promisedBy, resultOf, sealAnswer } from './payment-answer.ts';
 import { type ChainCheckPorts, checkOnChain } from './payment-chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from './payment-claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from './payment-identifier-claim.ts';
@@ -35,6 +36,7 @@ import type {
   Purchasing,
   Timings,
 } from './purchase-contract.ts';
+import { resultKeyMissing } from './result-id.ts';
 import { pausedProblem } from './sponsor-budget.ts';
 import { UNKNOWN_BLOCKHASHES, UnknownBlockhashes } from './unknown-blockhashes.ts';
 import { type EndTurn, WaitingLines } from './waiting-lines.ts';
@@ -169,6 +171,8 @@ class PurchaseRun {
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
     const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
     if (paused) return this.refuse(paused);
+    // Before it counts: whoever passes on a payment that was signed for them must not spend its owner's limit.
+    if (this.#request.unfit) return this.refuse(this.#request.unfit);
 
     // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
     const signing = this.#sign();
@@ -347,9 +351,11 @@ class PurchaseRun {
   async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
     const { transaction } = state.submission;
     const boughtBy = state.authorization.requestId;
+    const resultId = this.#resultIdOf(state);
+    if (resultId === null) return { outcome: 'refused', problem: resultKeyMissing(), ...this.#facts() };
     switch (state.status) {
       case 'submitted':
-        return { outcome: 'pending', transaction, boughtBy, ...this.#facts() };
+        return { outcome: 'pending', transaction, boughtBy, resultId, ...this.#facts() };
       case 'settled': {
         const body =
           state.answer.keyCall?.does === 'show' && isKept(this.#ports.clock, state)
@@ -357,7 +363,15 @@ class PurchaseRun {
             : await keptAnswer(this.#ports, state);
         if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
         if (isProblem(body)) return { outcome: 'refused', problem: body, ...this.#facts() };
-        return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
+        return {
+          outcome: 'settled',
+          transaction,
+          boughtBy,
+          resultId,
+          body,
+          promised: promisedBy(state),
+          ...this.#facts(),
+        };
       }
       case 'failed':
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
@@ -379,8 +393,17 @@ class PurchaseRun {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);
         await this.#advance.countCases(answeredCases);
-        const boughtBy = this.#request.requestId;
-        return { outcome: 'settled', transaction, boughtBy, body, promised: promisedBy(state), ...this.#facts() };
+        const { requestId: boughtBy } = this.#request;
+        const resultId = this.#newResultId();
+        return {
+          outcome: 'settled',
+          transaction,
+          boughtBy,
+          resultId,
+          body,
+          promised: promisedBy(state),
+          ...this.#facts(),
+        };
       }
       if (state.status === 'failed') {
         await this.#advance.countCases(0);
@@ -407,7 +430,24 @@ class PurchaseRun {
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
     await this.#advance.countCases(answeredCases);
-    return { outcome: 'pending', transaction, boughtBy: this.#request.requestId, ...this.#facts() };
+    const { requestId: boughtBy } = this.#request;
+    return { outcome: 'pending', transaction, boughtBy, resultId: this.#newResultId(), ...this.#facts() };
+  }
+
+  /** Of a payment that this request claimed. */
+  #newResultId(): string {
+    const { resultIds } = this.#ports;
+    return resultIds.idOf({ requestId: this.#request.requestId, resultKey: resultIds.newest });
+  }
+
+  /** Null where this node cannot make it. */
+  #resultIdOf({ answer }: SubmittedState): string | null {
+    try {
+      return this.#ports.resultIds.idOf(resultOf(answer));
+    } catch (error) {
+      if (error instanceof MasterKeyMissing) return null;
+      throw error;
+    }
   }
 
   #who(): { readonly requestId: string; readonly wallet: string } {

@@ -3,9 +3,9 @@
  * The key just replaced stays valid for half an hour; one that was replaced before it ends at once, since a receiver has
  * to accept two keys and never three.
  */
-import { SigningKeyCreated, type SigningKeyEvent, SigningKeyRotated } from '../events/signing-key.ts';
+import { SignInProved, SigningKeyCreated, type SigningKeyEvent, SigningKeyRotated } from '../events/signing-key.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, plus, toInstant } from '../instant.ts';
-import { type Decider, unreachable } from './decider.ts';
+import { type Decider, rejected, unreachable } from './decider.ts';
 
 /** How long a replaced key stays valid (specification 3.2). */
 export const ROTATION_WINDOW: Micros = 30 * 60 * MICROS_PER_SECOND;
@@ -23,9 +23,18 @@ export interface MadeKey extends SigningKey {
   readonly replaced: { readonly keyId: string; readonly validUntil: Instant } | null;
 }
 
-/** Every key that the wallet ever had, oldest first. */
+/** A message that the wallet signed to prove itself, and the payment that it came with. */
+export interface UsedProof {
+  readonly proof: string;
+  readonly payment: string;
+  readonly validUntil: Instant;
+}
+
 export interface WalletKeys {
+  /** Every key that the wallet ever had, oldest first. */
   readonly keys: readonly MadeKey[];
+  /** Proofs that could still be sent again; null for a wallet that never gave one, of which none is demanded. */
+  readonly proofs: readonly UsedProof[] | null;
 }
 
 export interface ValidKeys {
@@ -44,12 +53,24 @@ export type SigningKeyCommand =
   /** Makes the wallet's first key, where it has none. */
   | ({ readonly type: 'Ensure' } & NewKey)
   /** Makes this key the current one, once, however often it is asked for. */
-  | ({ readonly type: 'Rotate' } & NewKey);
+  | ({ readonly type: 'Rotate' } & NewKey)
+  /** Uses a proof of the wallet for one payment. */
+  | ({ readonly type: 'Prove'; readonly at: Micros } & UsedProof);
 
-export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent> = {
-  initialState: { keys: [] },
+/** The proof was used with another payment. */
+export type SigningKeyRejection = 'proof_used';
 
-  decide({ keys }, { type, keyId, masterVersion, at }) {
+export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent, SigningKeyRejection> = {
+  initialState: { keys: [], proofs: null },
+
+  decide({ keys, proofs }, command) {
+    if (command.type === 'Prove') {
+      const { proof, payment, validUntil, at } = command;
+      const used = proofs?.find((one) => one.proof === proof);
+      if (used) return used.payment === payment ? [] : rejected('proof_used');
+      return [SignInProved.of({ proof, payment, provedAt: toInstant(at), validUntil })];
+    }
+    const { type, keyId, masterVersion, at } = command;
     const current = keys.at(-1);
     const key = { keyId, masterVersion, createdAt: toInstant(at) };
     // A wallet that rotates before it ever had a key gets its first one, which replaces nothing.
@@ -71,15 +92,21 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
     }
   },
 
-  evolve({ keys }, event) {
+  evolve({ keys, proofs }, event) {
+    if (event.type === 'SignInProved') {
+      const { proof, payment, provedAt, validUntil } = event.data;
+      const remembered = (proofs ?? []).filter((one) => one.validUntil > provedAt);
+      return { keys, proofs: [...remembered, { proof, payment, validUntil }] };
+    }
     const { keyId, createdAt, masterVersion } = event.data;
     const key = { keyId, createdAt, masterVersion };
     switch (event.type) {
       case 'SigningKeyCreated':
-        return { keys: [...keys, { ...key, replaced: null }] };
+        return { keys: [...keys, { ...key, replaced: null }], proofs };
       case 'SigningKeyRotated': {
         const { previousKeyId, previousValidUntil } = event.data;
-        return { keys: [...keys, { ...key, replaced: { keyId: previousKeyId, validUntil: previousValidUntil } }] };
+        const replaced = { keyId: previousKeyId, validUntil: previousValidUntil };
+        return { keys: [...keys, { ...key, replaced }], proofs };
       }
       default:
         return unreachable(event);
@@ -91,7 +118,7 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
  * The keys that a receiver has to accept at a moment: sign with the current one. Null where the wallet has none yet.
  * The previous key is valid up to its `validUntil`, and not at it.
  */
-export function validKeysAt({ keys }: WalletKeys, now: Micros): ValidKeys | null {
+export function validKeysAt({ keys }: Pick<WalletKeys, 'keys'>, now: Micros): ValidKeys | null {
   const made = keys.at(-1);
   if (!made) return null;
   const { replaced, ...current } = made;
@@ -102,5 +129,5 @@ export function validKeysAt({ keys }: WalletKeys, now: Micros): ValidKeys | null
 }
 
 /** The key of this id, whether it is still valid or not; null where the wallet never had it. */
-export const madeKey = ({ keys }: WalletKeys, keyId: string): MadeKey | null =>
+export const madeKey = ({ keys }: Pick<WalletKeys, 'keys'>, keyId: string): MadeKey | null =>
   keys.find((made) => made.keyId === keyId) ?? null;

@@ -52,6 +52,8 @@ export const QueryAnswered = event(
     keepUntil: Instant,
     /** How many cases were answered: what the call counts against the wallet's day. */
     answeredCases: z.int().nonnegative(),
+    /** Version of the master key that the secret id of the result is derived from; absent: it is read by `requestId`. */
+    resultKey: z.int().positive().optional(),
     keyCall: KeyCall.nullable(),
     callbacks: z.array(
       z.strictObject({

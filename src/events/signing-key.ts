@@ -31,7 +31,31 @@ export const SigningKeyRotated = event(
   }),
 );
 
-export const WALLET_STREAM_EVENTS = [SigningKeyCreated, SigningKeyRotated] as const;
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/**
+ * The wallet proved itself by a message that it signed. From the first one on a payment alone opens neither a rotation
+ * nor the history of deliveries.
+ */
+export const SignInProved = event(
+  'SignInProved',
+  1,
+  z.strictObject({
+    /** SHA-256 of the signed message. */
+    proof: Sha256,
+    /** The payment that it came with: repeated with another one, it is refused. */
+    payment: Sha256,
+    provedAt: Instant,
+    /** When the message is no longer accepted, and need not be remembered. */
+    validUntil: Instant,
+  }),
+);
+
+/** Events that make keys. */
+export const SIGNING_KEY_CHANGES = [SigningKeyCreated, SigningKeyRotated] as const;
+export type SigningKeyChange = EventOf<(typeof SIGNING_KEY_CHANGES)[number]>;
+
+export const WALLET_STREAM_EVENTS = [...SIGNING_KEY_CHANGES, SignInProved] as const;
 
 export type SigningKeyEvent = EventOf<(typeof WALLET_STREAM_EVENTS)[number]>;
 

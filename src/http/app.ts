@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { KeyCalls, Purchasing } from '../commands/purchase-contract.ts';
+import type { ResultIds } from '../commands/result-id.ts';
 import type { SponsorBudget } from '../commands/sponsor-budget.ts';
 import type { Court } from '../courts/court.ts';
 import { courts, isLive } from '../courts/registry.ts';
@@ -51,6 +52,7 @@ export interface AppDependencies {
   readonly merchant: Merchant;
   readonly purchasing: Purchasing;
   readonly keyCalls: KeyCalls;
+  readonly resultIds: ResultIds;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
@@ -101,7 +103,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       [monitor.path, readyAnswerOf(monitor)],
     ]),
   );
-  const buying = createBuying(dependencies);
+  const buying = createBuying({ ...dependencies, clock });
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
   const walletDeliveries = walletDeliveriesRoute({ ...storage, reach: reachOf(deliveries), clock });
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
@@ -132,12 +134,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, reach, clock }));
   registerPaidRoute(app, paying, walletKeys);
   registerPaidRoute(app, paying, walletDeliveries);
-  registerBodilessRoute(app, paying, rotateKeyRoute({ clock }));
+  registerBodilessRoute(app, paying, rotateKeyRoute({ ...storage, clock }));
   registerResults(app, {
     ...storage,
     reach: reachOf(payments, RESULTS_PATIENCE_MS),
     clock,
     keyCalls: dependencies.keyCalls,
+    resultIds: dependencies.resultIds,
   });
   registerDocs(app, { localRpcUrl, merchant });
   return app;

@@ -4,14 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.ts';
+import type { GivenProof } from '../commands/sign-in.ts';
 import { isProblem, type Problem } from '../errors.ts';
 import type { PaymentDialect } from '../events/payment.ts';
+import type { Clock } from '../instant.ts';
+import type { PaymentRejection } from '../payment-rejections.ts';
 import { REJECTION, type VerifiedTransaction, verifyTransaction } from '../solana/verify-transaction.ts';
 import { type AddressLimit, clientOf } from './address-limit.ts';
 import { costInUsd, type PaidRoute } from './paid-call.ts';
 import { type PresentedPayment, rejectedPayment, unreadable } from './x402/payment-header.ts';
 import { identifierHashOf } from './x402/payment-identifier.ts';
+import { fitOf, type Purpose, type PurposeFit } from './x402/purpose.ts';
 import type { Receipt } from './x402/receipt.ts';
+import { readSignIn, type SignIn, type SignInTerms } from './x402/sign-in.ts';
 import { type Merchant, transferTermsOf } from './x402/terms.ts';
 
 export interface BuyingDependencies {
@@ -19,6 +24,7 @@ export interface BuyingDependencies {
   readonly purchasing: Purchasing;
   /** Bounds calls with an invalid payment; left out, they are not bounded. */
   readonly addressLimit?: AddressLimit | undefined;
+  readonly clock: Clock;
 }
 
 /** A payment that is sound as far as it can be told without the log and the chain. */
@@ -29,6 +35,27 @@ export interface VerifiedPayment {
   readonly identifier: string | null;
   /** Base units. */
   readonly amount: bigint;
+  /** Whether its memo names what it pays for. */
+  readonly fit: PurposeFit;
+  /** Why it cannot buy this call, although it is sound. */
+  readonly unfit: Problem | null;
+  readonly proof: GivenProof | null;
+}
+
+/** What a payment is checked against. */
+export interface AskedFor {
+  /** Base units. */
+  readonly amount: bigint;
+  readonly purpose: Purpose;
+  /** Of a call that reads a signed message: what it must say, and what came. */
+  readonly signIn?: AskedSignIn | undefined;
+}
+
+export interface AskedSignIn {
+  readonly terms: SignInTerms;
+  readonly needsBound: boolean;
+  /** The header, as it came. */
+  readonly sent: string | undefined;
 }
 
 export interface PayingCall<Parameters> {
@@ -55,12 +82,11 @@ export interface Buying {
   /**
    * Checks 1 to 6 of `payments.md`. An unsound payment counts against the address that it came from.
    * @param payment as it was read, or why it could not be
-   * @param amount base units
    * @param address of the client; null where only a proxy's is known
    */
   verify(
     payment: PresentedPayment | Problem,
-    amount: bigint,
+    asked: AskedFor,
     address: string | null,
   ): Promise<VerifiedPayment | Problem>;
   /**
@@ -71,9 +97,12 @@ export interface Buying {
 }
 
 /** @throws RangeError if an address of the merchant is none */
-export function createBuying({ merchant, purchasing, addressLimit }: BuyingDependencies): Buying {
+export function createBuying({ merchant, purchasing, addressLimit, clock }: BuyingDependencies): Buying {
   const termsOf = transferTermsOf(merchant);
-  const check = async (payment: PresentedPayment | Problem, amount: bigint): Promise<VerifiedPayment | Problem> => {
+  const check = async (
+    payment: PresentedPayment | Problem,
+    { amount, purpose, signIn }: AskedFor,
+  ): Promise<VerifiedPayment | Problem> => {
     if (isProblem(payment)) return payment;
     const { transaction: wire, memo, x402Version, identifier } = payment;
     const verdict = await verifyTransaction(wire, termsOf(amount), memo);
@@ -84,15 +113,26 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
     }
     const { transaction } = verdict;
     const dialect = transaction.sponsored ? (x402Version === 2 ? 'x402-v2' : 'x402-v1') : 'self-paid';
-    return { transaction, dialect, identifier, amount };
+    const fit = fitOf(transaction.memo, purpose);
+    const proof = await proofOf(signIn, transaction.wallet, clock);
+    const unfit = fit === 'another' ? 'payment_for_another_purpose' : unfitness(signIn, proof, fit);
+    return {
+      transaction,
+      dialect,
+      identifier,
+      amount,
+      fit,
+      proof: typeof proof === 'string' ? null : proof,
+      unfit: unfit && rejectedPayment(unfit),
+    };
   };
   return {
-    async verify(payment, amount, address) {
-      const verified = await check(payment, amount);
+    async verify(payment, asked, address) {
+      const verified = await check(payment, asked);
       return isProblem(verified) ? limited(verified, addressLimit?.count(address) ?? null) : verified;
     },
     async buy({ route, parameters, payment, requestId, tag, startedAt, address, isAbandoned }) {
-      const { transaction, dialect, identifier, amount } = payment;
+      const { transaction, dialect, identifier, amount, fit, unfit, proof } = payment;
       const endpoint = `${route.method} ${route.path}`;
       const outcome = await purchasing.buy({
         requestId,
@@ -101,6 +141,7 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
         amount,
         dialect,
         transaction,
+        unfit,
         identifierHash: identifier === null ? null : identifierHashOf(transaction.wallet, identifier),
         tag,
         startedAt,
@@ -108,7 +149,16 @@ export function createBuying({ merchant, purchasing, addressLimit }: BuyingDepen
         isPushed: route.pushes?.(parameters) ?? false,
         isAbandoned,
         answer: ({ wallet, signal }) =>
-          route.answer(parameters, { requestId, wallet, costUsd: costInUsd(amount), tag, signal }),
+          route.answer(parameters, {
+            requestId,
+            wallet,
+            costUsd: costInUsd(amount),
+            tag,
+            payment: transaction.messageHash,
+            isBound: fit === 'bound',
+            proof,
+            signal,
+          }),
       });
       return {
         outcome: isInvented(outcome)
@@ -131,6 +181,26 @@ function limited(refusal: Problem, limit: Problem | null): Problem {
   if (limit === null) return refusal;
   const refused = { code: refusal.problem, reason: refusal.details?.reason ?? null };
   return { ...limit, details: { ...limit.details, refused } };
+}
+
+/** The proof that came with a payment; null for none. */
+async function proofOf(
+  signIn: AskedSignIn | undefined,
+  wallet: string,
+  clock: Clock,
+): Promise<SignIn | PaymentRejection | null> {
+  if (signIn?.sent === undefined) return null;
+  const proof = await readSignIn(signIn.sent, signIn.terms, clock.now());
+  return typeof proof !== 'string' && proof.wallet !== wallet ? 'sign_in_by_another_wallet' : proof;
+}
+
+function unfitness(
+  signIn: AskedSignIn | undefined,
+  proof: SignIn | PaymentRejection | null,
+  fit: PurposeFit,
+): PaymentRejection | null {
+  if (typeof proof === 'string') return proof;
+  return signIn?.needsBound && proof === null && fit !== 'bound' ? 'payment_not_bound' : null;
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

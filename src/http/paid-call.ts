@@ -1,8 +1,10 @@
 /** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
 import type { QueryAnswer, RequestedCallback, UnchargedAnswer } from '../commands/payment-query.ts';
+import type { GivenProof } from '../commands/sign-in.ts';
 import type { Problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import type { SentRequest } from './parameters/request-parameters.ts';
+import type { PurposeWord } from './x402/purpose.ts';
 
 /** What a paid answer may know of the call that pays for it. */
 export interface PaidCallContext {
@@ -13,6 +15,12 @@ export interface PaidCallContext {
   readonly costUsd: number;
   /** `X-Service-Tag`, checked. */
   readonly tag: string | null;
+  /** Message hash of the payment. */
+  readonly payment: string;
+  /** Whether its memo names this call. */
+  readonly isBound: boolean;
+  /** The wallet's signed message, checked; null where none came. */
+  readonly proof: GivenProof | null;
   /** Aborts at the query deadline. */
   readonly signal: AbortSignal;
 }
@@ -37,6 +45,13 @@ export interface SandboxCallback extends RequestedCallback {
 export interface PaidRoute<Parameters> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** What is bought, in one word, for the memo of its payment. */
+  readonly word: PurposeWord;
+  /**
+   * Of a call that a payment alone must not open for ever: what its signed message says, and whether a payment without a
+   * memo of ours is refused before anything else. Left out where a proof is not read.
+   */
+  readonly signIn?: { readonly statement: string; readonly needsBound: boolean };
   /** One line for the payment terms and the docs. */
   readonly description: string;
   /** Order of checks, steps 2 and 3: every fault at once. Runs before any payment is asked for. */

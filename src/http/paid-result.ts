@@ -3,15 +3,15 @@ import { type Clock, toInstant } from '../instant.ts';
 import { type Meta, metaOf } from './meta.ts';
 
 /** Where a paid answer can be fetched again. */
-export const resultPath = (requestId: string): string => `/v2/results/${requestId}`;
+export const resultPath = (resultId: string): string => `/v2/results/${resultId}`;
 
 /** When a caller whose payment is not yet settled should look again, seconds. */
 export const PENDING_RETRY_SECONDS = 2;
 
 export interface PendingPayment {
   readonly requestId: string;
-  /** The request that the answer is kept under. */
-  readonly boughtBy: string;
+  /** What opens the answer, once there is one. */
+  readonly resultId: string;
   readonly transaction: string;
   readonly tag: string | null;
   readonly clock: Clock;
@@ -29,14 +29,14 @@ export interface PendingAnswer {
 
 /** The outcome of a payment is not yet known: where to look for it, and when. */
 export const pendingAnswer = (
-  { requestId, boughtBy, transaction, tag, clock }: PendingPayment,
+  { requestId, resultId, transaction, tag, clock }: PendingPayment,
   publicUrl: string,
 ): PendingAnswer => ({
   meta: metaOf({ request_id: requestId, queried_at: toInstant(clock.now()), tag }),
   payment: {
     status: 'pending',
     transaction,
-    result_url: `${publicUrl}${resultPath(boughtBy)}`,
+    result_url: `${publicUrl}${resultPath(resultId)}`,
     retry_after: PENDING_RETRY_SECONDS,
   },
 });

@@ -17,15 +17,16 @@ import { isPaying, notePurchase } from './request-log.ts';
 import { UNPAID_ANSWER_HEADERS } from './sandbox/answer-early.ts';
 import type { SandboxCallbacks } from './sandbox/sandbox-callbacks.ts';
 import { sendProblem } from './send-problem.ts';
+import { unpaidRefusal } from './unpaid-refusal.ts';
 import { isV1 } from './v1/sunset.ts';
 import { readPayment } from './x402/payment-header.ts';
 import { type Receipt, receiptHeaders } from './x402/receipt.ts';
 import { checkTerms, type NewestBlockhash, sendPaymentRequired } from './x402/send-payment-required.ts';
+import { SIGN_IN_WITH_X, type SignInTerms } from './x402/sign-in.ts';
 import type { Offer } from './x402/terms.ts';
 
 export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
-  readonly clock: Clock;
   readonly clientAddresses: ClientAddresses;
   /** Tells whether sponsored payments pause; left out, they never do. */
   readonly sponsoring?: Pick<SponsorBudget, 'pause'> | undefined;
@@ -44,13 +45,26 @@ export function registerPaidRoute<Parameters>(
 ): void {
   const { merchant, clientAddresses } = dependencies;
   const buying = createBuying(dependencies);
-  const offerOf = (amount: bigint): Offer => ({
+  const signInTerms = (statement: string): SignInTerms => ({
+    publicUrl: merchant.publicUrl,
+    path: route.path,
+    statement,
+    chainId: merchant.network.caip2,
+  });
+  const offerOf = (amount: bigint, request: string | null): Offer => ({
     method: route.method,
     path: route.path,
     description: route.description,
+    purpose: {
+      word: route.word,
+      call: `${route.method} ${route.path}`,
+      publicUrl: merchant.publicUrl,
+      request,
+    },
+    ...(route.signIn && { signIn: signInTerms(route.signIn.statement) }),
     amount,
   });
-  checkTerms(merchant, offerOf(PRICE_BASE_UNITS));
+  checkTerms(merchant, offerOf(PRICE_BASE_UNITS, null));
 
   app.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
@@ -74,21 +88,30 @@ export function registerPaidRoute<Parameters>(
       }
       // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
       const payment = isHead(request) ? null : readPayment(request.headers, merchant.network);
-      const askForPayment = (amount: bigint, refusal?: Problem, known?: JsonObject) =>
-        sendPaymentRequired(reply, merchant, offerOf(amount), dependencies.newestBlockhash, refusal, {
+      const askForPayment = (offer: Offer, refusal?: Problem, known?: JsonObject) =>
+        sendPaymentRequired(reply, merchant, offer, dependencies.newestBlockhash, refusal, {
           ...known,
           ...(refusal ? {} : pauseNotice(dependencies)),
         });
 
-      if (!payment && isBareRequest(request)) return askForPayment(PRICE_BASE_UNITS);
+      if (!payment && isBareRequest(request)) {
+        const asked = isRefusal(parameters) ? null : route.fingerprint(parameters);
+        return askForPayment(offerOf(PRICE_BASE_UNITS, asked));
+      }
       if (isRefusal(parameters)) return sendProblem(reply, parameters);
-      const amount = route.price(parameters);
-      if (!payment) return askForPayment(amount, undefined, await route.beforePayment?.(parameters));
+      const offer = offerOf(route.price(parameters), route.fingerprint(parameters));
+      if (!payment) return askForPayment(offer, undefined, await route.beforePayment?.(parameters));
 
       const address = clientAddresses.of(request.raw);
-      const verified = await buying.verify(payment, amount, address);
+      const { signIn } = route;
+      const asked = signIn && {
+        terms: signInTerms(signIn.statement),
+        needsBound: signIn.needsBound,
+        sent: request.headers[SIGN_IN_WITH_X]?.toString(),
+      };
+      const verified = await buying.verify(payment, { ...offer, signIn: asked }, address);
       if (isProblem(verified)) {
-        return verified.problem === 'payment_rejected' ? askForPayment(amount, verified) : sendProblem(reply, verified);
+        return verified.problem === 'payment_rejected' ? askForPayment(offer, verified) : sendProblem(reply, verified);
       }
       const { requestId } = request;
       const tag = readTag(request);
@@ -109,7 +132,7 @@ export function registerPaidRoute<Parameters>(
         tag,
         receipt,
         clock: dependencies.clock,
-        askForPayment: (refusal) => askForPayment(amount, refusal),
+        askForPayment: (refusal) => askForPayment(offer, refusal),
       });
     },
   });
@@ -159,7 +182,7 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
     case 'uncharged':
       return reply.headers(UNPAID_ANSWER_HEADERS).send(outcome.body);
     case 'pending':
-      return sendPending(reply, { ...call, transaction: outcome.transaction, boughtBy: outcome.boughtBy });
+      return sendPending(reply, { ...call, transaction: outcome.transaction, resultId: outcome.resultId });
     case 'failed': {
       const { transaction, reason } = outcome;
       reply.headers(receiptHeaders({ ...call.receipt, transaction, failure: reason }));
@@ -168,23 +191,23 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
     case 'refused':
       return outcome.problem.problem === 'payment_rejected'
         ? call.askForPayment(outcome.problem)
-        : sendProblem(reply, outcome.problem);
+        : sendProblem(reply, unpaidRefusal(outcome.problem));
   }
 }
 
 export interface PaidAnswer {
-  /** The request that the answer is kept under. */
-  readonly boughtBy: string;
+  /** What opens the answer again. */
+  readonly resultId: string;
   readonly body: Buffer | Readable;
   readonly promised: Promised;
 }
 
 /** A paid answer, byte for byte as it was stored, whoever asks for it and whenever. */
-export function sendPaidAnswer(reply: FastifyReply, { boughtBy, body, promised }: PaidAnswer): FastifyReply {
+export function sendPaidAnswer(reply: FastifyReply, { resultId, body, promised }: PaidAnswer): FastifyReply {
   return reply
     .code(200)
     .headers(deliveryHeaders(promised))
-    .header('content-location', resultPath(boughtBy))
+    .header('content-location', resultPath(resultId))
     .header('cache-control', 'private, no-store')
     .type('application/json; charset=utf-8')
     .send(body);

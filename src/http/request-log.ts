@@ -12,7 +12,7 @@ import { sampledLines } from '../sampled-lines.ts';
 export interface LoggedRequest {
   readonly requestId: string | undefined;
   readonly method: string;
-  /** The pattern, e.g. `/v2/results/:requestId`; never what stands in its place. */
+  /** The pattern, e.g. `/v2/results/:resultId`; never what stands in its place. */
   readonly route: string;
   readonly status: number;
   readonly code?: ErrorCode | undefined;

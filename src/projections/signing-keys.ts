@@ -1,6 +1,6 @@
 /** Read model of signing keys, for operators: one document for each wallet. Paid answers come from the wallet's stream. */
 import { unreachable } from '../commands/decider.ts';
-import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/signing-key.ts';
+import { SIGNING_KEY_CHANGES, type SigningKeyChange, walletOf } from '../events/signing-key.ts';
 import type { Instant } from '../instant.ts';
 import type { Projection } from './projection.ts';
 
@@ -20,9 +20,9 @@ export type SigningKeysRecord = {
   readonly rotations: number;
 };
 
-export const signingKeyRecords: Projection<SigningKeyEvent> = {
+export const signingKeyRecords: Projection<SigningKeyChange> = {
   name: SIGNING_KEYS,
-  events: WALLET_STREAM_EVENTS,
+  events: SIGNING_KEY_CHANGES,
   collections: [{ name: SIGNING_KEYS, indexes: [['masterVersion']] }],
 
   targets({ recorded }) {

@@ -69,7 +69,10 @@ export async function findCase(readStore: QueryStore, court: Court, caseId: stri
   const wholeNumbers = [...new Set(alike.map((one) => one.number))]
     .filter((one) => one !== number.core || alike.length === 1)
     .slice(0, CANDIDATES);
-  if (!number.complete && streams.size > 1) return problem('ambiguous_case_id', { candidates: wholeNumbers });
+  if (!number.complete && streams.size > 1) {
+    const { pattern, example } = court;
+    return problem('ambiguous_case_id', { pattern, example, candidates: wholeNumbers });
+  }
   if (!number.complete && stream !== undefined) return { stream, by: 'core' };
   // A docket that is known without its office alone may well be the one that was asked for.
   if (stream !== undefined && alike.every((one) => one.number === number.core)) return { stream, by: 'lack' };

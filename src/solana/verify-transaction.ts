@@ -88,6 +88,8 @@ export interface VerifiedTransaction {
   /** Base58 address of the token account that the money leaves. */
   readonly source: string;
   readonly blockhash: string;
+  /** Null where there is none, or it is no UTF-8. */
+  readonly memo: string | null;
   readonly message: Buffer;
   /** As presented; {@link withFeePayerSignature} completes a sponsored one. */
   readonly wire: Buffer;
@@ -147,10 +149,21 @@ export async function verifyTransaction(
       wallet: bs58.encode(transfer.authority),
       source: bs58.encode(transfer.source),
       blockhash: bs58.encode(transaction.blockhash),
+      memo: parts.memo && textOf(parts.memo.text),
       message: transaction.message,
       wire,
     },
   };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 type Of<Kind> = Extract<PaymentInstruction, { readonly kind: Kind }>;

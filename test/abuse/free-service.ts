@@ -4,7 +4,7 @@ import { systemClock } from '../../src/instant.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { listen, PUBLIC_URL, silent } from '../http/serving.ts';
-import { noKeyCalls } from '../support/key-calls.ts';
+import { noKeyCalls, testResultIds } from '../support/key-calls.ts';
 
 type Dependencies = Parameters<typeof buildApp>[0];
 
@@ -18,6 +18,7 @@ export async function startFreeService(more: Partial<Dependencies> = {}) {
     merchant: { network: NETWORKS.local, payTo: keys[0], feePayer: keys[1], publicUrl: PUBLIC_URL },
     purchasing: { underway: new Set(), buy: never },
     keyCalls: noKeyCalls,
+    resultIds: testResultIds(),
     masterKeys: { versions: [1] },
     newestBlockhash: () => null,
     storage: {} as never,

@@ -12,7 +12,7 @@ import { asksFor } from '../clients/dear-service.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';
 
 const REFUSALS = new Map([
-  ['several', problem('ambiguous_case_id', { candidates: ['1:24-cv-00042', '3:24-cv-00042'] })],
+  ['several', problem('ambiguous_case_id', { pattern: '^.*$', example: '3:24-cv-01234' })],
   ['closed', problem('court_unavailable', { retry_after: 7 })],
   ['down', problem('service_unavailable', { component: 'read_store', retry_after: 2 })],
 ]);
@@ -109,7 +109,7 @@ describe('docket query', () => {
     expect(count).toBe('1 new filing');
     expect(filing).toBe('  12  2026-03-01  motion  MOTION to Seal filed by Sample Person');
     expect(next).toBe('Next time: --last-checked 2026-03-02T10:00:00.000000Z');
-    expect(again).toMatch(/^The same answer again, free: http.*\/v2\/results\/[0-9a-f-]{36}$/);
+    expect(again).toMatch(/^The same answer again, free: http.*\/v2\/results\/r1-[\w-]{43}$/);
   });
 
   it('makes and funds a test wallet of its own on the local chain', async () => {
@@ -184,7 +184,7 @@ describe('docket query says what went wrong and what to do', () => {
     [
       'several',
       EXIT.found,
-      /^ambiguous_case_id: .* Nothing was charged\.\nRepeat the request with one of 1:24-cv-00042, 3:24-cv-00042\.$/m,
+      /^ambiguous_case_id: .* Nothing was charged\.\nSend the whole case number, with its office, as \^\.\*\$ and 3:24-cv-01234 show\.$/m,
     ],
     ['closed', EXIT.unavailable, /^Ask again after 7 seconds; /m],
     ['down', EXIT.unavailable, /^service_unavailable \(read_store\): .* Nothing was charged\.$/m],

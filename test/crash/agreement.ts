@@ -5,6 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'vitest';
 import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { DOCKET, type RunningProcess, until } from '../support/processes.ts';
+import { resultPathIn } from '../support/result-path.ts';
 import { type Attempt, FUNDS, SLOT_MS, type Stage } from './paid-load.ts';
 
 /** A payment whose fate only expiry decides is known 20 s after finality has passed its last valid block. */
@@ -114,7 +115,7 @@ export async function expectAgreement(
     expect(left, `base units that left ${wallet}`).toBe(PRICE * BigInt(bought));
   }
   for (const { requestId } of settled) {
-    const result = await fetch(`${stage.url}/v2/results/${requestId}`);
+    const result = await fetch(`${stage.url}${await resultPathIn(stage.dataDirectory, requestId)}`);
     const body = (await result.json()) as { meta: { request_id: string } };
     expect([result.status, body.meta.request_id]).toEqual([200, requestId]);
   }

@@ -14,6 +14,7 @@ import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { damageInSqlite } from '../support/damage.ts';
 import { type MovedClock, movedClock } from '../support/moved-clock.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
+import { resultPathIn } from '../support/result-path.ts';
 import { docket } from './agreement.ts';
 import { loggedDeliveries } from './delivery-agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
@@ -96,7 +97,8 @@ describe('a service whose disk spoils an answer and its callback', () => {
     const attempts: Attempt[] = [];
     const [wallet] = stage.wallets;
     await pay(stage, wallet!, path, attempts, () => attempts.some(({ status: told }) => told === 200));
-    const result = () => fetch(`${stage.url}/v2/results/${attempts.at(-1)?.requestId}`);
+    const result = async () =>
+      fetch(`${stage.url}${await resultPathIn(stage.dataDirectory, attempts.at(-1)?.requestId ?? '')}`);
     const bought = await (await result()).text();
     await attempted(['http_5xx']);
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { type RunningProcess, until } from '../support/processes.ts';
+import { resultPathIn } from '../support/result-path.ts';
 import { openSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { decidedPayments, docket, expectAgreement } from './agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
@@ -135,7 +136,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     const recorded = await docket(['audit', 'replay', 'payments', '--json'], stage.environment, stage.within);
     for (const id of refused) {
       expect(recorded).not.toContain(id);
-      expect((await fetch(`${stage.url}/v2/results/${id}`)).status).toBe(404);
+      expect((await fetch(`${stage.url}${await resultPathIn(stage.dataDirectory, id)}`)).status).toBe(404);
     }
     console.log(
       `${attempts.length} payments on a disk that was nearly full: ${settled.length} settled, ${refused.size} refused ` +

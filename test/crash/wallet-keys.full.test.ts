@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { masterKeyFile } from '../../src/callbacks/open-master-keys.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
+import { resultPathIn } from '../support/result-path.ts';
 import { decidedPayments, docket } from './agreement.ts';
 import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
 
@@ -120,14 +121,15 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
     let waited = 0;
     let lost = 0;
     for (const { requestId, wallet, keyId, handedOut } of rotations) {
-      const first = await fetch(`${stage.url}/v2/results/${requestId}`);
+      const path = await resultPathIn(stage.dataDirectory, requestId);
+      const first = await fetch(`${stage.url}${path}`);
       const body = (await first.json()) as RotationBody;
       expect([handedOut, first.status]).toEqual(handedOut === 0 ? [0, 200] : [1, 410]);
       if (first.status === 200) {
         waited++;
         given.push(body);
       }
-      expect((await fetch(`${stage.url}/v2/results/${requestId}`)).status).toBe(410);
+      expect((await fetch(`${stage.url}${path}`)).status).toBe(410);
       const answers = given.filter(({ meta }) => meta.request_id === requestId);
       expect(answers.length).toBeLessThanOrEqual(1);
       if (answers.length === 0) lost++;

@@ -25,7 +25,7 @@ import { createBlockhashWatch } from '../../src/solana/blockhash-watch.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
-import { newTestMasterKeys, testKeyCalls } from '../support/key-calls.ts';
+import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
 import { listen, silent } from './serving.ts';
@@ -71,6 +71,7 @@ export async function openWorld({
   await runner.start();
   const masterKeys = newTestMasterKeys();
   const keyCalls = testKeyCalls({ ...storage, clock, masterKeys });
+  const resultIds = testResultIds(masterKeys);
   const draining = new AbortController();
   const purchasing = createPurchasing({
     ...storage,
@@ -79,6 +80,7 @@ export async function openWorld({
     blockhashes,
     keyCalls,
     settledPayments: settledPayments(storage.readStore),
+    resultIds,
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
@@ -93,6 +95,7 @@ export async function openWorld({
     merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
     purchasing,
     keyCalls,
+    resultIds,
     masterKeys,
     newestBlockhash: () => blockhashes.latest(),
     storage,

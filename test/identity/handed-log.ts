@@ -19,8 +19,12 @@ function firstWallet({ wallets: [wallet] }: Stage) {
 /** One paid query. */
 export async function buy(stage: Stage, path: string) {
   const answer = await fetch(stage.url + path, { headers: await paymentFor(stage, firstWallet(stage), path) });
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
-  return { status: answer.status, json: (await answer.json()) as any };
+  return {
+    status: answer.status,
+    location: answer.headers.get('content-location'),
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+    json: (await answer.json()) as any,
+  };
 }
 
 /** One paid call of an MCP tool. */

@@ -137,10 +137,10 @@ describe('a service that is handed another log', () => {
       try {
         expect(service.output()).toContain('"alarm":"read_model_rebuilt"');
         const before = await received();
-        const { status, json } = await buy(stage, path);
+        const { status, location } = await buy(stage, path);
         expect(status).toBe(200);
         expect(await received()).toBe(before + 990_000n);
-        const kept = await fetch(`${at.url}/v2/results/${json.meta.request_id}`);
+        const kept = await fetch(`${at.url}${location}`);
         expect(kept.status).toBe(200);
       } finally {
         await service.stop();

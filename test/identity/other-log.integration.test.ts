@@ -181,10 +181,10 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
       const service = await start(stage);
       expect(service.output()).toContain('"alarm":"read_model_rebuilt"');
       const before = await receivedBy(stage, payTo);
-      const { status, json } = await buy(stage, path);
+      const { status, location } = await buy(stage, path);
       expect(status).toBe(200);
       expect(await receivedBy(stage, payTo)).toBe(before + 990_000n);
-      expect((await fetch(`${stage.url}/v2/results/${json.meta.request_id}`)).status).toBe(200);
+      expect((await fetch(`${stage.url}${location}`)).status).toBe(200);
     });
   });
 });

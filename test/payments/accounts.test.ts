@@ -49,7 +49,7 @@ describe('an account that the issuer freezes', () => {
     const { result, spent } = await world.moved(wallet, () => world.get('/v2/case?q=secret', world.pay(wallet)));
     expect([result.status, result.json.error.code, spent]).toEqual([402, 'settlement_failed', 0n]);
     expect(result.json.error.details).toMatchObject({ charged: false, reason: 'expired' });
-    const later = await world.get(`/v2/results/${result.json.meta.request_id}`);
+    const later = await world.get(world.resultPath(result.json.meta.request_id));
     expect([later.status, later.json.error.code]).toEqual([402, 'settlement_failed']);
     expect(later.headers.get('payment-required')).toBeNull();
     expect(result.text + later.text).not.toContain('secret');

@@ -66,7 +66,7 @@ describe('@x402/fetch with @x402/svm, unchanged', () => {
     expect(await world.chain.signatureStatus(receipt.transaction)).toMatchObject({ error: null });
 
     const location = result.headers.get('content-location')!;
-    expect(location).toBe(`/v2/results/${result.json.meta.request_id}`);
+    expect(location).toMatch(/^\/v2\/results\/r1-[\w-]{43}$/);
     const again = await world.get(location);
     expect([again.status, again.text]).toEqual([200, result.text]);
     expect(result.headers.get('ratelimit-limit')).toBe('60');

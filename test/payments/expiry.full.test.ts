@@ -47,7 +47,7 @@ describe('a blockhash that ends first', () => {
       return told;
     });
     expect([result.status, spent]).toEqual([202, 0n]);
-    const later = await world.get(`/v2/results/${result.json.meta.request_id}`);
+    const later = await world.get(world.resultPath(result.json.meta.request_id));
     expect([later.status, later.json.error.code]).toEqual([402, 'settlement_failed']);
     expect(later.headers.get('payment-required')).toBeNull();
     expect(later.text).not.toContain('secret');

@@ -106,7 +106,7 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
           );
           return told;
         });
-        const answer = await world.get(`/v2/results/${result.json.meta.request_id}`);
+        const answer = await world.get(world.resultPath(result.json.meta.request_id));
         expect([answer.status, answer.json.question, spent]).toEqual([200, 'moody', 990_000n]);
       },
     );
@@ -131,7 +131,7 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
         );
         return told;
       });
-      expect((await world.get(`/v2/results/${result.json.meta.request_id}`)).status).toBe(200);
+      expect((await world.get(world.resultPath(result.json.meta.request_id))).status).toBe(200);
       expect(spent).toBe(990_000n);
     });
   });

@@ -84,7 +84,7 @@ it('whatever forks say before, a payment ends as what is final says, and is answ
     if (!isSubmitted(state)) throw new Error(`${stream} is ${state.status}`);
     const history = historyOf(state.submission.transaction);
     const hasLanded = history.last !== null && history.last.error === null;
-    const result = await world.get(`/v2/results/${state.authorization.requestId}`);
+    const result = await world.get(world.resultPath(state.authorization.requestId));
     expect([result.status, state.status], JSON.stringify(history)).toEqual(
       hasLanded ? [200, 'settled'] : [402, expect.stringMatching(/^(failed|rolled_back)$/)],
     );

@@ -34,12 +34,18 @@ afterAll(() => world.close());
 type Method = 'GET' | 'POST';
 const METHODS: readonly Method[] = ['GET', 'POST'];
 
-const call = async (method: Method, headers = world.pay(wallet), base = world.url): Promise<Answer> =>
+const pay = (method: Method, over = {}, identifier?: string) =>
+  world.pay(wallet, over, identifier, {
+    word: method === 'GET' ? 'keys' : 'rotate-key',
+    call: `${method} ${PATH}`,
+    request: '',
+  });
+const call = async (method: Method, headers = pay(method), base = world.url): Promise<Answer> =>
   read(await fetch(base + PATH, { method, headers }));
 const address = () => wallet.publicKey.toBase58();
 const keyEvents = async () => (await world.storage.log.read(walletStream(address()))).map(({ type }) => type);
 const requestOf = (answer: Answer): string => answer.json.meta.request_id;
-const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
+const result = (requestId: string) => world.get(world.resultPath(requestId));
 const unavailable = async (): Promise<never> => {
   throw new ChainUnavailable('silent');
 };
@@ -115,7 +121,7 @@ describe.each(METHODS)('%s', (method) => {
     async (point) => {
       const seen = (await world.events()).length;
       const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, point) }));
-      const paid = world.pay(wallet);
+      const paid = pay(method);
       void call(method, paid, node).catch(() => undefined);
       // What the node still does itself it must have done: else it is a race, and no death.
       const last = point === 'after the settlement is recorded' ? 'PaymentSettled' : 'PaymentSubmitted';
@@ -140,7 +146,7 @@ describe.each(METHODS)('%s', (method) => {
 
   it('answers 202 when the key cannot be recorded, and makes it later, once', async () => {
     const node = await nodeUnableTo('SigningKeyCreated');
-    const pending = await call(method, world.pay(wallet), node);
+    const pending = await call(method, pay(method), node);
     expect([pending.status, await keyEvents()]).toEqual([202, []]);
     const [one, other] = await Promise.all([result(requestOf(pending)), result(requestOf(pending))]);
     const statuses = [one.status, other.status].sort();
@@ -162,7 +168,7 @@ describe.each(METHODS)('%s', (method) => {
     const node = await world.serve(
       createPurchasing({ ...world.ports, log, keyCalls: testKeyCalls({ ...keyPorts(), log }) }),
     );
-    const answer = await call(method, world.pay(wallet), node);
+    const answer = await call(method, pay(method), node);
     expect([answer.status, appends]).toEqual([200, 3]);
     expect(await keyEvents()).toEqual(['SigningKeyCreated']);
   });
@@ -188,7 +194,7 @@ describe('the secret of a rotation', () => {
     const nodes = [world.url, await world.serve(), await world.serve()];
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        world.get(`/v2/results/${requestOf(pending)}`, { 'x-service-tag': 'mine' }, nodes[index % nodes.length]),
+        world.get(world.resultPath(requestOf(pending)), { 'x-service-tag': 'mine' }, nodes[index % nodes.length]),
       ),
     );
     const given = answers.filter(({ status }) => status === 200);
@@ -206,7 +212,7 @@ describe('the secret of a rotation', () => {
     world.disturb();
     await recovered();
     const id = requestOf(pending);
-    const head = () => fetch(`${world.url}/v2/results/${id}`, { method: 'HEAD' });
+    const head = () => fetch(`${world.url}${world.resultPath(id)}`, { method: 'HEAD' });
     for (let time = 0; time < 3; time++) expect((await head()).status).toBe(200);
     expect(await world.eventTypesOf(id)).not.toContain('ResultHandedOut');
     expect((await result(id)).json.new_key_secret).toMatch(/^[0-9a-f]{64}$/);
@@ -214,7 +220,7 @@ describe('the secret of a rotation', () => {
   });
 
   it('does not leave while it cannot be recorded that it does', async () => {
-    const answer = await call('POST', world.pay(wallet), await nodeUnableTo(ResultHandedOut.type));
+    const answer = await call('POST', pay('POST'), await nodeUnableTo(ResultHandedOut.type));
     expect(answer.status).toBe(202);
     expect(answer.text).not.toContain('secret');
     expect((await result(requestOf(answer))).json.new_key_secret).toMatch(/^[0-9a-f]{64}$/);
@@ -235,7 +241,7 @@ describe('the secret of a rotation', () => {
     const keyCalls = testKeyCalls({ ...keyPorts(), log });
     const answer = await call(
       'POST',
-      world.pay(wallet),
+      pay('POST'),
       await world.serve(createPurchasing({ ...world.ports, log, keyCalls })),
     );
     expect([answer.status, told]).toEqual([200, 2]);
@@ -278,14 +284,14 @@ describe('the secret of a rotation', () => {
 describe('a payment identifier', () => {
   const identified = () => {
     const id = `id-${randomUUID()}`;
-    return () => world.pay(wallet, {}, id);
+    return (method: Method) => pay(method, {}, id);
   };
 
   it('has the keys shown again, as they are then, uncharged', async () => {
-    const pay = identified();
-    const first = await call('GET', pay());
+    const named = identified();
+    const first = await call('GET', named('GET'));
     const rotated = await call('POST');
-    const { result: again, spent } = await world.moved(wallet, () => call('GET', pay()));
+    const { result: again, spent } = await world.moved(wallet, () => call('GET', named('GET')));
     expect([again.status, spent]).toEqual([200, 0n]);
     expect(again.json).toMatchObject({
       current_key_id: rotated.json.new_key_id,
@@ -294,17 +300,17 @@ describe('a payment identifier', () => {
   });
 
   it('has no secret given again', async () => {
-    const pay = identified();
-    expect((await call('POST', pay())).status).toBe(200);
-    const { result: again, spent } = await world.moved(wallet, () => call('POST', pay()));
+    const named = identified();
+    expect((await call('POST', named('POST'))).status).toBe(200);
+    const { result: again, spent } = await world.moved(wallet, () => call('POST', named('POST')));
     expect([again.status, again.json.error.code, spent]).toEqual([410, 'result_gone', 0n]);
     expect(await keyEvents()).toEqual(['SigningKeyCreated']);
   });
 
   it('is not the same request for both calls', async () => {
-    const pay = identified();
-    expect((await call('GET', pay())).status).toBe(200);
-    expect((await call('POST', pay())).status).toBe(409);
+    const named = identified();
+    expect((await call('GET', named('GET'))).status).toBe(200);
+    expect((await call('POST', named('POST'))).status).toBe(409);
   });
 });
 

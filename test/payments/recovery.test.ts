@@ -23,7 +23,7 @@ afterEach(() => world.disturb());
 const typesOf = (requestId: string) => world.eventTypesOf(requestId);
 
 const requestOf = (answer: { json: { meta: { request_id: string } } }) => answer.json.meta.request_id;
-const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
+const result = (requestId: string) => world.get(world.resultPath(requestId));
 
 /** Rounds of a recovery that was started just now, until nothing is pending. */
 const recovered = () =>

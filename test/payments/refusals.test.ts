@@ -127,7 +127,7 @@ describe('a query that fails', () => {
     const bought = await world.moved(wallet, () => world.get('/v2/case?q=then', payment));
     expect([bought.result.status, bought.spent]).toEqual([200, 990_000n]);
     expect(world.purchasing.underway.size).toBe(0);
-    const failure = await world.get(`/v2/results/${failed.result.json.meta.request_id}`);
+    const failure = await world.get(world.resultPath(failed.result.json.meta.request_id));
     expect(failure.status).toBe(404);
   });
 

@@ -31,7 +31,7 @@ afterEach(() => world.disturb());
 const typesOf = (requestId: string) => world.eventTypesOf(requestId);
 
 const requestOf = (answer: { json: { meta: { request_id: string } } }) => answer.json.meta.request_id;
-const result = (requestId: string) => world.get(`/v2/results/${requestId}`);
+const result = (requestId: string) => world.get(world.resultPath(requestId));
 const unavailable = async (): Promise<never> => {
   throw new ChainUnavailable('silent');
 };
@@ -158,7 +158,7 @@ describe('a chain that falls silent after the broadcast', () => {
       meta: { query_cost_usd: 0 },
       payment: { status: 'pending', transaction: expect.any(String), retry_after: 2 },
     });
-    expect(answer.json.payment.result_url).toMatch(new RegExp(`/v2/results/${requestOf(answer)}$`));
+    expect(answer.json.payment.result_url).toBe(`${world.url}${world.resultPath(requestOf(answer))}`);
     const pending = await result(requestOf(answer));
     expect([pending.status, pending.json.payment]).toEqual([202, answer.json.payment]);
     world.disturb();

@@ -16,10 +16,12 @@ import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
 import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid-call.ts';
+import { resultPath } from '../../src/http/paid-result.ts';
 import { type PaidRouteDependencies, registerPaidRoute } from '../../src/http/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
 import { registerResults } from '../../src/http/v2/results.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from '../../src/http/v2/wallet-keys.ts';
+import { newMemos, type Purpose } from '../../src/http/x402/purpose.ts';
 import { type Clock, systemClock } from '../../src/instant.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery.ts';
 import { payments } from '../../src/projections/payments.ts';
@@ -38,7 +40,7 @@ import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
-import { newTestMasterKeys, testKeyCalls } from '../support/key-calls.ts';
+import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
 import { freePort } from '../support/processes.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { openTestStorage } from '../support/storage.ts';
@@ -142,6 +144,7 @@ export async function openWorld({
     blockhashes,
     keyCalls: testKeyCalls({ ...storage, clock: systemClock, masterKeys }),
     settledPayments: settledPayments(storage.readStore),
+    resultIds: testResultIds(masterKeys),
     newDeliveryId: randomUUID,
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
@@ -174,6 +177,9 @@ export async function openWorld({
   const asked: string[] = [];
   const servers: FastifyInstance[] = [];
 
+  /** Where the whole service is reached: at its first node. */
+  let servicesUrl = '';
+
   /** Another node of the same service. */
   async function serve(
     over: Purchasing = purchasing,
@@ -182,9 +188,11 @@ export async function openWorld({
   ) {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
+    servicesUrl ||= publicUrl;
     const app = makeServer({ publicUrl, clock: systemClock }, logger);
     const paying = {
-      merchant: { ...merchant, publicUrl },
+      // One service, whatever the node: payments are bound to it.
+      merchant: { ...merchant, publicUrl: servicesUrl },
       purchasing: over,
       newestBlockhash: blockhashes.latest,
       clock: systemClock,
@@ -196,6 +204,7 @@ export async function openWorld({
       registerPaidRoute(app, paying, {
         method: 'GET',
         path,
+        word: path.endsWith('monitor') ? 'monitor' : 'case',
         description: 'A question and its answer',
         parse: (request: FastifyRequest) => {
           const { q = null, case_id = q } = request.query as { q?: string; case_id?: string };
@@ -214,7 +223,13 @@ export async function openWorld({
     registerPaidRoute(app, paying, walletKeysRoute(keys));
     registerBodilessRoute(app, paying, rotateKeyRoute(keys));
     const reach = createReach({ ...storage, runner, projection: payments.name });
-    registerResults(app, { ...storage, reach, clock: systemClock, keyCalls: ports.keyCalls });
+    registerResults(app, {
+      ...storage,
+      reach,
+      clock: systemClock,
+      keyCalls: ports.keyCalls,
+      resultIds: ports.resultIds,
+    });
     answersByOwnRoutes(app.server);
     await app.listen({ port, host: '127.0.0.1' });
     servers.push(app);
@@ -250,9 +265,11 @@ export async function openWorld({
     keypair: Keypair,
     over: Partial<Parameters<typeof build>[0]> = {},
     identifier?: string,
+    purpose?: Omit<Purpose, 'publicUrl'>,
   ): Record<string, string> {
+    const named = purpose && newMemos({ ...purpose, publicUrl: servicesUrl }).short;
     const wire = build({
-      instructions: [limit(), price(), transfer(parties, keypair.publicKey), memo()],
+      instructions: [limit(), price(), transfer(parties, keypair.publicKey), memo(named)],
       payer: parties.feePayer,
       signers: [keypair],
       blockhash: blockhashes.latest()!.blockhash,
@@ -338,6 +355,9 @@ export async function openWorld({
     header,
     tokens,
     moved,
+    /** Where the answer to a request lies, as its buyer was told. */
+    resultPath: (requestId: string): string =>
+      resultPath(ports.resultIds.idOf({ requestId, resultKey: ports.resultIds.newest })),
     events,
     eventTypesOf,
     /** From now on these methods of the chain answer otherwise. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type MasterKeys, readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import type { KeyCalls } from '../../src/commands/purchase-contract.ts';
+import { createResultIds, type ResultIds } from '../../src/commands/result-id.ts';
 import { createKeyCalls } from '../../src/commands/signing-key-call.ts';
 import { keyAnswers } from '../../src/http/v2/wallet-keys-answer.ts';
 import type { Clock } from '../../src/instant.ts';
@@ -16,6 +17,9 @@ export const noKeyCalls: KeyCalls = {
 /** A master key of a version, as nobody else has it. */
 export const newTestMasterKeys = (version = 1): MasterKeys =>
   readMasterKeys(`${version}:${randomBytes(32).toString('hex')}`);
+
+/** Result ids as the service makes them. */
+export const testResultIds = (masterKeys = newTestMasterKeys()): ResultIds => createResultIds(masterKeys);
 
 /** Key calls as the service makes them. */
 export const testKeyCalls = (ports: {

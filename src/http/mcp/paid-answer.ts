@@ -5,6 +5,7 @@ import type { Bought } from '../buy.ts';
 import { costInUsd } from '../paid-call.ts';
 import { pendingAnswer, resultPath } from '../paid-result.ts';
 import type { AnsweringService } from '../send-problem.ts';
+import { unpaidRefusal } from '../unpaid-refusal.ts';
 import { settlementResponse } from '../x402/receipt.ts';
 import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
 import { refusal } from './refusal.ts';
@@ -57,8 +58,8 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
       const { requestId, tag } = call;
       switch (outcome.outcome) {
         case 'settled': {
-          const { transaction, boughtBy, body } = outcome;
-          const url = `${service.publicUrl}${resultPath(boughtBy)}`;
+          const { transaction, boughtBy, resultId, body } = outcome;
+          const url = `${service.publicUrl}${resultPath(resultId)}`;
           return toolResult({
             structured: body.toString('utf8'),
             note: settledNote({ transaction, url, amount: receipt.amount, again: boughtBy !== requestId }),
@@ -68,7 +69,7 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
         case 'uncharged':
           return toolResult({ structured: outcome.body.toString('utf8'), note: UNCHARGED });
         case 'pending': {
-          const pending = { requestId, boughtBy: outcome.boughtBy, transaction: outcome.transaction, tag };
+          const pending = { requestId, resultId: outcome.resultId, transaction: outcome.transaction, tag };
           const answer = pendingAnswer({ ...pending, clock: service.clock }, service.publicUrl);
           return toolResult({ structured: JSON.stringify({ ...answer, next_step: pendingStep(answer.payment) }) });
         }
@@ -79,7 +80,7 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
           return askForPayment(call, failed, call.inX402Form ? receiptHere : {});
         }
         case 'refused':
-          return refuse(call, outcome.problem);
+          return refuse(call, unpaidRefusal(outcome.problem));
       }
     },
   };

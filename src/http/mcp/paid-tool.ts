@@ -7,6 +7,7 @@ import type { PaidRoute } from '../paid-call.ts';
 import type { Issue } from '../parameters/issues.ts';
 import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import type { AnsweringService } from '../send-problem.ts';
+import type { Purpose } from '../x402/purpose.ts';
 import type { Merchant } from '../x402/terms.ts';
 import { readCallPayment } from './call-payment.ts';
 import { openSchema } from './output-schema.ts';
@@ -75,7 +76,12 @@ export function paidTool<RouteParameters extends object>(
       const tag = readTag(sent);
       const read = await readParameters(route, sent, [...issues, ...(tool.check?.(values) ?? [])]);
       const answeredCall = (amount: bigint, byX402: boolean): AnsweredCall => ({
-        asked: { tool: name, argument: PAYMENT_ARGUMENT, amount },
+        asked: {
+          tool: name,
+          argument: PAYMENT_ARGUMENT,
+          amount,
+          purpose: toolPurpose(merchant, name, route, isProblem(read) ? null : read),
+        },
         description: route.description,
         requestId,
         tag,
@@ -100,7 +106,7 @@ export function paidTool<RouteParameters extends object>(
         return answers.askForPayment(answered, undefined, { ...known, ...tool.instructions?.(amount) });
       }
 
-      const payment = await buying.verify(sentPayment.payment, amount, call.address);
+      const payment = await buying.verify(sentPayment.payment, answered.asked, call.address);
       if (isProblem(payment)) return answers.refuse(answered, payment);
       const { startedAt, address, isAbandoned } = call;
       const caller = { startedAt, address, isAbandoned };
@@ -109,6 +115,19 @@ export function paidTool<RouteParameters extends object>(
     },
   };
 }
+
+/** What a tool's payment is bound to: the tool, and what is asked of it. */
+export const toolPurpose = <RouteParameters>(
+  { publicUrl }: Pick<Merchant, 'publicUrl'>,
+  tool: string,
+  { word, fingerprint }: Pick<PaidRoute<RouteParameters>, 'word' | 'fingerprint'>,
+  parameters: RouteParameters | null,
+): Purpose => ({
+  word,
+  call: `tool ${tool}`,
+  publicUrl,
+  request: parameters === null ? null : fingerprint(parameters),
+});
 
 /** Members of results that are no answer. */
 export const PAYMENT_MEMBERS: Readonly<Record<string, JsonObject>> = {

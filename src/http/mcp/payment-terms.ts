@@ -5,9 +5,12 @@ import type { Json, JsonObject } from '../../events/event.ts';
 import { toInstant } from '../../instant.ts';
 import { associatedTokenAddress } from '../../solana/addresses.ts';
 import { usdcText } from '../../solana/usdc-text.ts';
+import type { AskedSignIn } from '../buy.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import type { AnsweringService } from '../send-problem.ts';
-import { type NewestBlockhash, newMemo, reasonOf } from '../x402/send-payment-required.ts';
+import { newMemos, type Purpose } from '../x402/purpose.ts';
+import { type NewestBlockhash, reasonOf } from '../x402/send-payment-required.ts';
+import { SIGN_IN_WITH_X, signInDeclaration } from '../x402/sign-in.ts';
 import { MAX_TIMEOUT_SECONDS, type Merchant, termsFor } from '../x402/terms.ts';
 import { toolError } from './refusal.ts';
 
@@ -17,6 +20,9 @@ export interface AskedPayment {
   readonly argument: string;
   /** Base units. */
   readonly amount: bigint;
+  readonly purpose: Purpose;
+  /** Of a call that reads a signed message. */
+  readonly signIn?: AskedSignIn;
 }
 
 /** One transfer that is asked for. */
@@ -30,13 +36,13 @@ export interface TransferInstructions {
   readonly recent_blockhash: string | null;
   readonly last_valid_block_height: number | null;
   readonly expires_in_seconds: number;
-  /** Unlike every other: two transfers of one wallet in one blockhash are otherwise the same. */
+  /** Names the purpose, and is unlike every other: two transfers of one wallet in one blockhash are otherwise the same. */
   readonly memo: string;
 }
 
 export interface PaymentTerms {
   /** What the wallet must sign. */
-  transfer(amount: bigint): TransferInstructions;
+  transfer(asked: Pick<AskedPayment, 'amount' | 'purpose'>): TransferInstructions;
   /** How to sign it, in words, and what to call then. */
   nextStep(transfer: TransferInstructions, asked: AskedPayment): string;
   /** The answer to a call without payment. */
@@ -54,7 +60,7 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
   const metaFor = (requestId: string): Meta =>
     metaOf({ request_id: requestId, queried_at: toInstant(service.clock.now()) });
 
-  const transfer = (amount: bigint): TransferInstructions => {
+  const transfer: PaymentTerms['transfer'] = ({ amount, purpose }) => {
     const latest = newest();
     return {
       amount_usdc: usdcText(amount),
@@ -66,7 +72,7 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
       recent_blockhash: latest?.blockhash ?? null,
       last_valid_block_height: latest?.lastValidBlockHeight ?? null,
       expires_in_seconds: MAX_TIMEOUT_SECONDS,
-      memo: newMemo(),
+      memo: newMemos(purpose).inWords,
     };
   };
   const nextStep = (asked: TransferInstructions, { tool, argument }: AskedPayment): string =>
@@ -76,18 +82,25 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
     transfer,
     nextStep,
     x402Url,
-    instructions(asked, requestId, more = {}, wanted = transfer(asked.amount)) {
+    instructions(asked, requestId, more = {}, wanted = transfer(asked)) {
       return {
         meta: metaFor(requestId) as unknown as Json,
         payment_required: true,
         ...wanted,
+        ...(asked.signIn && { [SIGN_IN_WITH_X]: signInDeclaration(asked.signIn.terms, service.clock.now()) }),
         ...more,
         next_step: nextStep(wanted, asked),
       };
     },
     required(asked, description, requestId, refusal = problem('payment_required')) {
-      const offer = { path: '', description, amount: asked.amount };
-      const { v2 } = termsFor(merchant, offer, { memo: newMemo(), latest: newest() }, reasonOf(refusal));
+      const { amount, purpose } = asked;
+      const offer = { path: '', description, amount, purpose };
+      const { v2 } = termsFor(
+        merchant,
+        offer,
+        { memos: newMemos(purpose), now: service.clock.now(), latest: newest() },
+        reasonOf(refusal),
+      );
       const resource: PaymentRequired['resource'] = { ...v2.resource, url: `mcp://tool/${asked.tool}` };
       const { meta, error } = toolError(service, { tool: asked.tool, requestId }, refusal);
       const step = `Nothing was charged. Pay one entry of accepts and call ${asked.tool} again with the same arguments and the payment in _meta["x402/payment"].`;
@@ -108,5 +121,5 @@ const signing = (asked: TransferInstructions): string => {
     asked.recent_blockhash === null
       ? 'a recent blockhash of the chain'
       : `recent blockhash ${asked.recent_blockhash} (within ${asked.expires_in_seconds} seconds; it ends at block height ${asked.last_valid_block_height})`;
-  return `Sign, and do not send, a Solana transaction with your wallet as fee payer (it needs a little SOL), ${blockhash}, and two instructions: a TransferChecked of exactly ${asked.amount_base_units} base units (${asked.amount_usdc} USDC, mint ${asked.asset}, 6 decimals) from your token account to token account ${asked.recipient_token_account}, and a Memo ${asked.memo}. Encode the signed bytes as base64.`;
+  return `Sign, and do not send, a Solana transaction with your wallet as fee payer (it needs a little SOL), ${blockhash}, and two instructions: a TransferChecked of exactly ${asked.amount_base_units} base units (${asked.amount_usdc} USDC, mint ${asked.asset}, 6 decimals) from your token account to token account ${asked.recipient_token_account}, and a Memo that is exactly "${asked.memo}" (without accounts; it binds the payment to this call). Encode the signed bytes as base64.`;
 };

@@ -62,7 +62,7 @@ const correct: NextStep = (details, tool) =>
   `Correct ${namesIn(details)} as details.issues says (each entry has the parameter, what was received, the rule and an example), then call ${tool} again with the other arguments unchanged.`;
 
 const later: NextStep = ({ retry_after }, tool) =>
-  `Wait ${wait(retry_after)}, then call ${tool} again. A payment that was sent along was not used: it can be presented again until its blockhash expires.`;
+  `Wait ${wait(retry_after)}, then call ${tool} again. A payment that was sent along was not used: it can be presented again with the same arguments until its blockhash expires; other arguments need a new one.`;
 
 const newPayment: NextStep = (_details, tool, argument) =>
   `Call ${tool} again with the same arguments and without ${argument} to get instructions for a new payment, sign that transfer and send it as ${argument}.`;
@@ -81,9 +81,9 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
   case_not_found: ({ enqueued, retry_after }, tool) =>
     `Check case_id and court_code (service_court_list shows how each court writes its numbers).${
       enqueued === true ? ` The court is being asked: call ${tool} again in ${wait(retry_after)}.` : ''
-    } A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
+    } A payment that was sent along was not used: it can be presented again with the same arguments until its blockhash expires; other arguments need a new one.`,
   ambiguous_case_id: (_details, tool) =>
-    `Call ${tool} again with one of details.candidates as case_id. A payment that was sent along was not used: it can be presented again until its blockhash expires.`,
+    `Call ${tool} again with the whole case number, its office included, as details.pattern and details.example show (service_court_list has them for every court). A payment that was sent along was not used; sign a new one for the other arguments.`,
   invalid_payment: ({ reason }, tool, argument) =>
     typeof reason === 'string' && UNFIT_PAYMENTS.has(reason)
       ? `${UNFIT_PAYMENTS.get(reason)} Then call ${tool} again; no payment that you sent was used.`

@@ -22,6 +22,7 @@ export const v1CaseRoute = (dependencies: V1RouteDependencies): V1Route => {
   const queries = createCaseQueries(dependencies);
   return v1Route(dependencies, {
     path: '/v1/case',
+    word: 'case',
     description: 'A US or Canadian court case and its new filings, as version 1 of this API answers',
     read: readV1CaseRequest,
     answer: (request, call) => answerCase(queries, request, call),
@@ -33,22 +34,24 @@ export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
   const queries = createCaseQueries(dependencies);
   return v1Route(dependencies, {
     path: '/v1/monitor',
+    word: 'monitor',
     description: 'Whether a US or Canadian court case has new filings, as version 1 of this API answers',
     read: readV1MonitorRequest,
     answer: (request, call) => answerMonitor(queries, request, call),
   });
 };
 
-interface V1Endpoint extends Pick<V1Route, 'path' | 'description'> {
+interface V1Endpoint extends Pick<V1Route, 'path' | 'word' | 'description'> {
   readonly read: typeof readV1CaseRequest;
   answer(request: V1CaseRequest, call: PaidCallContext): Promise<JsonObject | Problem>;
 }
 
-function v1Route(dependencies: V1RouteDependencies, { path, description, read, answer }: V1Endpoint): V1Route {
+function v1Route(dependencies: V1RouteDependencies, { path, word, description, read, answer }: V1Endpoint): V1Route {
   const { clock } = dependencies;
   return {
     method: 'GET',
     path,
+    word,
     description,
     parse: (request) => read(request, clock.now()),
     reconsider: (request, refusal) =>

@@ -6,6 +6,7 @@ import { type Meta, metaOf } from '../meta.ts';
 import { costInUsd, PRICE_BASE_UNITS } from '../paid-call.ts';
 import type { BatchQuery } from '../parameters/batch-query.ts';
 import { errorObject } from '../send-problem.ts';
+import { unpaidRefusal } from '../unpaid-refusal.ts';
 
 export interface BatchMeta extends Meta {
   readonly batch_size: number;
@@ -56,7 +57,7 @@ export function batchBody(
   const results = outcomes.map(({ query, answer }) => {
     const ids = `{"case_id":${JSON.stringify(query.caseId)},"court_code":${JSON.stringify(query.courtCode)}`;
     return isProblem(answer)
-      ? `${ids},"status":"error","error":${JSON.stringify(errorOf(answer, charged, publicUrl))}}`
+      ? `${ids},"status":"error","error":${JSON.stringify(errorOf(charged ? answer : unpaidRefusal(answer), charged, publicUrl))}}`
       : `${ids},"status":"success","response":${answer.text}}`;
   });
   return `{"meta":${JSON.stringify(meta)},"results":[${results.join(',')}]}`;

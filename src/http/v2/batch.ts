@@ -50,6 +50,7 @@ export function batchRoute({
   return {
     method: 'POST',
     path: '/v2/cases/batch',
+    word: 'batch',
     description: 'Up to 50 US or Canadian court cases in one call, each with the filings new since you last looked',
     parse: (request) => readBatchRequest(request, clock.now()),
     reconsider: (request, refusal) =>

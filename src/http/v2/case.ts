@@ -24,6 +24,7 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
   return {
     method: 'GET',
     path: '/v2/case',
+    word: 'case',
     description: 'A US or Canadian court case and the filings that are new since you last looked',
     parse: (request) => readCaseRequest(request, clock.now()),
     reconsider: (request, refusal) =>

@@ -26,6 +26,7 @@ export function monitorRoute({
   return {
     method: 'GET',
     path: '/v2/monitor',
+    word: 'monitor',
     description: 'Whether a US or Canadian court case has new filings since you last looked, and how many',
     parse: (request) => readMonitorRequest(request, clock.now()),
     reconsider: (request, refusal) =>

@@ -1,12 +1,12 @@
-/** `GET /v2/results/{request_id}`: a paid answer again, or what became of its payment (`http-api.md`). Free. */
+/** `GET /v2/results/{result_id}`: a paid answer again, or what became of its payment (`http-api.md`). Free. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { isRejection } from '../../commands/decider.ts';
 import { load } from '../../commands/handle.ts';
 import { type Payment, type Purchase, payment } from '../../commands/payment.ts';
-import { isKept, keptEncodedAnswer, promisedBy } from '../../commands/payment-answer.ts';
+import { isKept, keptEncodedAnswer, promisedBy, resultOf } from '../../commands/payment-answer.ts';
 import type { KeyCalls } from '../../commands/purchase-contract.ts';
+import type { NamedResult, ResultIds } from '../../commands/result-id.ts';
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { Clock } from '../../instant.ts';
@@ -31,17 +31,16 @@ export interface ResultsDependencies {
   readonly reach: Reach;
   readonly clock: Clock;
   readonly keyCalls: KeyCalls;
+  readonly resultIds: Pick<ResultIds, 'read'>;
 }
 
-export const RESULTS_PATH = '/v2/results/:requestId';
+export const RESULTS_PATH = '/v2/results/:resultId';
 
 /** While the read models are behind, or made anew, an answer that was paid for is not yet known by its id. */
 const BEHIND = problem('service_unavailable', { component: 'read_store', retry_after: 2 });
 
 /** How long an id that is not known may still be on its way into the read model. */
 export const RESULTS_PATIENCE_MS = 1_000;
-
-const RequestId = z.uuid();
 
 /** Times that one answer may be read in a minute. */
 export const READS_PER_MINUTE = 60;
@@ -60,17 +59,20 @@ export function registerResults(app: FastifyInstance, ports: ResultsDependencies
     ),
   );
   const dependencies: Results = { ...ports, reads, stored: storedAnswers() };
-  app.route<{ Params: { requestId: string } }>({ method: ['GET', 'HEAD'], url: RESULTS_PATH, handler });
+  app.route<{ Params: { resultId: string } }>({ method: ['GET', 'HEAD'], url: RESULTS_PATH, handler });
 
-  async function handler(request: FastifyRequest<{ Params: { requestId: string } }>, reply: FastifyReply) {
-    const requestId = request.params.requestId.toLowerCase();
-    const hash = RequestId.safeParse(requestId).success ? await paymentOfRequest(dependencies, requestId) : null;
+  async function handler(request: FastifyRequest<{ Params: { resultId: string } }>, reply: FastifyReply) {
+    const { resultId } = request.params;
+    const named = dependencies.resultIds.read(resultId);
+    if (named === null) return notFound(reply);
+    if ('problem' in named) return sendProblem(reply, named);
+    const hash = await paymentOfRequest(dependencies, named.requestId);
     if (hash === null) return notFound(reply);
     if (typeof hash !== 'string') return sendProblem(reply, hash);
     // The read model says which payment it was; what became of it the log says, which never lags.
     const stream = paymentStream(hash);
     const { state } = await load(dependencies.log, payment, stream);
-    return answer(dependencies, { stream, state }, requestId, request, reply);
+    return answer(dependencies, { stream, state }, { resultId, named }, request, reply);
   }
 }
 
@@ -79,18 +81,20 @@ const notFound = (reply: FastifyReply): FastifyReply => sendProblem(reply, probl
 async function answer(
   dependencies: Results,
   { stream, state }: { readonly stream: string; readonly state: Payment },
-  requestId: string,
+  { resultId, named }: { readonly resultId: string; readonly named: NamedResult },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   // A later request may have presented the same payment after this one's query had failed.
-  if (!('submission' in state) || state.authorization.requestId !== requestId) return notFound(reply);
+  if (!('submission' in state) || state.authorization.requestId !== named.requestId) return notFound(reply);
+  // A request id opens only what was sold by it.
+  if (resultOf(state.answer).resultKey !== named.resultKey) return notFound(reply);
   const { transaction } = state.submission;
   switch (state.status) {
     case 'submitted':
       return sendPending(reply, {
-        requestId,
-        boughtBy: requestId,
+        requestId: named.requestId,
+        resultId,
         transaction,
         tag: tagOf(request),
         clock: dependencies.clock,
@@ -104,20 +108,20 @@ async function answer(
       if (request.method === 'HEAD' && state.answer.keyCall?.does === 'rotate') {
         const gone = !isKept(dependencies.clock, state) || isRejection(payment.decide(state, { type: 'HandOut' }));
         if (gone) return sendProblem(reply, problem('result_gone'));
-        return sendPaidAnswer(reply, { boughtBy: requestId, body: Readable.from([]), promised: promisedBy(state) });
+        return sendPaidAnswer(reply, { resultId, body: Readable.from([]), promised: promisedBy(state) });
       }
-      const limited = dependencies.reads.count(requestId);
+      const limited = dependencies.reads.count(named.requestId);
       if (limited) return sendProblem(reply, limited);
       if (!state.answer.keyCall) {
         const kept = await keptEncodedAnswer(dependencies, state);
         if (!kept) return sendProblem(reply, problem('result_gone'));
         if (isProblem(kept)) return sendProblem(reply, kept);
-        return dependencies.stored.send(request, reply, kept, { boughtBy: requestId, promised: promisedBy(state) });
+        return dependencies.stored.send(request, reply, kept, { resultId, promised: promisedBy(state) });
       }
       const body = await keyAnswer(dependencies, stream, state, request);
       if (!body) return sendProblem(reply, problem('result_gone'));
       if (isProblem(body)) return sendProblem(reply, body);
-      return sendPaidAnswer(reply, { boughtBy: requestId, body, promised: promisedBy(state) });
+      return sendPaidAnswer(reply, { resultId, body, promised: promisedBy(state) });
     }
   }
 }

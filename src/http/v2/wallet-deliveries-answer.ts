@@ -28,7 +28,7 @@ const shownDelivery = (record: DeliveryRecord, callbackUrl: string | null) => ({
   request_id: record.requestId,
   case_id: record.caseId,
   court_code: record.courtCode,
-  callback_url: callbackUrl,
+  callback_url: callbackUrl && shownUrl(callbackUrl),
   status: record.status,
   attempts: record.attempts,
   created_at: record.createdAt,
@@ -39,6 +39,13 @@ const shownDelivery = (record: DeliveryRecord, callbackUrl: string | null) => ({
   idempotency_key: record.deliveryId,
   attempt_log: record.attemptLog.map(shownAttempt),
 });
+
+/** Queries and credentials of a callback's URL carry its receiver's secrets: they are stored to be called, not to be shown. */
+function shownUrl(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, host, pathname } = new URL(url);
+  return protocol === 'https:' || protocol === 'http:' ? `${protocol}//${host}${pathname}` : null;
+}
 
 const shownAttempt = ({ attempt, redelivery, startedAt, keyId, ...outcome }: LoggedAttempt) => ({
   attempt,

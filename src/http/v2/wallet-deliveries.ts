@@ -1,9 +1,12 @@
 /** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (specification 4.7 and 2.7). */
+import { proveCall } from '../../commands/sign-in.ts';
+import { problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { type Clock, toInstant } from '../../instant.ts';
 import type { Reach } from '../../projections/reach.ts';
 import { findDeliveries } from '../../queries/delivery-history.ts';
 import { notYetShown } from '../../queries/known.ts';
+import type { EventLog } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
@@ -13,6 +16,7 @@ import { type DeliveriesRequest, readDeliveriesRequest } from '../parameters/del
 import { deliveriesBody, sandboxDeliveries } from './wallet-deliveries-answer.ts';
 
 export interface WalletDeliveriesDependencies {
+  readonly log: EventLog;
   readonly readStore: Pick<ReadStore, 'find'>;
   /** Of the read model of deliveries. */
   readonly reach: Reach;
@@ -20,7 +24,11 @@ export interface WalletDeliveriesDependencies {
   readonly clock: Clock;
 }
 
+/** What a wallet signs to see its history; REST and MCP ask for the same. */
+export const DELIVERIES_STATEMENT = 'Show the callback deliveries of this wallet';
+
 export function walletDeliveriesRoute({
+  log,
   readStore,
   reach,
   payloads,
@@ -29,7 +37,9 @@ export function walletDeliveriesRoute({
   return {
     method: 'GET',
     path: '/v2/wallet/deliveries',
+    word: 'deliveries',
     description: 'What became of the callbacks of your wallet, attempt by attempt',
+    signIn: { statement: DELIVERIES_STATEMENT, needsBound: false },
     parse: (request) => readDeliveriesRequest(request, clock.now()),
     sandbox: (request) => (request.sandbox ? sandboxDeliveries(request, clock) : null),
     price: () => PRICE_BASE_UNITS,
@@ -42,11 +52,19 @@ export function walletDeliveriesRoute({
         court,
         case_number: caseNumber,
       }),
-    async answer({ status, limit, after, since, court, caseNumber }, { requestId, wallet, costUsd, tag }) {
+    async answer({ status, limit, after, since, court, caseNumber }, { requestId, costUsd, tag, isBound, ...call }) {
+      const { wallet, proof } = call;
+      const context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
+      const refused = await proveCall({ log, clock }, call, false, context);
+      if (refused) return refused;
       // Nobody pays for a history that lacks what has happened.
       if (!(await reach.showsEverything())) return notYetShown();
       const filter = { wallet, status, court, caseNumber, attemptedAfter: since };
       const page = await findDeliveries(readStore, filter, { limit, after });
+      // A payment that any 402 could have asked for opens nothing: the history is its wallet's alone.
+      if (page.deliveries.length > 0 && !isBound && proof === null) {
+        return problem('payment_rejected', { reason: 'payment_not_bound' });
+      }
       // A URL that is damaged is shown as one that is kept no longer: the rest of the history is told all the same.
       const { found: targets } = await resolveIntact(
         payloads,

@@ -1,6 +1,7 @@
 /** `GET` and `POST /v2/wallet/keys`: which keys sign a wallet's callbacks, and a new one (specification 4.5 and 4.6). */
 import type { FastifyInstance } from 'fastify';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
+import { proveCall } from '../../commands/sign-in.ts';
 import { masterKeyLacks } from '../../commands/signing-key-call.ts';
 import { loadSigningKeys } from '../../commands/signing-key-use.ts';
 import type { Problem } from '../../errors.ts';
@@ -43,6 +44,7 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
   return {
     ...common,
     method: 'GET',
+    word: 'keys',
     description: 'Which keys sign the callbacks of your wallet; the first call makes one',
     sandbox: ({ sandbox }) => (sandbox ? sandboxKeys(clock) : null),
     async answer(_, { wallet }) {
@@ -55,14 +57,25 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
 }
 
 /** A new key and, this once, its secret. An answer that was lost is repaid by rotating again. */
-export function rotateKeyRoute({ clock }: Pick<WalletKeysDependencies, 'clock'>): PaidRoute<WalletKeysRequest> {
+export function rotateKeyRoute({
+  log,
+  clock,
+}: Pick<WalletKeysDependencies, 'log' | 'clock'>): PaidRoute<WalletKeysRequest> {
   return {
     ...common,
     method: 'POST',
+    word: 'rotate-key',
     description:
       'A new key for the callbacks of your wallet, its secret given once; if the answer is lost, rotate again',
     sandbox: ({ sandbox }) => (sandbox ? sandboxRotation(clock) : null),
-    answer: async () => ({ keyCall: 'rotate', answeredCases: 1 }),
+    signIn: {
+      statement: 'Replace the callback signing key and show the new secret',
+      needsBound: true,
+    },
+    async answer(_, { requestId, ...call }) {
+      const context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
+      return (await proveCall({ log, clock }, call, true, context)) ?? { keyCall: 'rotate', answeredCases: 1 };
+    },
   };
 }
 

@@ -1,5 +1,4 @@
 /** Every 402 that asks for payment: our error envelope, and beside it the terms in each dialect at once. */
-import { randomBytes } from 'node:crypto';
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import type { FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type Problem, problem } from '../../errors.ts';
@@ -8,6 +7,7 @@ import type { LatestBlockhash } from '../../solana/chain.ts';
 import { usdcText } from '../../solana/usdc-text.ts';
 import { paymentAdvice } from '../payment-advice.ts';
 import { sendProblem } from '../send-problem.ts';
+import { newMemos } from './purpose.ts';
 import { type Merchant, type Offer, type Terms, termsFor } from './terms.ts';
 
 /** Most bytes of the encoded `PAYMENT-REQUIRED`: clients send its content back, in a header of their own. */
@@ -15,9 +15,6 @@ export const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
 
 /** Gives the newest blockhash that is known here, without asking anybody. */
 export type NewestBlockhash = () => LatestBlockhash | null;
-
-/** What makes one 402 different from the next. */
-export const newMemo = (): string => randomBytes(16).toString('hex');
 
 /**
  * Answers 402 with terms (`http-api.md`, Order of checks, 4).
@@ -32,7 +29,12 @@ export function sendPaymentRequired(
   refusal: Problem = priced(offer),
   known: JsonObject = {},
 ): FastifyReply {
-  const terms = termsFor(merchant, offer, { memo: newMemo(), latest: newest() }, reasonOf(refusal));
+  const terms = termsFor(
+    merchant,
+    offer,
+    { memos: newMemos(offer.purpose), now: reply.server.answering.clock.now(), latest: newest() },
+    reasonOf(refusal),
+  );
   reply.header('payment-required', encodeRequired(terms));
   reply.header('x-payment-requirements', asciiJson(terms.selfPaid));
   const details = {
@@ -79,7 +81,12 @@ const asciiJson = (value: Json): string =>
  */
 export function checkTerms(merchant: Merchant, offer: Offer): void {
   const latest = { blockhash: merchant.payTo, lastValidBlockHeight: Number.MAX_SAFE_INTEGER };
-  const terms = termsFor(merchant, offer, { memo: newMemo(), latest }, ERROR_CATALOGUE.payment_required.message);
+  const terms = termsFor(
+    merchant,
+    offer,
+    { memos: newMemos(offer.purpose), now: 0, latest },
+    ERROR_CATALOGUE.payment_required.message,
+  );
   PaymentRequiredV2Schema.parse(terms.v2);
   PaymentRequiredV1Schema.parse({ x402Version: 1, accepts: [terms.v1] });
   const { length } = encodeRequired(terms);

@@ -1,11 +1,14 @@
 /** What we ask for, in each dialect that we speak (`payments.md`, Three dialects). */
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import type { JsonObject } from '../../events/event.ts';
+import type { Micros } from '../../instant.ts';
 import { addressBytes, associatedTokenAddress, type NetworkNames } from '../../solana/addresses.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import type { TransferTerms } from '../../solana/verify-transaction.ts';
 import { BAZAAR, discoveryOf } from './bazaar.ts';
 import { PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_DECLARATION } from './payment-identifier.ts';
+import type { Purpose, PurposeMemos } from './purpose.ts';
+import { SIGN_IN_WITH_X, type SignInTerms, signInDeclaration } from './sign-in.ts';
 
 /** For how long a client may take to come back with its payment: the life of a blockhash, nearly. */
 export const MAX_TIMEOUT_SECONDS = 60;
@@ -25,13 +28,18 @@ export interface Offer {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly description: string;
+  /** What a payment for it must be bound to. */
+  readonly purpose: Purpose;
+  /** Of an endpoint that reads a signed message. */
+  readonly signIn?: SignInTerms;
   /** Base units. */
   readonly amount: bigint;
 }
 
 /** What makes one 402 different from the next. */
 export interface Occasion {
-  readonly memo: string;
+  readonly memos: PurposeMemos;
+  readonly now: Micros;
   /** Null while none is known: clients then ask the chain themselves. */
   readonly latest: LatestBlockhash | null;
 }
@@ -78,8 +86,8 @@ export const requirementsOf = (
 /** Writes the terms of one 402. */
 export function termsFor(
   merchant: Merchant,
-  { method, path, description, amount }: Offer,
-  { memo, latest }: Occasion,
+  { method, path, description, signIn, amount }: Offer,
+  { memos, latest, now }: Occasion,
   error: string,
 ): Terms {
   const { network, payTo, feePayer, publicUrl } = merchant;
@@ -89,8 +97,9 @@ export function termsFor(
   const blockhash = latest
     ? { recentBlockhash: latest.blockhash, lastValidBlockHeight: String(latest.lastValidBlockHeight) }
     : {};
-  const accepted = requirementsOf(merchant, amount, { feePayer, memo, ...blockhash });
-  const discovery = method ? discoveryOf(method, path) : null;
+  const accepted = requirementsOf(merchant, amount, { feePayer, memo: memos.short, ...blockhash });
+  // A call that is signed for is one wallet's own: no catalogue needs its form, and the headers must stay short.
+  const discovery = method && !signIn ? discoveryOf(method, path) : null;
   const inFirstShape = {
     scheme: 'exact',
     maxAmountRequired: String(amount),
@@ -110,10 +119,11 @@ export function termsFor(
       extensions: {
         [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_DECLARATION,
         ...(discovery ? { [BAZAAR]: discovery } : {}),
+        ...(signIn ? { [SIGN_IN_WITH_X]: signInDeclaration(signIn, now) } : {}),
       },
     },
     // No member is null: some clients of x402 v1 check strictly.
-    v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo } },
-    selfPaid: { ...inFirstShape, network: network.selfPaid, extra: { memo, ...blockhash } },
+    v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo: memos.short } },
+    selfPaid: { ...inFirstShape, network: network.selfPaid, extra: { memo: memos.inWords, ...blockhash } },
   };
 }

@@ -83,7 +83,7 @@ describe('service_case_batch', () => {
 
     const wallet = await world.wallet();
     const before = await world.balance(wallet);
-    const payment_tx = paymentFor((await call({ queries: [UNKNOWN] })).data, wallet);
+    const payment_tx = paymentFor({ ...(await call({ queries: [UNKNOWN] })).data, memo: 'unbound' }, wallet);
     const unknown = await call({ queries: [UNKNOWN], payment_tx });
     expect(unknown.data.meta).toMatchObject({ successful: 0, failed: 1, query_cost_usd: 0 });
     expect(unknown.notes[0]).toMatch(/^Nothing was charged/);

@@ -162,7 +162,7 @@ describe('payment_tx', () => {
 
   it('costs nothing where there is no such case, and can be used for another', async () => {
     const wallet = await world.wallet();
-    const payment_tx = paymentFor((await query()).data, wallet);
+    const payment_tx = paymentFor({ ...(await query()).data, memo: 'unbound' }, wallet);
     const { result, spent } = await moved(wallet, () => call('service_case_query', { ...UNKNOWN, payment_tx }));
     expect([result.isError, result.data.error.code, spent]).toEqual([true, 'case_not_found', 0n]);
     expect(result.data.next_step).toContain('can be presented again');
@@ -186,7 +186,7 @@ describe('payment_tx', () => {
       });
       expect(new Set(await Promise.all(codes))).toEqual(new Set(['case_not_found']));
     }
-    const payment_tx = paymentFor((await query()).data, wallet);
+    const payment_tx = paymentFor((await call('service_case_query', UNKNOWN)).data, wallet);
     const { data, isError } = await call('service_case_query', { ...UNKNOWN, payment_tx });
     expect([isError, data.error.code]).toEqual([true, 'rate_limit_exceeded']);
     expect(data.error.details.retry_after).toBeGreaterThan(0);
@@ -198,7 +198,7 @@ describe('one transaction over REST and MCP at the same moment', () => {
   it('is charged once and answered once', async () => {
     for (let round = 0; round < 5; round++) {
       const wallet = await world.wallet();
-      const payment_tx = paymentFor((await query()).data, wallet);
+      const payment_tx = paymentFor({ ...(await query()).data, memo: `round ${round}` }, wallet);
       const rest = async () => {
         const answer = await fetch(
           `${world.url}/v2/case?court_code=${CASE.court_code}&case_id=${CASE.case_id}&last_checked=${SINCE}`,
@@ -313,7 +313,12 @@ describe('a payment whose outcome is open, or that failed', () => {
     paymentTerms(service, merchant, () => null),
   );
   const answered = {
-    asked: { tool: 'service_case_query', argument: 'payment_tx', amount: PRICE },
+    asked: {
+      tool: 'service_case_query',
+      argument: 'payment_tx',
+      amount: PRICE,
+      purpose: { word: 'case', call: 'tool service_case_query', publicUrl: service.publicUrl, request: null },
+    } as const,
     description: 'A case',
     requestId: '0b1a3e9e-6f0c-4b0f-8a53-8d7a1c9a4f11',
     tag: null,
@@ -332,13 +337,18 @@ describe('a payment whose outcome is open, or that failed', () => {
     );
 
   it('says where to look, and never asks to pay again', () => {
-    const { data, isError } = shown({ outcome: 'pending', transaction: 'T', boughtBy: answered.requestId });
+    const { data, isError } = shown({
+      outcome: 'pending',
+      transaction: 'T',
+      boughtBy: answered.requestId,
+      resultId: 'r1-x',
+    });
     expect(isError).toBe(false);
     expect(data).toMatchObject({
       payment: {
         status: 'pending',
         transaction: 'T',
-        result_url: `https://dockets.example/v2/results/${answered.requestId}`,
+        result_url: `https://dockets.example/v2/results/r1-x`,
       },
       next_step: expect.stringMatching(/^Do not pay again/),
     });

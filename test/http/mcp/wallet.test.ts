@@ -57,7 +57,7 @@ describe('service_wallet_info', () => {
       expect(ask.next_step).toContain(part);
     }
     const both = await payments(wallet);
-    const { result, spent } = await spentBy(wallet, () => call({ ...BOTH, deliveries_limit: '5', ...both }));
+    const { result, spent } = await spentBy(wallet, () => call({ ...BOTH, ...both }));
     expect([result.isError, spent]).toEqual([false, 2n * PRICE]);
     expect(result.data).toMatchObject({
       meta: { query_cost_usd: 1.98 },

@@ -13,7 +13,7 @@ import { type Clock, MICROS_PER_SECOND, toMicros } from '../../../src/instant.ts
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { SolanaKey } from '../../../src/solana/keys.ts';
 import type { ReadStore } from '../../../src/storage/read-store.ts';
-import { noKeyCalls } from '../../support/key-calls.ts';
+import { noKeyCalls, testResultIds } from '../../support/key-calls.ts';
 import { openTestStorage } from '../../support/storage.ts';
 import { listen, PUBLIC_URL, silent } from '../serving.ts';
 
@@ -68,6 +68,7 @@ beforeEach(async () => {
     merchant: { network: NETWORKS.local, payTo: keys[0], feePayer: keys[1], publicUrl: PUBLIC_URL },
     purchasing: { underway: new Set(), buy: never },
     keyCalls: noKeyCalls,
+    resultIds: testResultIds(),
     masterKeys: { versions: [1] },
     newestBlockhash: () => null,
     storage: {} as never,

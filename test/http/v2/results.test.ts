@@ -13,7 +13,7 @@ import type { ReadStore } from '../../../src/storage/read-store.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { StorageFailure } from '../../../src/storage/storage-failure.ts';
 import { altered } from '../../payments/world.ts';
-import { noKeyCalls } from '../../support/key-calls.ts';
+import { noKeyCalls, testResultIds } from '../../support/key-calls.ts';
 import { openTestStorage } from '../../support/storage.ts';
 import { silent } from '../serving.ts';
 
@@ -45,6 +45,7 @@ describe('a result that was paid for', () => {
       reach: createReach({ ...stores, runner, projection: PAYMENTS }),
       clock: systemClock,
       keyCalls: noKeyCalls,
+      resultIds: testResultIds(),
     });
     const answer = await app.inject(`/v2/results/${randomUUID()}`);
     await app.close();

@@ -18,13 +18,14 @@ const SOLD = OPERATIONS.filter(({ price }) => price !== null).map(({ method, pat
   path,
   description: summary,
   amount: 990_000n,
+  purpose: { word: 'case', call: path, publicUrl: 'https://dockets.example', request: null } as const,
 }));
 
 describe('the extension bazaar', () => {
   it.each(SOLD)('of $method $path is valid by the reference, and fits', (offer) => {
     const discovery = discoveryOf(offer.method, offer.path);
     expect(validateDiscoveryExtension(discovery as never)).toEqual({ valid: true });
-    const occasion = { memo: 'a'.repeat(32), latest: null };
+    const occasion = { memos: { short: 'a'.repeat(34), inWords: 'a'.repeat(200) }, now: 0, latest: null };
     expect(termsFor(merchant, offer, occasion, 'Pay.').v2.extensions?.bazaar).toEqual(discovery);
     expect(() => checkTerms(merchant, offer)).not.toThrow();
   });

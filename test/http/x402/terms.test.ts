@@ -15,11 +15,17 @@ const merchant: Merchant = {
   feePayer: '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW',
   publicUrl: 'https://dockets.example',
 };
-const offer = { path: '/v2/case', description: 'Case context and new filings', amount: 990_000n };
+const offer = {
+  path: '/v2/case',
+  description: 'Case context and new filings',
+  amount: 990_000n,
+  purpose: { word: 'case', call: 'GET /v2/case', publicUrl: merchant.publicUrl, request: null } as const,
+};
+const memos = { short: 'm1', inWords: 'm1 in words' };
 const latest = { blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N', lastValidBlockHeight: 1234 };
 
 describe('what a 402 asks for', () => {
-  const terms = termsFor(merchant, offer, { memo: 'm1', latest }, 'why');
+  const terms = termsFor(merchant, offer, { memos, now: 0, latest }, 'why');
 
   it('x402 v2, by its own schema', () => {
     expect(PaymentRequiredV2Schema.parse(terms.v2)).toMatchObject({
@@ -64,12 +70,12 @@ describe('what a 402 asks for', () => {
   });
 
   it('a transfer that the caller pays for itself names no fee payer', () => {
-    expect(terms.selfPaid).toMatchObject({ network: 'solana-devnet', extra: { memo: 'm1' } });
+    expect(terms.selfPaid).toMatchObject({ network: 'solana-devnet', extra: { memo: 'm1 in words' } });
     expect(JSON.stringify(terms.selfPaid)).not.toContain(merchant.feePayer);
   });
 
   it('without a blockhash where none is known yet', () => {
-    const { v2 } = termsFor(merchant, offer, { memo: 'm1', latest: null }, 'why');
+    const { v2 } = termsFor(merchant, offer, { memos, now: 0, latest: null }, 'why');
     expect(v2.accepts[0]?.extra).toEqual({ feePayer: merchant.feePayer, memo: 'm1' });
   });
 

@@ -10,11 +10,13 @@ import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid-call.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { readTag } from '../../parameters/request-parameters.ts';
 import { newRequestId } from '../../send-problem.ts';
+import { SIGN_IN_WITH_X } from '../../x402/sign-in.ts';
 import { type CallPayment, readCallPayment } from '../call-payment.ts';
+import { MCP_PATH } from '../endpoint.ts';
 import { openSchema } from '../output-schema.ts';
 import { type AnsweredCall, paidAnswers } from '../paid-answer.ts';
 import { readParameters, requestOf } from '../paid-parameters.ts';
-import { PAYMENT_MEMBERS, type PaidToolDependencies, paymentParameter } from '../paid-tool.ts';
+import { PAYMENT_MEMBERS, type PaidToolDependencies, paymentParameter, toolPurpose } from '../paid-tool.ts';
 import { type Parameters, readArguments } from '../parameters.ts';
 import type { AskedPayment } from '../payment-terms.ts';
 import { refusal } from '../refusal.ts';
@@ -58,19 +60,18 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
 ): Tool {
   const answers = paidAnswers(service, terms);
 
-  const asking = (argument: string): AskedPayment => ({ tool: NAME, argument, amount: PRICE_BASE_UNITS });
-
   /** Instructions for every transfer that is missing: each its own, with a memo of its own. */
-  const askForSeveral = (missing: readonly string[], requestId: string): ToolResult => {
-    const payments = missing.map((argument) => ({ argument, ...terms.transfer(PRICE_BASE_UNITS) }));
+  const askForSeveral = (missing: readonly AskedPayment[], requestId: string): ToolResult => {
+    const payments = missing.map((asked) => ({ argument: asked.argument, ...terms.transfer(asked) }));
     const [first, second] = payments;
-    if (!first) throw new Error('no payment is missing');
+    const [asked] = missing;
+    if (!first || !asked) throw new Error('no payment is missing');
     const steps = second
       ? `Two payments are needed: make two transfers of one wallet as said here, the first with memo ${first.memo} for ${KEYS}, the second with memo ${second.memo} for ${DELIVERIES}, and send both in one call.`
       : `${first.argument} is missing; what you sent is not used before both are there. Send both in one call, by one wallet.`;
-    const { argument, ...transfer } = first;
+    const { argument: _, ...transfer } = first;
     const more = { payments, total_usdc: usdcText(PRICE_BASE_UNITS * BigInt(payments.length)) };
-    const instructions = terms.instructions(asking(argument), requestId, more, transfer);
+    const instructions = terms.instructions(asked, requestId, more, transfer);
     return toolResult({
       structured: JSON.stringify({ ...instructions, next_step: `${steps} ${String(instructions.next_step)}` }),
     });
@@ -111,6 +112,30 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     const keys = await readParameters(routes.keys, keysRequest, []);
     if (isProblem(keys)) return refuse(keys);
 
+    const asking = (argument: string): AskedPayment => ({
+      tool: NAME,
+      argument,
+      amount: PRICE_BASE_UNITS,
+      purpose:
+        argument === KEYS
+          ? toolPurpose(merchant, NAME, routes.keys, keys)
+          : toolPurpose(merchant, NAME, routes.deliveries, deliveries),
+      ...(argument === DELIVERIES && routes.deliveries.signIn
+        ? {
+            signIn: {
+              terms: {
+                publicUrl: merchant.publicUrl,
+                path: MCP_PATH,
+                statement: routes.deliveries.signIn.statement,
+                chainId: merchant.network.caip2,
+              },
+              needsBound: routes.deliveries.signIn.needsBound,
+              sent: call.headers[SIGN_IN_WITH_X]?.toString(),
+            },
+          }
+        : {}),
+    });
+
     const keysRehearsal = routes.keys.sandbox(keys);
     const deliveriesRehearsal = include ? routes.deliveries.sandbox(deliveries) : null;
     if (keysRehearsal) {
@@ -131,17 +156,18 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     const keysCall = answeredCall(KEYS, requestId, keysPayment?.byX402 ?? false);
     if (!include && !keysPayment) return answers.askForPayment(keysCall);
     const missing = [...(keysPayment ? [] : [KEYS]), ...(include && !deliveriesPayment ? [DELIVERIES] : [])];
-    if (missing.length) return askForSeveral(missing, requestId);
+    if (missing.length) return askForSeveral(missing.map(asking), requestId);
 
-    const verify = ({ payment }: CallPayment) => buying.verify(payment, PRICE_BASE_UNITS, call.address);
-    const payment = keysPayment && (await verify(keysPayment));
+    const verify = ({ payment }: CallPayment, argument: string) =>
+      buying.verify(payment, asking(argument), call.address);
+    const payment = keysPayment && (await verify(keysPayment, KEYS));
     if (!payment) throw new Error('a payment was neither sent nor asked for');
     if (isProblem(payment)) return answers.refuse(keysCall, payment);
     const buyKeys = () =>
       buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt, address, isAbandoned });
     if (!deliveriesPayment) return answers.outcome(keysCall, await buyKeys());
 
-    const second = await verify(deliveriesPayment);
+    const second = await verify(deliveriesPayment, DELIVERIES);
     const secondId = newRequestId();
     if (isProblem(second)) return answers.refuse(answeredCall(DELIVERIES, requestId, false), second);
     const unfit = refusePair(payment, second);

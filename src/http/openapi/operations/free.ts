@@ -24,14 +24,17 @@ export const statusOperation: Operation = {
 
 export const resultOperation: Operation = {
   method: 'get',
-  path: '/v2/results/{request_id}',
+  path: '/v2/results/{result_id}',
   id: 'getResult',
   tag: 'Free',
   summary: 'A paid answer again',
   description:
     'The same bytes as the answer that was paid for, for 30 days. While its payment is pending the `202` again; a payment that failed is a `402` without terms. The secret of a key is handed out here once at most.',
   price: null,
-  inPath: { request_id: 'Of the paid request: its `Content-Location` and `payment.result_url` end in it.' },
+  inPath: {
+    result_id:
+      'A secret of its buyer, and no `request_id`: the `Content-Location` of the paid answer and `payment.result_url` end in it.',
+  },
   success: {
     description: 'The answer, as it was given.',
     headers: ['Content-Location', 'ETag'],

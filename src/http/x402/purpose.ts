@@ -1,0 +1,68 @@
+/**
+ * What a payment is for, written into its memo (`payments.md`): a payment that is signed for one purpose buys nothing
+ * else, and a wallet can show the purpose to its user. Nothing is stored: every node makes the memo again from the
+ * request. A memo carries no authentication tag, since it needs none: the wallet's signature covers it, and a memo that
+ * somebody else wrote in our form still names one purpose and fits no other.
+ *
+ * There are two forms. Clients of x402 v2 set a fixed limit of 20,000 compute units, of which the deployed memo program
+ * takes some 365 for each character, so what they echo must be short: it names the purpose in one word, and the hash
+ * binds the rest. A wallet that pays the network fee itself gets the whole purpose in words.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** The longest short memo: with it a transfer stays below 20,000 compute units. */
+export const MAX_SHORT_MEMO = 34;
+/** Longest host that is written out; every one is bound by the hash. */
+const SHOWN_HOST = 100;
+
+const SHORT_PREFIX = 'docket1 ';
+const LONG_PREFIX = 'Docket Monitor 1: pays for ';
+
+/** One word for what is bought, for memos of few characters. */
+export type PurposeWord = 'case' | 'monitor' | 'batch' | 'keys' | 'rotate-key' | 'deliveries';
+
+export interface Purpose {
+  readonly word: PurposeWord;
+  /** `GET /v2/case`, or `tool service_case_query`. */
+  readonly call: string;
+  /** The origin that sells it. */
+  readonly publicUrl: string;
+  /** The canonical parameters; null where there are none that could be sold. */
+  readonly request: string | null;
+}
+
+/** Two ways to name one purpose, each different in every 402. */
+export interface PurposeMemos {
+  readonly short: string;
+  readonly inWords: string;
+}
+
+const newNonce = (): string => randomBytes(6).toString('base64url');
+
+export function newMemos(purpose: Purpose): PurposeMemos {
+  return { short: shortMemo(purpose, newNonce().slice(0, 5)), inWords: longMemo(purpose, newNonce()) };
+}
+
+/** Whether a memo names this purpose, or another; `unbound` where it is none of ours, or there is none. */
+export type PurposeFit = 'bound' | 'unbound' | 'another';
+
+export function fitOf(memo: string | null, purpose: Purpose): PurposeFit {
+  if (memo?.startsWith(SHORT_PREFIX)) return memo === shortMemo(purpose, memo.slice(-5)) ? 'bound' : 'another';
+  if (memo?.startsWith(LONG_PREFIX)) return memo === longMemo(purpose, memo.slice(-8)) ? 'bound' : 'another';
+  return 'unbound';
+}
+
+const shortMemo = (purpose: Purpose, nonce: string): string =>
+  `${SHORT_PREFIX}${purpose.word} ${hashOf(purpose, nonce).slice(0, 10)}${nonce}`;
+
+const longMemo = (purpose: Purpose, nonce: string): string => {
+  const { host } = new URL(purpose.publicUrl);
+  const shown = host.length > SHOWN_HOST ? `...${host.slice(-SHOWN_HOST)}` : host;
+  return `${LONG_PREFIX}${purpose.call} at ${shown}, request ${hashOf(purpose, nonce).slice(0, 22)}, nonce ${nonce}`;
+};
+
+/** The nonce is part of it, so that two requests for one purpose show nothing in common to others. */
+const hashOf = ({ word, call, publicUrl, request }: Purpose, nonce: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['docket-monitor-payment-1', publicUrl, word, call, request, nonce]))
+    .digest('base64url');
