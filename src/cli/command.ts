@@ -51,17 +51,20 @@ export class FoundWrong extends CliError {
 }
 
 /**
- * What a terminal would obey rather than show: control characters, and those that turn the direction of writing. Names
- * of files, faults of JSON and answers of a service may hold them.
+ * What a terminal would obey or hide rather than show: control characters, those that turn the direction of writing,
+ * zero-width and tag characters, halves of characters. Names of files, faults of JSON and answers of a service may hold
+ * them.
  */
-const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const OBEYED = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** A text as a terminal may be given it: lines and tabs stay, whatever else it would obey is spelt out. */
 export const printable = (text: string): string =>
   text.replace(OBEYED, (character) =>
     character === '\n' || character === '\t'
       ? character
-      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      : [...Array(character.length).keys()]
+          .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+          .join(''),
   );
 
 /** Writes one line of result. */

@@ -1,6 +1,12 @@
 /** A docket as its stream and the payload store have it. */
 
-import { contentIn, decodeDetails, decodeFilings, type FilingContent } from '../dockets/filing-content.ts';
+import {
+  cleanContent,
+  contentIn,
+  decodeDetails,
+  decodeFilings,
+  type FilingContent,
+} from '../dockets/filing-content.ts';
 import { decodeEvent } from '../events/codec.ts';
 import type { DocketEvent } from '../events/docket.ts';
 import { type EventLog, NO_STREAM, type StreamHead } from '../storage/event-log.ts';
@@ -50,7 +56,9 @@ async function loadContents(payloads: PayloadStore, state: DocketState): Promise
     for (const name of batch) {
       const bytes = blobs.get(name);
       const held = bytes ? decodeFilings(bytes) : new Map<string, FilingContent>();
-      for (const filingId of idsByBlob.get(name) ?? []) filings.set(filingId, contentIn(held, filingId));
+      for (const filingId of idsByBlob.get(name) ?? []) {
+        filings.set(filingId, cleanContent(contentIn(held, filingId)));
+      }
     }
   }
   const bytes = state.details ? await payloads.get(state.details.content) : null;

@@ -8,6 +8,7 @@ import type {
   Party,
   SnapshotEntry,
 } from './snapshot.ts';
+import { cleanText } from './text.ts';
 
 /** The content of one filing as it was recorded or revised. */
 export interface FilingContent {
@@ -82,6 +83,19 @@ const parse = (bytes: Buffer): Blob => (bytes.length === 0 ? {} : (JSON.parse(by
 /** Contents by filing id. Use `contentIn` to read one. */
 export const decodeFilings = (bytes: Buffer): ReadonlyMap<string, FilingContent> =>
   new Map(Object.entries(parse(bytes).filings ?? {}));
+
+/** Content as `cleanText` leaves it: what earlier versions stored must not differ from the same text as it is read now. */
+export function cleanContent(content: FilingContent): FilingContent {
+  const { description, shortDescription, filedBy, attachments } = content;
+  const cleanOrNull = (text: string | null): string | null => (text === null ? null : cleanText(text));
+  return {
+    ...content,
+    description: cleanText(description),
+    shortDescription: cleanOrNull(shortDescription),
+    filedBy: cleanOrNull(filedBy),
+    attachments: attachments.map((one) => ({ ...one, description: cleanOrNull(one.description) })),
+  };
+}
 
 /** A filing's content in its blob; what a blob no longer holds is redacted. */
 export const contentIn = (filings: ReadonlyMap<string, FilingContent>, filingId: string): FilingContent =>

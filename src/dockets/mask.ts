@@ -9,8 +9,11 @@ import { NUMBER_RULES } from './mask-numbers.ts';
 import { ADDRESS_REMOVED, type MaskRule } from './mask-rule.ts';
 import { cleanText, clip } from './text.ts';
 
-/** Version of the rules: a change of what they remove raises it, and stored content is masked again. */
-export const MASKING_VERSION = 2;
+/**
+ * Version of the rules: a change of what they remove raises it, and stored content is masked again. Version 3 removes
+ * characters that nobody sees.
+ */
+export const MASKING_VERSION = 3;
 
 const RULES: Readonly<Record<Country, readonly MaskRule[]>> = {
   US: [...CANADIAN_NUMBERS, ...NUMBER_RULES, ...ADDRESS_RULES],
@@ -36,7 +39,7 @@ export const maskPersonalDetails = (text: string, country: Country): string => a
 
 /** As `maskPersonalDetails`, for a text that rules of before have masked: they may have left the half of an address. */
 export const maskStoredText = (text: string, country: Country): string =>
-  apply(RULES[country], apply(REMNANT_RULES, text));
+  apply(RULES[country], apply(REMNANT_RULES, cleanText(text)));
 
 /** Longest detail that is found whole where a text is cut. */
 const LONGEST_DETAIL = 300;

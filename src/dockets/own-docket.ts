@@ -40,6 +40,9 @@ const Text = (limit: number, country: Country) =>
     .nullish()
     .transform((text) => maskedText(text ?? '', limit, country));
 
+/** An address without characters that nobody sees; the rest of what is not ASCII is escaped. */
+const visibleUrl = (url: string): string => cleanText(url).replace(/[^\x21-\x7E]/gu, encodeURIComponent);
+
 function orNull<Value>(value: Value | null | undefined): Value | null {
   return value ?? null;
 }
@@ -70,7 +73,11 @@ const Party = z.object({
 
 const CrossReference = z.object({
   case_id: z.string().min(1).max(200),
-  court_code: z.string().max(64).nullable(),
+  court_code: z
+    .string()
+    .max(64)
+    .nullable()
+    .transform((code) => (code === null ? null : cleanText(code))),
   relationship: z.enum([
     'consolidated_with',
     'appealed_from',
@@ -111,7 +118,7 @@ const entryIn = (country: Country) =>
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .nullish()
-      .transform(orNull),
+      .transform((url) => (url ? visibleUrl(url) : null)),
     attachments: z
       .array(
         z.object({

@@ -11,12 +11,18 @@ const UNCLEAN = /[^\x20-\x7E]| {2}|^ | $/;
 const LONE_SURROGATE = /\p{Cs}/gu;
 
 /**
- * One line of well-formed text: control characters and runs of white space become one space, lone surrogates the
- * replacement character.
+ * What nobody sees and a program obeys or reads: marks that turn the direction of writing, zero-width and tag
+ * characters, variation selectors, soft hyphens. A docket needs none of them, and they carry text past a reader.
+ */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * One line of well-formed, visible text: control characters and runs of white space become one space, lone surrogates
+ * the replacement character, and characters that nobody sees are left out.
  */
 export function cleanText(text: string): string {
   if (!UNCLEAN.test(text)) return text;
-  return text.replace(CONTROL, ' ').replace(LONE_SURROGATE, '\uFFFD').replace(/\s+/g, ' ').trim();
+  return text.replace(CONTROL, ' ').replace(UNSEEN, '').replace(LONE_SURROGATE, '\uFFFD').replace(/\s+/g, ' ').trim();
 }
 
 /** The start of a text, never ending in half a character. */

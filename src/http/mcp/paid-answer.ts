@@ -10,6 +10,7 @@ import { settlementResponse } from '../x402/receipt.ts';
 import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
 import { refusal } from './refusal.ts';
 import { type ToolResult, toolResult } from './tool-result.ts';
+import { untrusted } from './untrusted-text.ts';
 
 export const RECEIPT_KEY = 'x402/payment-response';
 /** Where a paid answer can be fetched again, for programs; a model reads it in the note. */
@@ -23,6 +24,8 @@ export interface AnsweredCall {
   readonly tag: string | null;
   /** Whether the terms of a new payment are given as x402 has them. */
   readonly inX402Form: boolean;
+  /** Members of the answer that hold texts of dockets. */
+  readonly docketText?: readonly string[];
 }
 
 export interface PaidAnswers {
@@ -60,10 +63,12 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
         case 'settled': {
           const { transaction, boughtBy, resultId, body } = outcome;
           const url = `${service.publicUrl}${resultPath(resultId)}`;
+          const paid = settledNote({ transaction, url, amount: receipt.amount, again: boughtBy !== requestId });
+          const { note, meta } = untrusted(call.docketText ?? [], paid);
           return toolResult({
             structured: body.toString('utf8'),
-            note: settledNote({ transaction, url, amount: receipt.amount, again: boughtBy !== requestId }),
-            meta: { [RECEIPT_KEY]: receiptOf(receipt, transaction, null), [RESULT_URL_KEY]: url },
+            ...(note === undefined ? {} : { note }),
+            meta: { ...meta, [RECEIPT_KEY]: receiptOf(receipt, transaction, null), [RESULT_URL_KEY]: url },
           });
         }
         case 'uncharged':

@@ -17,6 +17,7 @@ import { type Argument, type Parameter, type Parameters, readArguments } from '.
 import type { PaymentTerms } from './payment-terms.ts';
 import type { Tool, ToolCall } from './tool.ts';
 import { toolResult } from './tool-result.ts';
+import { untrusted } from './untrusted-text.ts';
 
 export interface PaidToolDependencies {
   readonly service: AnsweringService;
@@ -40,6 +41,8 @@ export interface PaidTool<RouteParameters extends object> {
   request(values: ReadonlyMap<string, Argument>, call: ToolCall): SentRequest;
   /** Faults that only a tool's call can have. */
   check?(values: ReadonlyMap<string, Argument>): readonly Issue[];
+  /** Members of the answer that hold texts of dockets, written by courts and parties; none: left out. */
+  readonly docketText?: readonly string[];
   /** More members of the payment instructions. */
   instructions?(amount: bigint): JsonObject;
 }
@@ -59,7 +62,7 @@ export function paidTool<RouteParameters extends object>(
   { service, merchant, buying, terms }: PaidToolDependencies,
   tool: PaidTool<RouteParameters>,
 ): Tool {
-  const { route, name, title, description, parameters, queryParameters, returns } = tool;
+  const { route, name, title, description, parameters, queryParameters, returns, docketText = [] } = tool;
   const answers = paidAnswers(service, terms);
   return {
     name,
@@ -86,12 +89,15 @@ export function paidTool<RouteParameters extends object>(
         requestId,
         tag,
         inX402Form: byX402 || call.speaksX402,
+        docketText,
       });
       if (isProblem(read)) return answers.refuse(answeredCall(0n, false), read);
 
       const rehearsal = route.sandbox(read);
       // Before any payment is looked at: one that is sent along is not even read.
-      if (rehearsal !== null) return toolResult({ structured: (await rehearsal)({ requestId, tag }) });
+      if (rehearsal !== null) {
+        return toolResult({ structured: (await rehearsal)({ requestId, tag }), ...untrusted(docketText) });
+      }
 
       const amount = route.price(read);
       const transaction = values.get(PAYMENT_ARGUMENT);
