@@ -13,6 +13,7 @@ import type { DocketEvent } from '../events/docket.ts';
 import { cases } from '../projections/cases.ts';
 import { findKnownCase } from '../queries/case-lookup.ts';
 import { contentNamesOf, type FilingRevisions, type FilingVersion, revisionsOf } from '../queries/docket-revisions.ts';
+import { type WithdrawOptions, withdraw } from './cases-withdraw.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import type { ImportStorage, OpenImportStorage } from './import.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
@@ -62,6 +63,21 @@ export const createCasesCommand =
       )
       .action((code: string, words: string[], options: { readonly revised?: true; readonly json?: true }) =>
         withStorage(open, context, (storage) => show(storage, context, code, words.join(' '), options)),
+      );
+    onOneCase(group, 'withdraw')
+      .description('Withdraw the text of a filing: from the docket, stored answers and open callbacks. Safe to repeat.')
+      .requiredOption('--filing <id>', 'its filing_id')
+      .requiredOption('--by <name>', 'who orders it; recorded')
+      .requiredOption('--reason <text>', 'why; recorded')
+      .option('--json', 'one JSON object')
+      .addHelpText(
+        'after',
+        '\nExample:\n  $ docket cases withdraw cand 3:24-cv-00042 --filing ID --by "J. Muster" --reason "order of 2 March"',
+      )
+      .action((code: string, words: string[], options: WithdrawOptions) =>
+        withStorage(open, context, async (storage) =>
+          withdraw(storage, context, (await find(storage, code, words.join(' '))).stream, options),
+        ),
       );
     onOneCase(group, 'export')
       .description('One case as a line of JSON that docket import reads.')

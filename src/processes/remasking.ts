@@ -151,7 +151,7 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
  * them comes to refer to the last one in one step, and a reference that is there is never moved: a node that read the
  * log earlier does no harm. Whether there was anything to remove.
  */
-async function finishRedaction(
+export async function finishRedaction(
   payloads: PayloadStore,
   name: BlobName,
   history: readonly RecordedEvent[],

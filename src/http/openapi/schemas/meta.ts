@@ -22,6 +22,10 @@ const META = {
   language_delivered: LANGUAGE_DELIVERED.nullable(),
   truncated: z.boolean().describe('Whether the answer was cut to fit 2 MiB.'),
   tag: z.string().nullable().describe('`X-Service-Tag`, as it was sent.'),
+  withdrawn_filings: z
+    .array(z.string())
+    .optional()
+    .describe('In a stored answer: filings whose text was withdrawn since, by filing_id.'),
 };
 
 export const Meta = z.object(META).describe('All ten keys are in every success; null where one has no meaning.');

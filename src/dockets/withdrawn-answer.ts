@@ -1,0 +1,50 @@
+/** A stored answer without the texts of filings that were withdrawn. Pure. */
+import type { Json, JsonObject } from '../events/event.ts';
+
+/** What says that a filing exists, and nothing of what it says. */
+const PLACE: ReadonlySet<string> = new Set([
+  'filing_id',
+  'entry_number',
+  'filed_at',
+  'filed_at_precision',
+  'entered_at',
+  'available_at',
+  'backfilled',
+  'revised_at',
+  'filing_type',
+  'filing_types',
+  'sealed',
+]);
+
+const NOTHING: Readonly<Record<string, Json>> = { description: '', document_identifier_type: 'none', attachments: [] };
+
+/**
+ * The answer with the place of each withdrawn filing and none of its text; `meta.withdrawn_filings` names them. Null
+ * where the answer holds none of their texts.
+ * @param bytes JSON of an answer of any endpoint and version
+ */
+export function withoutFilings(bytes: Buffer, filingIds: ReadonlySet<string>): Buffer | null {
+  if (![...filingIds].some((filingId) => bytes.includes(filingId))) return null;
+  const withdrawn = new Set<string>();
+  const answer = emptied(JSON.parse(bytes.toString('utf8')) as Json, filingIds, withdrawn);
+  if (withdrawn.size === 0) return null;
+  const { meta, ...body } = answer as { readonly meta?: JsonObject } & JsonObject;
+  const before = (meta?.withdrawn_filings ?? []) as readonly string[];
+  const named = [...new Set([...before, ...withdrawn])];
+  return Buffer.from(JSON.stringify({ meta: { ...meta, withdrawn_filings: named }, ...body }));
+}
+
+/** @param withdrawn is told of each filing whose text was there */
+function emptied(value: Json, filingIds: ReadonlySet<string>, withdrawn: Set<string>): Json {
+  if (Array.isArray(value)) return value.map((one) => emptied(one, filingIds, withdrawn));
+  if (value === null || typeof value !== 'object') return value;
+  const object = value as JsonObject;
+  const { filing_id: id } = object;
+  if (typeof id === 'string' && filingIds.has(id)) {
+    const left = Object.entries(object).map(([key, held]) => [key, PLACE.has(key) ? held : (NOTHING[key] ?? null)]);
+    const empty = Object.fromEntries(left) as JsonObject;
+    if (JSON.stringify(empty) !== JSON.stringify(object)) withdrawn.add(id);
+    return empty;
+  }
+  return Object.fromEntries(Object.entries(object).map(([key, held]) => [key, emptied(held, filingIds, withdrawn)]));
+}
