@@ -1,6 +1,6 @@
 /**
  * The catalogue of errors: one entry for each code, with its status, what it means and what to do next. Deciders,
- * queries and transports all speak it; `/docs/errors` is made from it (specification 2.9 and 7).
+ * queries and transports all speak it; `/docs/errors` is made from it (docs/design/interface.md#2.9 and #7).
  */
 import type { JsonObject } from './events/event.ts';
 
@@ -252,5 +252,5 @@ export function problem(code: ErrorCode, details: JsonObject = {}, message?: str
 
 export const isProblem = (value: object): value is Problem => 'problem' in value;
 
-/** Status of a refusal (specification 7). */
+/** Status of a refusal (docs/design/interface.md#7). */
 export const statusOf = (code: ErrorCode): number => ERROR_CATALOGUE[code].status;

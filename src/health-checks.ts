@@ -1,4 +1,4 @@
-/** What `/readyz` looks at (`operations.md`, Observing): each part with the reason why it is not fit for work. */
+/** What `/readyz` looks at (docs/design/operations.md#health): each part with the reason why it is not fit for work. */
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from './callbacks/master-keys.ts';
 import type { LogIdentity } from './commands/log-identity.ts';

@@ -37,8 +37,8 @@ export const latest = (a: Instant, b: Instant): Instant => (a > b ? a : b);
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * Reads an ISO-8601 timestamp that carries an offset (specification 2.1).
- * Digits past the microsecond are cut off. Gives null for anything else, days that do not exist included.
+ * Reads an ISO-8601 timestamp that carries an offset (docs/design/interface.md#2.1). Digits past the microsecond are
+ * cut off. Gives null for anything else, days that do not exist included.
  */
 export function parseTimestamp(text: string): Instant | null {
   const match = TIMESTAMP.exec(text);

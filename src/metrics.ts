@@ -1,6 +1,6 @@
 /**
- * What operators watch, in the format of Prometheus (`operations.md`, Observing): counters that grow as things happen,
- * and gauges that are read when somebody asks.
+ * What operators watch, in the format of Prometheus (docs/design/operations.md#metrics): counters that grow as things
+ * happen, and gauges that are read when somebody asks.
  */
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';

@@ -50,6 +50,15 @@ const headingsIn = (text: string): readonly string[] => [...text.matchAll(/#([\w
 const unwrapped = (text: string): string => text.replace(/(,| and)\n\s*(?:\*|\/\/) (?=#)/g, '$1 ');
 
 describe('a citation of the design', () => {
+  it('is always a path with a heading, never the bare name of a page or the number of a section', () => {
+    const bare =
+      /(?<![/\w-])(?:architecture|event-log|payments|callbacks|dockets|request-checks|mcp|operations|interface)\.md\b|\bspecification \d/gi;
+    const found = code
+      .filter((path) => path !== 'test/citations.test.ts' && !path.startsWith('test/engines/'))
+      .flatMap((path) => [...read(path).matchAll(bare)].map(([name]) => `${path}: ${name}`));
+    expect(found).toEqual([]);
+  });
+
   it('names a page and a heading that exist', () => {
     const broken = [...code, 'README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].flatMap((path) =>
       [...unwrapped(read(path)).matchAll(CITATION)].flatMap(([, page, headings = '']) =>

@@ -23,7 +23,7 @@ describe('an instant', () => {
   });
 });
 
-describe('a timestamp from outside (specification 2.1)', () => {
+describe('a timestamp from outside (docs/design/interface.md#2.1)', () => {
   it.each([
     ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000000Z'],
     ['2026-03-01T14:00:00+02:00', '2026-03-01T12:00:00.000000Z'],

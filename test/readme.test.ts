@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -20,6 +20,24 @@ describe('the README', () => {
   });
 });
 
+describe('the pages of the repository', () => {
+  it('have a README that is read in one go', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  });
+
+  it.each([
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'docs/operating.md',
+    'docs/auditing.md',
+    'docs/clients.md',
+  ])('have links that lead to a file: %s', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = '']) => target);
+    expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+  });
+});
+
 describe('package.json', () => {
   it('pins every version exactly', () => {
     const versions = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
@@ -27,14 +45,15 @@ describe('package.json', () => {
   });
 });
 
-describe('the commands of the README', () => {
+describe('the commands of the README and its pages', () => {
   it('leave a clone as it is: npx makes a program executable where it is not', () => {
     expect(statSync(join(root, 'bin/docket.js')).mode & 0o111).toBe(0o111);
   });
 
   it('write no secret key where the repository would take it in', () => {
-    const written = [...read('README.md').matchAll(/wallet new --out (\S+)|^DATA_DIR=(\S+) npm/gm)];
-    expect(written.length).toBeGreaterThan(1);
+    const pages = ['README.md', 'docs/clients.md', 'docs/auditing.md', 'docs/operating.md'];
+    const written = pages.flatMap((page) => [...read(page).matchAll(/wallet new --out (\S+)|^DATA_DIR=(\S+) npm/gm)]);
+    expect(written.length).toBeGreaterThan(2);
     const ignored = new Set(read('.gitignore').split('\n'));
     for (const [, file, folder] of written) expect(ignored).toContain(file ? `/${file}` : `/${folder}/`);
   });

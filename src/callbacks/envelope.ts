@@ -1,7 +1,10 @@
-/** What a receiver is sent (specification 2.8): serialised once, signed and sent byte for byte at every attempt. */
+/**
+ * What a receiver is sent (docs/design/interface.md#2.8): serialised once, signed and sent byte for byte at every
+ * attempt.
+ */
 import type { Instant } from '../instant.ts';
 
-/** The shape's version (specification 9.1), which is not the release. */
+/** The shape's version (docs/design/interface.md#9.1), which is not the release. */
 const WEBHOOK_VERSION = '2.0.0';
 
 export interface EnvelopeFacts {

@@ -1,6 +1,6 @@
 /**
  * The master key, from which the secret of every signing key is derived, so that none is stored anywhere
- * (`callbacks.md`, Keys).
+ * (docs/design/callbacks.md#signing-keys).
  */
 import { hkdfSync } from 'node:crypto';
 

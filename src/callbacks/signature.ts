@@ -1,7 +1,7 @@
 /**
- * The signatures of a callback (specification 5 and 6), made anew for each attempt. Two families stand side by side: the
- * specification's own signs the body; that of Standard Webhooks signs id, time and body. The HMAC key of both is the
- * secret's hex text as UTF-8 bytes, which is what a receiver has in its hands.
+ * The signatures of a callback (docs/design/interface.md#5 and #6), made anew for each attempt. Two families stand side
+ * by side: the specification's own signs the body; that of Standard Webhooks signs id, time and body. The HMAC key of
+ * both is the secret's hex text as UTF-8 bytes, which is what a receiver has in its hands.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -23,7 +23,7 @@ export interface Signing {
   readonly keys: readonly CallbackKey[];
 }
 
-/** Receivers reject what is further than this from their own clock (specification 5). */
+/** Receivers reject what is further than this from their own clock (docs/design/interface.md#5). */
 export const TOLERANCE_SECONDS = 300;
 
 /** The names of the headers, in lower case as a receiver's framework gives them. */

@@ -6,7 +6,7 @@ import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import { type AddCommand, CliError, print, printJson } from './command.ts';
 import { openServiceLog, withStorage } from './service-storage.ts';
 
-/** Which streams an auditor means by a word (`architecture.md`, Streams and events). */
+/** Which streams an auditor means by a word (docs/design/architecture.md#streams). */
 const FAMILIES = {
   payments: ['payment-'],
   deliveries: ['delivery-'],

@@ -77,7 +77,7 @@ export async function main(argv: readonly string[], context: CliContext = proces
   }
 }
 
-/** Release number (specification 9.1). */
+/** Release number (docs/design/interface.md#9.1). */
 export const VERSION = '2.0.1';
 
 /** Said before any option is read: `docket nonsense --help` must not pass for help. */

@@ -1,4 +1,6 @@
-/** When a callback is attempted, and until when (specification 6; `callbacks.md`, The process). Pure. */
+/**
+ * When a callback is attempted, and until when (docs/design/interface.md#6; docs/design/callbacks.md#schedule). Pure.
+ */
 import { MICROS_PER_SECOND, type Micros } from '../instant.ts';
 
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;

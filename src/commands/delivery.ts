@@ -1,6 +1,6 @@
 /**
- * The life of a delivery (`callbacks.md`, The process): at most seven attempts on the specification's schedule, never
- * one of them early, one at a time, and redeliveries beside them.
+ * The life of a delivery (docs/design/callbacks.md#process): at most seven attempts on the specification's schedule,
+ * never one of them early, one at a time, and redeliveries beside them.
  */
 import type { FailureClass } from '../callbacks/failure-class.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Which stream a case number means. A stream is named after the first number that its docket was met under; every
- * other form is claimed in an alias stream, expecting exactly what was read there, so that two nodes that meet one
- * case under two forms of its number agree (`dockets.md`, Matching entries).
+ * Which stream a case number means. A stream is named after the first number that its docket was met under; every other
+ * form is claimed in an alias stream, expecting exactly what was read there, so that two nodes that meet one case under
+ * two forms of its number agree (docs/design/dockets.md#aliases).
  */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { CaseNumber, Court } from '../courts/court.ts';

@@ -1,4 +1,7 @@
-/** What a snapshot makes happen: the delta rule of `dockets.md`. Pure: time and identity come in as arguments. */
+/**
+ * What a snapshot makes happen: the delta rule (docs/design/dockets.md#delta-rule). Pure: time and identity come in as
+ * arguments.
+ */
 import { createHash } from 'node:crypto';
 import { classifyFiling } from '../dockets/classify.ts';
 import { endOfDay } from '../dockets/court-time.ts';

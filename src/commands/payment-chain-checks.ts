@@ -1,4 +1,4 @@
-/** The checks of a payment that ask the chain (`payments.md`, checks 8 and 9). Nothing is broadcast by them. */
+/** The checks of a payment that ask the chain (docs/design/payments.md#chain-checks). Nothing is broadcast by them. */
 import { type Problem, problem } from '../errors.ts';
 import type { PaymentRejection } from '../payment-rejections.ts';
 import {

@@ -84,8 +84,8 @@ export type IdentifierOutcome =
   { readonly claimed: Loaded<Payment> } | Earlier;
 
 /**
- * Makes the identifier stand for this request's payment (`payments.md`). An attempt that was claimed and never
- * submitted is ended first, on its own stream, so that it can never be submitted after this one.
+ * Makes the identifier stand for this request's payment (docs/design/payments.md#payment-identifier). An attempt that
+ * was claimed and never submitted is ended first, on its own stream, so that it can never be submitted after this one.
  * @param at the request's own payment, free to be submitted, as it was last read
  * @throws what the log throws; then nothing was submitted
  */

@@ -1,5 +1,5 @@
 /**
- * A caller's payment identifier (x402's extension; `payments.md`, Coming back for a paid answer): one wallet's word for
+ * A caller's payment identifier (x402's extension; docs/design/payments.md#payment-identifier): one wallet's word for
  * one request. Whatever crashes and races, at most one payment is ever submitted for it at a time.
  */
 import type { EventOf } from '../events/event.ts';

@@ -1,6 +1,6 @@
 /**
- * What a wallet may do in a minute and in a day (`http-api.md`, Rate limits): fixed windows that start with the first
- * counted request, in counters that hold across nodes.
+ * What a wallet may do in a minute and in a day (docs/design/payments.md#wallet-limits): fixed windows that start with
+ * the first counted request, in counters that hold across nodes.
  */
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';

@@ -1,6 +1,6 @@
 /**
- * The life of a payment (`payments.md`): it is claimed by one append that already holds the answer, and only then may
- * it be broadcast. From there on it ends settled, or failed, and nothing is paid for twice.
+ * The life of a payment (docs/design/payments.md#settlement-states): it is claimed by one append that already holds the
+ * answer, and only then may it be broadcast. From there on it ends settled, or failed, and nothing is paid for twice.
  */
 import type { EventOf } from '../events/event.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * One request that pays and is answered (`http-api.md`, Order of checks, from "not used before" on). Every step may be
- * the last one that this process ever takes: until the claim is appended nothing can be charged, and from then on
- * recovery brings the payment to its end.
+ * One request that pays and is answered (docs/design/request-checks.md#order-of-checks). Every step may be the last one
+ * that this process ever takes: until the claim is appended nothing can be charged, and from then on recovery brings
+ * the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
 import { MasterKeyMissing } from '../callbacks/master-keys.ts';

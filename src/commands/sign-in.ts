@@ -1,6 +1,7 @@
 /**
- * Calls that reveal a wallet's secrets or history, opened by a proof that cannot be passed on (`payments.md`). Once a
- * wallet has given one, it is demanded: a payment alone can be had from any client that is made to pay elsewhere.
+ * Calls that reveal a wallet's secrets or history, opened by a proof that cannot be passed on
+ * (docs/design/payments.md#wallet-proof). Once a wallet has given one, it is demanded: a payment alone can be had from
+ * any client that is made to pay elsewhere.
  */
 import type { Problem } from '../errors.ts';
 import { problem } from '../errors.ts';

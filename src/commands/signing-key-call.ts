@@ -1,5 +1,5 @@
 /**
- * Paid calls on a wallet's signing keys, from their settlement on (`payments.md`, Life of a payment): nothing of them
+ * Paid calls on a wallet's signing keys, from their settlement on (docs/design/payments.md#key-calls): nothing of them
  * happens before. The request that paid, the result URL and the process that follows settlements all come here, each
  * perhaps several times and at once; the key's id was reserved with the payment, so that whoever comes first makes it.
  */

@@ -1,13 +1,13 @@
 /**
- * A wallet's signing keys (specification 3.2): the first is made when it is first needed, each rotation makes the next.
- * The key just replaced stays valid for half an hour; one that was replaced before it ends at once, since a receiver has
- * to accept two keys and never three.
+ * A wallet's signing keys (docs/design/interface.md#3.2): the first is made when it is first needed, each rotation
+ * makes the next. The key just replaced stays valid for half an hour; one that was replaced before it ends at once,
+ * since a receiver has to accept two keys and never three.
  */
 import { SignInProved, SigningKeyCreated, type SigningKeyEvent, SigningKeyRotated } from '../events/signing-key.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, plus, toInstant } from '../instant.ts';
 import { type Decider, rejected, unreachable } from './decider.ts';
 
-/** How long a replaced key stays valid (specification 3.2). */
+/** How long a replaced key stays valid (docs/design/interface.md#3.2). */
 export const ROTATION_WINDOW: Micros = 30 * 60 * MICROS_PER_SECOND;
 
 export interface SigningKey {

@@ -1,4 +1,7 @@
-/** Case numbers: what somebody typed, and which case of a court that means (specification 2.1; `dockets.md`). */
+/**
+ * Case numbers: what somebody typed, and which case of a court that means (docs/design/interface.md#2.1;
+ * docs/design/dockets.md#case-numbers).
+ */
 import { appellateGrammar } from './case-numbers/appellate.ts';
 import { bankruptcyGrammar } from './case-numbers/bankruptcy.ts';
 import { canadianCourtGrammar } from './case-numbers/canadian-courts.ts';

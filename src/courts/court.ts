@@ -1,4 +1,4 @@
-/** A court as the registry knows it (specification 1 and 3.1). */
+/** A court as the registry knows it (docs/design/interface.md#1 and #3.1). */
 
 export type Country = 'US' | 'CA';
 export type CourtLevel = 'supreme' | 'appellate' | 'trial' | 'bankruptcy' | 'special';

@@ -1,4 +1,7 @@
-/** What a registry must fulfil before anybody may rely on it (specification 1; `dockets.md`, Courts). */
+/**
+ * What a registry must fulfil before anybody may rely on it (docs/design/interface.md#1;
+ * docs/design/dockets.md#courts).
+ */
 import type { Court } from './court.ts';
 
 const CODE = /^[a-z][a-z0-9]*(_[a-z]+)?$/;

@@ -1,4 +1,4 @@
-/** The courts that this service knows (specification 1). */
+/** The courts that this service knows (docs/design/interface.md#1). */
 import { readFileSync } from 'node:fs';
 import type { Court } from './court.ts';
 import { rankCourts } from './nearest-courts.ts';
@@ -21,7 +21,9 @@ export function findCourt(code: string): Court | null {
   return courtsByName.get(code.trim().toLowerCase()) ?? null;
 }
 
-/** Whether a court can be queried; one that is only planned is listed and answers 422 (specification 3.1). */
+/**
+ * Whether a court can be queried; one that is only planned is listed and answers 422 (docs/design/interface.md#3.1).
+ */
 export const isLive = (court: Court): boolean => court.coverage !== 'planned';
 
 const liveCourts = courts.filter(isLive);

@@ -1,4 +1,4 @@
-/** The courts as `GET /v2/status` lists them (specification 4.4; `http-api.md`, GET /v2/status). */
+/** The courts as `GET /v2/status` lists them (docs/design/interface.md#4.4). */
 import type { Country, Court, CourtLanguage, CourtLevel, Coverage } from './court.ts';
 import { isLive } from './registry.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The case clock (`dockets.md`): one small cell for each case, outside all generations, that makes the loop of
- * `queried_at` and `last_checked` lose no filing and repeat none. Ingests take their times from it; queries note on it
- * up to when they have answered. Pure: these are the values and their transitions.
+ * The case clock (docs/design/dockets.md#case-clock): one small cell for each case, outside all generations, that makes
+ * the loop of `queried_at` and `last_checked` lose no filing and repeat none. Ingests take their times from it; queries
+ * note on it up to when they have answered. Pure: these are the values and their transitions.
  */
 import type { JsonObject } from '../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';

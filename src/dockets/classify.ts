@@ -1,4 +1,4 @@
-/** What a docket entry is, told from the head of its text (`dockets.md`, Filing types). */
+/** What a docket entry is, told from the head of its text (docs/design/dockets.md#filing-types). */
 import { FURTHER_TYPES } from './filing-rules/also.ts';
 import { APPEALS } from './filing-rules/appeals.ts';
 import { BANKRUPTCY } from './filing-rules/bankruptcy.ts';

@@ -1,7 +1,7 @@
 /**
- * Source adapter: pages of CourtListener's REST API v4 as they were saved (`dockets.md`, Sources): dockets, docket
- * entries with their RECAP documents, parties, attorneys. A docket is put together from the pages that speak of it, in
- * the shape of a docket report, so that all rules for those hold for it. Total on any JSON value.
+ * Source adapter: pages of CourtListener's REST API v4 as they were saved (docs/design/dockets.md#sources): dockets,
+ * docket entries with their RECAP documents, parties, attorneys. A docket is put together from the pages that speak of
+ * it, in the shape of a docket report, so that all rules for those hold for it. Total on any JSON value.
  */
 import { z } from 'zod';
 import type { Json, JsonObject } from '../events/event.ts';

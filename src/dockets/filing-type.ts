@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a filing is; its primary type and all that apply are from this list (`dockets.md`, Filing types). */
+/** What a filing is; its primary type and all that apply are from this list (docs/design/dockets.md#filing-types). */
 export const FILING_TYPES = [
   'complaint',
   'answer',

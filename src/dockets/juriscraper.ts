@@ -1,6 +1,6 @@
 /**
  * Source adapter: JSON as juriscraper writes it for district, bankruptcy, appellate and ACMS docket reports and for
- * docket history (`dockets.md`, Sources). Total on any JSON value; what it leaves out it names.
+ * docket history (docs/design/dockets.md#sources). Total on any JSON value; what it leaves out it names.
  */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';

@@ -1,5 +1,5 @@
 /**
- * Personal details found in docket texts are removed before anything is stored (`dockets.md`, Never serve). Every
+ * Personal details found in docket texts are removed before anything is stored (docs/design/dockets.md#masking). Every
  * repetition in the rules is bounded, so that the time grows with the length of the text and never faster.
  */
 import type { Country } from '../courts/court.ts';

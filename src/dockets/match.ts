@@ -1,5 +1,5 @@
 /**
- * Which entry of a snapshot is which known filing (`dockets.md`, Matching entries). Pure. The rules, strongest first:
+ * Which entry of a snapshot is which known filing (docs/design/dockets.md#matching). Pure. The rules, strongest first:
  * source ids; number and text; for unnumbered ones the day filed and the text without what clerks add; and, where one
  * side has no text yet, what remains. Two ids of one kind that differ mean two filings, whatever else is equal.
  */

@@ -1,4 +1,7 @@
-/** What a source said of one docket at one moment, whatever the source: the normalised model of `dockets.md`. */
+/**
+ * What a source said of one docket at one moment, whatever the source: the normal form of
+ * docs/design/dockets.md#sources.
+ */
 import type { Court } from '../courts/court.ts';
 import type { Instant } from '../instant.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The life of one callback (`callbacks.md`, The process): scheduled once by the settlement that owes it, then attempts,
- * each claimed before it is made. No URL, body or secret is in any of them: `target` and `envelope` name blobs.
+ * The life of one callback (docs/design/callbacks.md#process): scheduled once by the settlement that owes it, then
+ * attempts, each claimed before it is made. No URL, body or secret is in any of them: `target` and `envelope` name
+ * blobs.
  */
 import { z } from 'zod';
 import { FailureClass } from '../callbacks/failure-class.ts';

@@ -1,6 +1,6 @@
 /**
- * What happened to a docket as courts publish it (`dockets.md`). An event holds what proves order, identity and time;
- * texts, names and document ids lie in the payload store, one blob for each event that needs one.
+ * What happened to a docket as courts publish it (docs/design/dockets.md#delta-rule). An event holds what proves order,
+ * identity and time; texts, names and document ids lie in the payload store, one blob for each event that needs one.
  */
 import { z } from 'zod';
 import { Instant } from '../instant.ts';

@@ -1,6 +1,7 @@
 /**
- * The life of one payment and of the one request that it pays for (`payments.md`). A payment's stream is named after
- * the SHA-256 of its transaction's message, so that no re-encoding of the transaction makes a second payment of it.
+ * The life of one payment and of the one request that it pays for (docs/design/payments.md#settlement-states). A
+ * payment's stream is named after the SHA-256 of its transaction's message, so that no re-encoding of the transaction
+ * makes a second payment of it.
  */
 import { z } from 'zod';
 import { Instant } from '../instant.ts';

@@ -1,6 +1,6 @@
 /**
- * The keys that sign a wallet's callbacks (specification 3.2). No secret is ever in an event: it is derived from the
- * key's id, the wallet and the master key of the version named.
+ * The keys that sign a wallet's callbacks (docs/design/interface.md#3.2). No secret is ever in an event: it is derived
+ * from the key's id, the wallet and the master key of the version named.
  */
 import { z } from 'zod';
 import { Instant } from '../instant.ts';

@@ -1,6 +1,7 @@
 /**
- * How many requests with an invalid payment one client address may send in a minute (`http-api.md`, Rate limits).
- * It guards processor time and nothing else, so each node counts for itself and in memory.
+ * How many requests with an invalid payment one client address may send in a minute
+ * (docs/design/payments.md#address-limit). It guards processor time and nothing else, so each node counts for itself
+ * and in memory.
  */
 import { isIPv6 } from 'node:net';
 import { type Problem, problem } from '../errors.ts';

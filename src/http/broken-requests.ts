@@ -1,4 +1,4 @@
-/** Requests that Node's parser refuses never reach a route; they still get JSON (specification 7). */
+/** Requests that Node's parser refuses never reach a route; they still get JSON (docs/design/interface.md#7). */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

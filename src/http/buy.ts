@@ -1,6 +1,6 @@
 /**
- * How anything is paid for, whatever transport the call came by (`http-api.md`, Order of checks, 4 to 8): a payment is
- * checked against our own terms, then it buys.
+ * How anything is paid for, whatever transport the call came by (docs/design/request-checks.md#order-of-checks): a
+ * payment is checked against our own terms, then it buys.
  */
 import { createHash } from 'node:crypto';
 import type { PurchaseOutcome, Purchasing } from '../commands/purchase-contract.ts';
@@ -80,7 +80,8 @@ export interface Bought {
 
 export interface Buying {
   /**
-   * Checks 1 to 6 of `payments.md`. An unsound payment counts against the address that it came from.
+   * The checks that need no log and no chain (docs/design/payments.md#static-checks). An unsound payment counts against
+   * the address that it came from.
    * @param payment as it was read, or why it could not be
    * @param address of the client; null where only a proxy's is known
    */

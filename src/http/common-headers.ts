@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { isV1, v1Headers } from './v1/sunset.ts';
 
-/** What a script in a browser may read of an answer (`http-api.md`, Beyond the specification). */
+/** What a script in a browser may read of an answer (docs/design/interface.md#documentation). */
 const EXPOSED = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',

@@ -1,4 +1,7 @@
-/** `X-Service-Delivery`: what is pushed beside a paid answer, whose body must equal what is pushed (`http-api.md`). */
+/**
+ * `X-Service-Delivery`: what is pushed beside a paid answer, whose body must equal what is pushed
+ * (docs/design/interface.md#4.1).
+ */
 import { firstAttemptBy, givesUpBy } from '../commands/delivery-schedule.ts';
 import type { Promised } from '../commands/payment-answer.ts';
 import { toInstant, toMicros } from '../instant.ts';

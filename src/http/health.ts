@@ -24,7 +24,7 @@ export type OperationalStatus = 'nominal' | 'degraded' | 'maintenance' | 'incide
 
 export const isReady = (health: Health): boolean => Object.values(health).every(({ status }) => status !== 'down');
 
-/** One word for the whole (`http-api.md`, GET /v2/status). */
+/** One word for the whole (docs/design/interface.md#4.4). */
 export function operationalStatus(health: Health): OperationalStatus {
   if (!isReady(health)) return 'incident';
   return Object.values(health).some(({ status }) => status === 'degraded') ? 'degraded' : 'nominal';

@@ -1,4 +1,4 @@
-/** The `meta` block of every success (specification 2.2): all ten keys, null where one has no meaning. */
+/** The `meta` block of every success (docs/design/interface.md#2.2): all ten keys, null where one has no meaning. */
 import type { Instant } from '../instant.ts';
 
 export type CoverageStatus = 'full' | 'partial';

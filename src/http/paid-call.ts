@@ -59,8 +59,8 @@ export interface PaidRoute<Parameters> {
   /** A second look at a request that `parse` refuses, where the clock and the request alone do not decide. */
   reconsider?(request: SentRequest, refusal: Problem): Promise<Parameters | Problem>;
   /**
-   * The answer to a call that nobody pays for: one in the sandbox, from fixtures (specification 4), or one of which
-   * nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
+   * The answer to a call that nobody pays for: one in the sandbox, from fixtures (docs/design/interface.md#sandbox), or
+   * one of which nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
   /** What a call in the sandbox wants pushed beside its answer; left out where an endpoint has no callbacks. */
@@ -79,7 +79,7 @@ export interface PaidRoute<Parameters> {
   answer(parameters: Parameters, call: PaidCallContext): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
-/** The price of one query: 0.99 USDC in base units (specification 1). */
+/** The price of one query: 0.99 USDC in base units (docs/design/interface.md#1). */
 export const PRICE_BASE_UNITS = 990_000n;
 
 /** Price in US dollars of an amount in base units: exact, since prices are whole cents. */

@@ -1,4 +1,7 @@
-/** What every paid endpoint has in common: the order of checks, payment, settlement, receipts (`http-api.md`). */
+/**
+ * What every paid endpoint has in common: the order of checks, payment, settlement, receipts
+ * (docs/design/request-checks.md#order-of-checks).
+ */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../commands/payment-answer.ts';

@@ -1,4 +1,4 @@
-/** How every refusal leaves: the envelope of specification 7, made from the catalogue in `src/errors.ts`. */
+/** How every refusal leaves: the envelope of docs/design/interface.md#7, made from the catalogue in `src/errors.ts`. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, statusOf } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
@@ -40,7 +40,7 @@ export function decorateRequests(app: FastifyInstance, service: AnsweringService
 /** A request's id is never taken from its caller: it names a paid result, so nobody may choose or guess it. */
 export const newRequestId = (): string => globalThis.crypto.randomUUID();
 
-/** The error object of specification 2.9. */
+/** The error object of docs/design/interface.md#2.9. */
 export interface ErrorObject {
   readonly code: ErrorCode;
   readonly message: string;
@@ -61,7 +61,7 @@ export function errorObject({ problem: code, message, details }: Problem, public
   };
 }
 
-/** A whole error answer: `meta` carries these two keys alone (specification 2.2). */
+/** A whole error answer: `meta` carries these two keys alone (docs/design/interface.md#2.2). */
 export interface ErrorEnvelope {
   readonly meta: { readonly request_id: string; readonly queried_at: Instant };
   readonly error: ErrorObject;
@@ -72,7 +72,8 @@ export function errorEnvelope(refusal: Problem, requestId: string, at: Instant, 
 }
 
 /**
- * The body of an error answer in the version of the API that was asked: version 1 has no `meta` (specification 9.3).
+ * The body of an error answer in the version of the API that was asked: version 1 has no `meta`
+ * (docs/design/interface.md#9.3).
  * @param target of the request
  */
 export function errorBody(

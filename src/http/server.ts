@@ -41,7 +41,7 @@ import {
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { v1Retired } from './v1/sunset.ts';
 
-/** Most bytes of a body (`http-api.md`, POST /v2/cases/batch). */
+/** Most bytes of a body (docs/design/interface.md#4.3). */
 export const MAX_BODY_BYTES = 256 * 1024;
 
 const SERVER_OPTIONS: HttpServerOptions = {

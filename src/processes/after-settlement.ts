@@ -1,7 +1,7 @@
 /**
  * What follows a settlement beside its answer: callbacks are scheduled and calls on keys are done, for every payment
- * that settles, whoever saw it settle and whatever became of that process (`http-api.md`, Order of checks). It follows
- * the log from a cursor of its own, so that no settlement is passed over; each step may be repeated.
+ * that settles, whoever saw it settle and whatever became of that process (docs/design/payments.md#after-settlement).
+ * It follows the log from a cursor of its own, so that no settlement is passed over; each step may be repeated.
  */
 import type { BaseLogger } from 'pino';
 import { from, lastValueFrom, mergeMap } from 'rxjs';
@@ -21,7 +21,7 @@ export interface AfterSettlementPorts extends SchedulePorts {
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process: `leaseOwner()`. */
   readonly owner: string;
-  /** Makes the wallet's first key where it has none: a first callback needs one (specification 3.2). */
+  /** Makes the wallet's first key where it has none: a first callback needs one (docs/design/interface.md#3.2). */
   ensureKey(wallet: string, context: CommandContext): Promise<unknown>;
   /** Does a call on the wallet's keys, once however often it is asked. */
   applyKeyCall(purchase: Purchase, context: CommandContext): Promise<unknown>;

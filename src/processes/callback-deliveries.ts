@@ -1,7 +1,7 @@
 /**
- * The process manager of callbacks (`callbacks.md`, The process): reacts to deliveries as they are scheduled, keeps
- * their times, and lets as many attempts run as their receivers and wallets may have. It keeps nothing that could be
- * lost: what is due stands in the log and its read model, and who makes an attempt is decided by the log.
+ * The process manager of callbacks (docs/design/callbacks.md#process): reacts to deliveries as they are scheduled,
+ * keeps their times, and lets as many attempts run as their receivers and wallets may have. It keeps nothing that could
+ * be lost: what is due stands in the log and its read model, and who makes an attempt is decided by the log.
  */
 import { from, merge, mergeMap, Subject, timer } from 'rxjs';
 import { exhaustMap, filter, map, repeat, retry, takeUntil } from 'rxjs/operators';

@@ -1,6 +1,6 @@
 /**
  * Brings every payment that was submitted to its end, whatever became of the request that submitted it
- * (`payments.md`, Life of a payment). It keeps nothing: what has to be done is in the log, and the read model only says
+ * (docs/design/payments.md#recovery). It keeps nothing: what has to be done is in the log, and the read model only says
  * where to look first.
  */
 import type { BaseLogger } from 'pino';

@@ -79,7 +79,10 @@ async function absentByRecord(name: BlobName, sources: ContentSources, depth: nu
   return bytes ? { bytes, redacted: true } : absentByRecord(replacement, sources, depth - 1);
 }
 
-/** Some content is kept for a time only; the event that names it says until when (`architecture.md`). */
+/**
+ * Some content is kept for a time only; the event that names it says until when
+ * (docs/design/architecture.md#content-outside-events).
+ */
 function hasExpired({ data }: RecordedEvent, clock: Clock): boolean {
   const keepUntil = Instant.safeParse(data.keepUntil);
   return keepUntil.success && keepUntil.data < toInstant(clock.now());

@@ -22,7 +22,10 @@ import type { Projection } from './projection.ts';
 export const DELIVERIES = 'deliveries';
 export const DELIVERY_TIMERS = 'delivery-timers';
 
-/** Deliveries are shared among nodes by their wallets, in so many parts (`architecture.md`). */
+/**
+ * Deliveries are shared among nodes by their wallets, in so many parts
+ * (docs/design/architecture.md#growing-past-one-machine).
+ */
 export const PARTITIONS = 16;
 
 export const partitionOf = (wallet: string): number =>

@@ -1,6 +1,6 @@
 /**
- * Runs projections: each under its own lease, at its own position, halting alone (`architecture.md`, Ports and Growing
- * past one machine; `operations.md`, Projections).
+ * Runs projections: each under its own lease, at its own position, halting alone
+ * (docs/design/architecture.md#projections and #growing-past-one-machine).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';

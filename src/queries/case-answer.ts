@@ -1,4 +1,4 @@
-/** The answer to a case query (specification 2.3): case, context and delta, from read models alone. */
+/** The answer to a case query (docs/design/interface.md#2.3): case, context and delta, from read models alone. */
 import type { Court } from '../courts/court.ts';
 import type { CaseDocument } from '../dockets/case-document.ts';
 import { dayAsTimestamp } from '../dockets/court-time.ts';

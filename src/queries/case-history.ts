@@ -1,4 +1,4 @@
-/** What `context=full` adds to a case, cut from its oldest end to what fits (`http-api.md`, meta). */
+/** What `context=full` adds to a case, cut from its oldest end to what fits (docs/design/dockets.md#answers). */
 import { CASE_PARTIES, type CasePartiesDocument, FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { Party } from '../dockets/snapshot.ts';
 import type { JsonObject } from '../events/event.ts';

@@ -1,4 +1,4 @@
-/** Which case somebody means by a number (specification 2.1; `dockets.md`, Case numbers). */
+/** Which case somebody means by a number (docs/design/interface.md#2.1; docs/design/dockets.md#case-numbers). */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../dockets/case-document.ts';

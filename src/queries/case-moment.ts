@@ -1,6 +1,6 @@
 /**
- * The moment that an answer speaks of: the query's side of the case clock (`dockets.md`). Whatever is answered up to
- * `queriedAt` is whole, and every filing recorded later gets a later time.
+ * The moment that an answer speaks of: the query's side of the case clock (docs/design/dockets.md#case-clock). Whatever
+ * is answered up to `queriedAt` is whole, and every filing recorded later gets a later time.
  */
 import {
   afterAnswer,

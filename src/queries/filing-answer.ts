@@ -1,4 +1,4 @@
-/** A filing as answers show it (`http-api.md`, GET /v2/case). */
+/** A filing as answers show it (docs/design/interface.md#2.3). */
 
 import type { FilingDocument } from '../dockets/case-document.ts';
 import { dayAsTimestamp } from '../dockets/court-time.ts';

@@ -1,4 +1,4 @@
-/** The addresses and network names that the service speaks of (design: payments, "Three dialects"). */
+/** The addresses and network names that the service speaks of (docs/design/payments.md#dialects). */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import type { SolanaNetwork } from '../config.ts';

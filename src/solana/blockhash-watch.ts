@@ -1,6 +1,6 @@
 /**
  * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
- * long each that it saw is valid (design: payments, check 8).
+ * long each that it saw is valid (docs/design/payments.md#chain-checks).
  */
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, type LatestBlockhash, MOST_BLOCKS_AHEAD } from './chain.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The checks of a payment that need nothing but its bytes and our terms (`payments.md`, checks 2 to 6). Pure, total on
- * any bytes, and the same for every dialect.
+ * The checks of a payment that need nothing but its bytes and our terms (docs/design/payments.md#static-checks). Pure,
+ * total on any bytes, and the same for every dialect.
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
@@ -108,8 +108,8 @@ const FAULT_REASONS = {
 } as const;
 
 /**
- * Verifies one transaction. The signature comes last although the page names it earlier: it alone costs more than all
- * the other checks together, so that it is left to another thread, and none of them asks anything but the bytes.
+ * Verifies one transaction. The signature comes last: it alone costs more than all the other checks together, so that
+ * it is left to another thread, and none of them asks anything but the bytes.
  * @param memo what the client's copy of the terms carries; then the transaction must carry it too
  */
 export async function verifyTransaction(

@@ -66,7 +66,7 @@ export interface Appended {
   readonly position: Position;
 }
 
-/** Whose act an append is (`architecture.md`, Streams and events). */
+/** Whose act an append is (docs/design/architecture.md#event-metadata). */
 export interface CommandContext {
   /** The request's own id; for a process the id of the event that caused it; for the CLI one per run and batch. */
   readonly commandId: string;

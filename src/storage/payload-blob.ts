@@ -1,7 +1,7 @@
 /**
  * How content becomes a blob, the same for every payload store: 16 random bytes, one byte that names the codec, the
  * encoded content. The name is the SHA-256 of all of it, so that the hash in an immutable log confirms nobody's guess
- * of the content (`architecture.md`, Streams and events).
+ * of the content (docs/design/architecture.md#content-outside-events).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -55,7 +55,7 @@ function eventId(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** The next link of a stream's hash chain (`operations.md`, Auditing). */
+/** The next link of a stream's hash chain (docs/design/event-log.md#hash-chain). */
 export function hashEvent(
   previousHash: string,
   event: Omit<PreparedEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> },

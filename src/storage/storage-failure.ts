@@ -17,7 +17,7 @@ const HINTS = {
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
   storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
   storage_denied:
-    'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: README, “Rights in EventStoreDB”, says how to grant it.',
+    'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: docs/operating.md, “Rights in EventStoreDB”, says how to grant it.',
   log_differs:
     'Bring the event log and the read models of one service together: check DATA_DIR, or EVENTSTORE_URL and MONGODB_URL, or restore the right log; then restart. To keep this log on SQLite, stop every process that uses DATA_DIR and delete read.sqlite, read.sqlite-wal and read.sqlite-shm: they are rebuilt. On MongoDB, name the database that belongs to this log.',
   log_missing:

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../payments/world.ts';
 import { asksFor } from './dear-service.ts';
-import { guideOf, runSample, sampleWith } from './readme-samples.ts';
+import { guideOf, runSample, sampleWith } from './printed-samples.ts';
 
 let world: World;
 beforeAll(async () => {

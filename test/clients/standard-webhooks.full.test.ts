@@ -14,7 +14,7 @@ import { demoCasePath, importDemoCase } from '../crash/demo-case.ts';
 import type { Hit } from '../crash/failing-receiver.ts';
 import { paymentFor, startService } from '../crash/paid-load.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
-import { guideOf, OUR_MODULES, pythonSampleWith, sampleWith } from './readme-samples.ts';
+import { guideOf, OUR_MODULES, pythonSampleWith, sampleWith } from './printed-samples.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TEN_MINUTES_MS = 600_000;

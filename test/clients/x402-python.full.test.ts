@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../http/world.ts';
-import { pythonSampleWith } from './readme-samples.ts';
+import { pythonSampleWith } from './printed-samples.ts';
 
 const run = promisify(execFile);
 const ENVIRONMENT = fileURLToPath(new URL('../../scripts/python/environment.mjs', import.meta.url));
@@ -52,7 +52,7 @@ async function moved<T>(wallet: Keypair, work: () => Promise<T>) {
 }
 
 describe('x402 for Python', () => {
-  it('buys a case by the README’s own words, for exactly 0.99', async () => {
+  it('buys a case by the sample of docs/clients.md, for exactly 0.99', async () => {
     const wallet = await world.wallet();
     const { result, spent, received } = await moved(wallet, () =>
       runPython(pythonSampleWith('x402ClientSync'), wallet),

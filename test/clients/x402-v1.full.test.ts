@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, read, type World } from '../payments/world.ts';
 import { build, memo, transfer } from '../solana/payment-transactions.ts';
-import { guideOf, runSample, sampleWith } from './readme-samples.ts';
+import { guideOf, runSample, sampleWith } from './printed-samples.ts';
 import { type InstalledClient, installX402V1Client, loadX402V1Client, type X402V1Client } from './x402-v1-client.ts';
 
 let world: World;
@@ -56,7 +56,7 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     expect(result.headers.get('sunset')).toBeTruthy();
   });
 
-  it('buys by the README’s own words', async (context) => {
+  it('buys by the sample of docs/clients.md', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();
     const modules = join(installed.directory, 'node_modules');

@@ -30,7 +30,7 @@ const rotated = (keyId: string, previousKeyId: string, at = noon) =>
     previousValidUntil: plus(toInstant(at), 30 * MINUTE),
   });
 
-describe('signing keys (specification 3.2)', () => {
+describe('signing keys (docs/design/interface.md#3.2)', () => {
   it('are made by the first call', () => {
     given(signingKeys).when(ensure('K1')).then(created('K1'));
   });

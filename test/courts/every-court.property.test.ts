@@ -1,4 +1,7 @@
-/** The properties of case numbers, held by every court of the registry, one by one (issue of dockets; `dockets.md`). */
+/**
+ * The properties of case numbers, held by every court of the registry, one by one
+ * (docs/design/dockets.md#case-numbers).
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canBeSameCase, parseCaseNumber } from '../../src/courts/case-number.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { courts } from '../../src/courts/registry.ts';
 import { statusCourts } from '../../src/courts/status-courts.ts';
 
-describe('the courts of the status answer (specification 4.4)', () => {
+describe('the courts of the status answer (docs/design/interface.md#4.4)', () => {
   const status = statusCourts(courts, (court) => (court.code === 'cand' ? 'imported' : 'none'));
   const listed = new Map(status.courts.map((court) => [court.court_code, court]));
 

@@ -1,6 +1,7 @@
 /**
- * The loop of `queried_at` and `last_checked` (http-api.md, meta): no filing is lost, none is told twice, whatever the
- * clocks, stalls, repeats and deaths. The model is a court with a list of entries; it knows nothing of events.
+ * The loop of `queried_at` and `last_checked` (docs/design/dockets.md#case-clock): no filing is lost, none is told
+ * twice, whatever the clocks, stalls, repeats and deaths. The model is a court with a list of entries; it knows nothing
+ * of events.
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';

@@ -99,7 +99,7 @@ const UNTOUCHED: readonly string[] = [
   'Exhibit A 100 200 300; 10 Mile Creek and 9 Mile Road study groups, 12 District Court orders; Plan Number 3 In Place Of Plan Number 2',
 ];
 
-describe('personal details (dockets.md, Never serve)', () => {
+describe('personal details (docs/design/dockets.md#masking)', () => {
   it.each(HIDDEN)('hides what is personal in %j', (text, secret) => {
     expect(maskPersonalDetails(text)).not.toContain(secret);
     expect(maskPersonalDetails(text)).toContain('removed]');

@@ -30,7 +30,7 @@ const withIds = (id: number, more: Partial<Matchable> = {}) =>
 const filingOf = (known: Matchable[], entries: Matchable[], whole = true) =>
   matchEntries(known, entries, whole).filingOf;
 
-describe('matching entries (dockets.md)', () => {
+describe('matching entries (docs/design/dockets.md#matching)', () => {
   it('goes by source ids, whatever number and text say', () => {
     const known = [withIds(1, { entryNumber: 4, description: 'ORDER' }), withIds(2, { entryNumber: 5 })];
     const entries = [

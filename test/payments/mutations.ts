@@ -1,4 +1,7 @@
-/** Whatever is done to a valid payment: it is refused and nothing moves, or it is settled once (`payments.md`). */
+/**
+ * Whatever is done to a valid payment: it is refused and nothing moves, or it is settled once
+ * (docs/design/payments.md#outcomes-that-must-hold).
+ */
 import { createApproveInstruction, createCloseAccountInstruction } from '@solana/spl-token';
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import fc from 'fast-check';

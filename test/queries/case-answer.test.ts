@@ -29,7 +29,7 @@ afterAll(() => world.close());
 
 const ask = (more: Parameters<World['ask']>[2] = {}) => world.ask('cand', '3:24-cv-01234', more);
 
-describe('the answer to a case query (specification 2.3)', () => {
+describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
   it('has the case as its source describes it', async () => {
     const answer = await ask();
     expect(bodyOf(answer)).toEqual({

@@ -1,7 +1,7 @@
 /**
- * Everything that an endpoint of a cluster does to those who ask it (`payments.md`, What must hold): each mood decides
- * about every call, and what strikes a connection does so to every call of a batch. What the chain itself did is never
- * changed by any of them, only who hears of it and when.
+ * Everything that an endpoint of a cluster does to those who ask it (docs/design/payments.md#outcomes-that-must-hold):
+ * each mood decides about every call, and what strikes a connection does so to every call of a batch. What the chain
+ * itself did is never changed by any of them, only who hears of it and when.
  */
 import { randomInt } from 'node:crypto';
 import bs58 from 'bs58';

@@ -1,4 +1,4 @@
-/** What the README says of backups, with the programs that it names. */
+/** What docs/operating.md says of backups, with the programs that it names. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

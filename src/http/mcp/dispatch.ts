@@ -1,4 +1,4 @@
-/** The methods of MCP over one table of tools (`mcp.md`). */
+/** The methods of MCP over one table of tools (docs/design/mcp.md#tools). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
 import type { Logger } from 'pino';

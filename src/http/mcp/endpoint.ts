@@ -1,6 +1,7 @@
 /**
- * `POST /v2/mcp` over HTTP (specification 4.8; `mcp.md`, Transport): stateless, one message a request, JSON answers.
- * It reads and writes the connection itself: what a framework would do for it costs more than the free tools do.
+ * `POST /v2/mcp` over HTTP (docs/design/interface.md#4.8; docs/design/mcp.md#transport): stateless, one message a
+ * request, JSON answers. It reads and writes the connection itself: what a framework would do for it costs more than
+ * the free tools do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 /**
  * The revisions of MCP that are spoken here, and how a request says which one it means: those up to 2025-11-25 begin
- * with `initialize`, the one of 2026-07-28 names itself in every request (`mcp.md`, Transport).
+ * with `initialize`, the one of 2026-07-28 names itself in every request (docs/design/mcp.md#revisions).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, RPC, type RpcFailure } from './json-rpc.ts';

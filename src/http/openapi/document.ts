@@ -164,7 +164,7 @@ function otherParameter({ name, required, description, schema, example, repeated
 
 const signed = (description: string): JsonObject => ({ description, schema: { type: 'string' } });
 
-/** What a receiver is sent (specification 6). */
+/** What a receiver is sent (docs/design/interface.md#6). */
 const CALLBACK: JsonObject = {
   operationId: 'receiveCaseQueryComplete',
   summary: 'A signed copy of an answer, pushed to its callback_url',

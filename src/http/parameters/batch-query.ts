@@ -1,4 +1,4 @@
-/** One query of a batch (specification 2.5): the parameters of a case query, as members of an object. */
+/** One query of a batch (docs/design/interface.md#2.5): the parameters of a case query, as members of an object. */
 import { isProblem, type Problem } from '../../errors.ts';
 import type { Micros } from '../../instant.ts';
 import { nearestName } from '../nearest-name.ts';

@@ -1,4 +1,4 @@
-/** `POST /v2/cases/batch` reads its request (specification 2.5; `http-api.md`, POST /v2/cases/batch). */
+/** `POST /v2/cases/batch` reads its request (docs/design/interface.md#2.5). */
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { type Micros, toMicros } from '../../instant.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';

@@ -1,4 +1,4 @@
-/** The parameters of a query on one case (specification 2.1), whatever transport they came by. */
+/** The parameters of a query on one case (docs/design/interface.md#2.1), whatever transport they came by. */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
 import { numberInWords } from '../../courts/number-in-words.ts';
@@ -39,7 +39,9 @@ export interface CaseOptions {
   readonly language: 'en' | 'fr' | null;
   /** Null: all. */
   readonly filingTypes: readonly FilingType[] | null;
-  /** Where the answer is pushed too. Nobody looks at it before the answer is paid for (specification 4.1). */
+  /**
+   * Where the answer is pushed too. Nobody looks at it before the answer is paid for (docs/design/interface.md#4.1).
+   */
   readonly callbackUrl: string | null;
 }
 
@@ -221,7 +223,9 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
   };
 }
 
-/** Any text but an empty one: whether it can be reached shows when the answer is pushed (`http-api.md`, meta). */
+/**
+ * Any text but an empty one: whether it can be reached shows when the answer is pushed (docs/design/interface.md#2.1).
+ */
 function checkCallbackUrl(sent: string | undefined): string | null | { readonly issue: Issue } {
   if (sent === undefined) return null;
   const fault = (rule: string) => ({

@@ -26,7 +26,9 @@ export interface DeliveriesRequest {
 
 const NAMES = ['status', 'limit', 'cursor', 'since', 'case_id', 'court_code'] as const;
 
-/** Reads `GET /v2/wallet/deliveries` (specification 4.7): every fault at once. Everything may be left out. */
+/**
+ * Reads `GET /v2/wallet/deliveries` (docs/design/interface.md#4.7): every fault at once. Everything may be left out.
+ */
 export function readDeliveriesRequest(request: SentRequest, now: Micros): DeliveriesRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, NAMES);
   return checkDeliveries(values, now, { sandbox, issues });

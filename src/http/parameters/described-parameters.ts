@@ -1,6 +1,6 @@
 /**
  * What each parameter means and may hold: the checks of a request take their choices and examples from here, and the
- * OpenAPI document and the reference are written from it (specification 2.1).
+ * OpenAPI document and the reference are written from it (docs/design/interface.md#2.1).
  */
 import { z } from 'zod';
 import { FILING_TYPES } from '../../dockets/filing-type.ts';
@@ -20,11 +20,13 @@ const described = <Schema extends z.ZodType>(
 
 const timestamp = z.string().meta({ format: 'date-time' });
 
-/** Longest `callback_url`, in characters (`http-api.md`, meta). */
+/** Longest `callback_url`, in characters (docs/design/interface.md#2.1). */
 export const MAX_CALLBACK_URL_LENGTH = 2_048;
-/** Longest `X-Service-Tag`, in characters (`http-api.md`, meta). */
+/** Longest `X-Service-Tag`, in characters (docs/design/interface.md#2.2). */
 export const MAX_TAG_LENGTH = 256;
-/** How many deliveries one page of the history holds at most, and unless asked otherwise (specification 8). */
+/**
+ * How many deliveries one page of the history holds at most, and unless asked otherwise (docs/design/interface.md#8).
+ */
 export const MAX_DELIVERIES = 200;
 export const DEFAULT_DELIVERIES = 50;
 

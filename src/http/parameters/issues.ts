@@ -1,4 +1,7 @@
-/** Faults of a request: all of them at once, each with its rule and an example (`http-api.md`, Errors). */
+/**
+ * Faults of a request: all of them at once, each with its rule and an example
+ * (docs/design/request-checks.md#parameters-before-payment).
+ */
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 

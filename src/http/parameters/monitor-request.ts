@@ -14,7 +14,7 @@ export interface MonitorRequest extends Pick<CaseQueryParameters, 'caseId' | 'co
 
 const MONITOR_PARAMETERS = ['case_id', 'court_code', 'last_checked'] as const;
 
-/** Reads `GET /v2/monitor`, where `last_checked` is required (specification 4.2): every fault at once. */
+/** Reads `GET /v2/monitor`, where `last_checked` is required (docs/design/interface.md#4.2): every fault at once. */
 export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, [...MONITOR_PARAMETERS, 'callback_url']);
   const found = issues.map(toldWhereItBelongs);

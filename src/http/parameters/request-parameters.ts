@@ -80,8 +80,9 @@ function tagIssues(tag: string | null): readonly Issue[] {
 }
 
 /**
- * A request with nothing in it: x402 crawlers learn an endpoint's terms by it (`http-api.md`, Order of checks). A tag
- * that is refused is something: nobody is asked to pay for that.
+ * A request with nothing in it: x402 crawlers learn an endpoint's terms by it
+ * (docs/design/request-checks.md#parameters-before-payment). A tag that is refused is something: nobody is asked to pay
+ * for that.
  */
 export const isBareRequest = (request: SentRequest): boolean =>
   readQuery(request.url).size === 0 &&
@@ -92,7 +93,7 @@ export const isBareRequest = (request: SentRequest): boolean =>
 const hasBody = ({ headers }: SentRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (specification 4). */
+/** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (docs/design/interface.md#sandbox). */
 const asksForSandbox = (request: SentRequest, values: ReadonlyMap<string, string>): boolean =>
   values.get('test') === '1' || hasSandboxHeader(request);
 

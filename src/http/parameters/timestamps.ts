@@ -10,7 +10,7 @@ import {
 import { PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 
-/** How far a caller's clock may run ahead of ours (`http-api.md`, meta). */
+/** How far a caller's clock may run ahead of ours (docs/design/interface.md#2.1). */
 export const CLOCK_TOLERANCE: Micros = 5 * 60 * MICROS_PER_SECOND;
 
 /** What a caller meant: a plus sign that was not percent-encoded arrives as a space, which can mean nothing else here. */

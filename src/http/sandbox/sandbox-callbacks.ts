@@ -1,6 +1,7 @@
 /**
- * Callbacks of the sandbox (`http-api.md`, Sandbox): one attempt each, signed with the published key and through the
- * same guard as real ones, so that a receiver can be built for free. Nothing of them is kept, and no answer waits.
+ * Callbacks of the sandbox (docs/design/callbacks.md#sandbox-callbacks): one attempt each, signed with the published
+ * key and through the same guard as real ones, so that a receiver can be built for free. Nothing of them is kept, and
+ * no answer waits.
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';

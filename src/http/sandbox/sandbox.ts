@@ -1,7 +1,7 @@
 /**
- * Sandbox mode (specification 4; `http-api.md`, Sandbox): answers from fixtures, free, of the shape of real ones. Each
- * is composed by the queries that answer paid calls, once for each kind of court, and kept as text with gaps for what
- * a call fills in itself.
+ * Sandbox mode (docs/design/interface.md#sandbox): answers from fixtures, free, of the shape of real ones. Each is
+ * composed by the queries that answer paid calls, once for each kind of court, and kept as text with gaps for what a
+ * call fills in itself.
  */
 import type { Court } from '../../courts/court.ts';
 import { isProblem } from '../../errors.ts';

@@ -1,4 +1,7 @@
-/** The parameters of version 1: no sandbox, and lists as repeated parameters or JSON arrays (`http-api.md`, v1). */
+/**
+ * The parameters of version 1: no sandbox, and lists as repeated parameters or JSON arrays
+ * (docs/design/interface.md#v1).
+ */
 import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
 import type { Problem } from '../../errors.ts';
 import type { Instant, Micros } from '../../instant.ts';

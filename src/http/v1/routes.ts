@@ -1,4 +1,6 @@
-/** `GET /v1/case` and `GET /v1/monitor`: the queries of version 2 in version 1's shapes (`http-api.md`, v1). */
+/**
+ * `GET /v1/case` and `GET /v1/monitor`: the queries of version 2 in version 1's shapes (docs/design/interface.md#v1).
+ */
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';

@@ -1,4 +1,7 @@
-/** The answers of version 1, flat and by its old names, from what the queries of version 2 found (`http-api.md`, v1). */
+/**
+ * The answers of version 1, flat and by its old names, from what the queries of version 2 found
+ * (docs/design/interface.md#v1).
+ */
 import type { StatusCourt } from '../../courts/status-courts.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { CaseAnswer, CaseAnswerMeta, MonitorAnswer } from '../../queries/case-answer.ts';

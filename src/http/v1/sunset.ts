@@ -1,4 +1,4 @@
-/** How long version 1 of the API lasts, and how each of its answers says so (specification 9; `http-api.md`, v1). */
+/** How long version 1 of the API lasts, and how each of its answers says so (docs/design/interface.md#9 and #v1). */
 import { type Problem, problem } from '../../errors.ts';
 import { MICROS_PER_SECOND, type Micros, toMicros } from '../../instant.ts';
 import { plainPath } from '../route-table.ts';

@@ -1,4 +1,4 @@
-/** The `meta` of answers about one case, real or from fixtures (specification 2.2; `http-api.md`, meta). */
+/** The `meta` of answers about one case, real or from fixtures (docs/design/interface.md#2.2). */
 import type { CaseAnswer, CaseAnswerMeta, TruncationDetails } from '../../queries/case-answer.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import type { PaidCallContext } from '../paid-call.ts';

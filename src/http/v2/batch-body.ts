@@ -1,4 +1,4 @@
-/** The answer of `POST /v2/cases/batch`, real or from fixtures (specification 2.5). */
+/** The answer of `POST /v2/cases/batch`, real or from fixtures (docs/design/interface.md#2.5). */
 import { isProblem, type Problem } from '../../errors.ts';
 import type { Instant } from '../../instant.ts';
 import type { WrittenAnswer } from '../../queries/batch-answer.ts';

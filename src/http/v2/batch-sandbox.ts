@@ -1,6 +1,6 @@
 /**
- * A batch in the sandbox: every query succeeds, whatever its ids (specification 4). Nobody pays for it, so that it is
- * not much larger than one answer of the sandbox.
+ * A batch in the sandbox: every query succeeds, whatever its ids (docs/design/interface.md#sandbox). Nobody pays for
+ * it, so that it is not much larger than one answer of the sandbox.
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { findCourt } from '../../courts/registry.ts';

@@ -1,4 +1,4 @@
-/** `POST /v2/cases/batch`: up to 50 case queries for one payment (specification 4.3). */
+/** `POST /v2/cases/batch`: up to 50 case queries for one payment (docs/design/interface.md#4.3). */
 import type { FastifyInstance } from 'fastify';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';

@@ -1,4 +1,4 @@
-/** `GET /v2/case`: one case, and what is new in it (specification 4.1). */
+/** `GET /v2/case`: one case, and what is new in it (docs/design/interface.md#4.1). */
 import type { RequestedCallback } from '../../commands/payment-query.ts';
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';

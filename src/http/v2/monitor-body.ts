@@ -1,4 +1,4 @@
-/** The answer of `GET /v2/monitor`, real or from fixtures (specification 2.4). */
+/** The answer of `GET /v2/monitor`, real or from fixtures (docs/design/interface.md#2.4). */
 import type { MonitorAnswer } from '../../queries/case-answer.ts';
 import type { MonitorRequest } from '../parameters/monitor-request.ts';
 import { type AnsweredCall, monitorMeta } from './answer-meta.ts';

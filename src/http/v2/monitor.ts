@@ -1,4 +1,4 @@
-/** `GET /v2/monitor`: whether anything is new in a case, and how much (specification 4.2). */
+/** `GET /v2/monitor`: whether anything is new in a case, and how much (docs/design/interface.md#4.2). */
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Clock } from '../../instant.ts';

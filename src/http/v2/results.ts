@@ -1,4 +1,7 @@
-/** `GET /v2/results/{result_id}`: a paid answer again, or what became of its payment (`http-api.md`). Free. */
+/**
+ * `GET /v2/results/{result_id}`: a paid answer again, or what became of its payment (docs/design/interface.md#results).
+ * Free.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRejection } from '../../commands/decider.ts';
@@ -127,8 +130,8 @@ async function answer(
 }
 
 /**
- * The answer of a call on keys is composed again, as long as any answer is kept; a rotation's is given once (`http-api.md`,
- * Order of checks).
+ * The answer of a call on keys is composed again, as long as any answer is kept; a rotation's is given once
+ * (docs/design/payments.md#key-calls).
  */
 async function keyAnswer(
   { keyCalls, clock }: ResultsDependencies,

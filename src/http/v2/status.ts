@@ -1,4 +1,4 @@
-/** `GET /v2/status`: court coverage and health, free for everybody (specification 4.4). */
+/** `GET /v2/status`: court coverage and health, free for everybody (docs/design/interface.md#4.4). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Court } from '../../courts/court.ts';
@@ -14,7 +14,7 @@ import { metaOf } from '../meta.ts';
 import { type AnsweringService, newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';
 
-/** The release of the API (specification 9). */
+/** The release of the API (docs/design/interface.md#9). */
 export const API_VERSION = '2.0.1';
 
 export interface StatusDependencies {

@@ -1,4 +1,4 @@
-/** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (specification 4.7 and 2.7). */
+/** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (docs/design/interface.md#4.7 and #2.7). */
 import { proveCall } from '../../commands/sign-in.ts';
 import { problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';

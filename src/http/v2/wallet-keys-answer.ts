@@ -1,4 +1,4 @@
-/** The bodies of both calls on a wallet's keys (specification 2.6), real or from fixtures. */
+/** The bodies of both calls on a wallet's keys (docs/design/interface.md#2.6), real or from fixtures. */
 import { SANDBOX_KEY_ID, SANDBOX_SECRET, SANDBOX_WALLET } from '../../callbacks/sandbox-key.ts';
 import { standardSecret } from '../../callbacks/signature.ts';
 import { type MadeKey, ROTATION_WINDOW, type ValidKeys } from '../../commands/signing-key.ts';

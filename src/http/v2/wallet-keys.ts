@@ -1,4 +1,7 @@
-/** `GET` and `POST /v2/wallet/keys`: which keys sign a wallet's callbacks, and a new one (specification 4.5 and 4.6). */
+/**
+ * `GET` and `POST /v2/wallet/keys`: which keys sign a wallet's callbacks, and a new one (docs/design/interface.md#4.5
+ * and #4.6).
+ */
 import type { FastifyInstance } from 'fastify';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
 import { proveCall } from '../../commands/sign-in.ts';

@@ -1,6 +1,6 @@
 /**
  * Reads the payment that a request carries, whichever client made it. What the bytes are decides, not the name of the
- * header they came in (`payments.md`, check 1).
+ * header they came in (docs/design/payments.md#static-checks).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';

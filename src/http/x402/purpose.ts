@@ -1,8 +1,8 @@
 /**
- * What a payment is for, written into its memo (`payments.md`): a payment that is signed for one purpose buys nothing
- * else, and a wallet can show the purpose to its user. Nothing is stored: every node makes the memo again from the
- * request. A memo carries no authentication tag, since it needs none: the wallet's signature covers it, and a memo that
- * somebody else wrote in our form still names one purpose and fits no other.
+ * What a payment is for, written into its memo (docs/design/payments.md#purpose): a payment that is signed for one
+ * purpose buys nothing else, and a wallet can show the purpose to its user. Nothing is stored: every node makes the
+ * memo again from the request. A memo carries no authentication tag, since it needs none: the wallet's signature covers
+ * it, and a memo that somebody else wrote in our form still names one purpose and fits no other.
  *
  * There are two forms. Clients of x402 v2 set a fixed limit of 20,000 compute units, of which the deployed memo program
  * takes some 365 for each character, so what they echo must be short: it names the purpose in one word, and the hash

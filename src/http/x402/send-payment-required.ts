@@ -17,7 +17,7 @@ export const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
 export type NewestBlockhash = () => LatestBlockhash | null;
 
 /**
- * Answers 402 with terms (`http-api.md`, Order of checks, 4).
+ * Answers 402 with terms (docs/design/request-checks.md#order-of-checks).
  * @param known of what is asked for, told before payment; more members of the details
  * @param refusal `payment_required`, or why the payment that came was refused; `accepts` is added to its details
  */

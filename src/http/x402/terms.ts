@@ -1,4 +1,4 @@
-/** What we ask for, in each dialect that we speak (`payments.md`, Three dialects). */
+/** What we ask for, in each dialect that we speak (docs/design/payments.md#dialects). */
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../instant.ts';

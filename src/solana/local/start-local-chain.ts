@@ -1,6 +1,6 @@
 /**
- * The local chain: LiteSVM behind a Solana JSON-RPC endpoint on loopback, for development, tests and the demo (design:
- * payments, "Local chain"). Its USDC and SOL are worth nothing.
+ * The local chain: LiteSVM behind a Solana JSON-RPC endpoint on loopback, for development, tests and the demo
+ * (docs/design/payments.md#local-chain). Its USDC and SOL are worth nothing.
  *
  * It is one validator without a network. What it does not have: subscriptions over WebSocket (clients of payments poll),
  * transactions on durable nonces (they are refused as `BlockhashNotFound`), and state older than the present one.

@@ -1,6 +1,7 @@
 /**
- * One append, repeated unchanged until its outcome is known (`eventstoredb.md`, Appends). Only the exact expectation
- * makes that safe: a repeat of what was written gives the original outcome, a repeat of what was not is written now.
+ * One append, repeated unchanged until its outcome is known (docs/design/event-log.md#unknown-outcomes). Only the exact
+ * expectation makes that safe: a repeat of what was written gives the original outcome, a repeat of what was not is
+ * written now.
  */
 import { type AppendResult, type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { validate as isUuid } from 'uuid';

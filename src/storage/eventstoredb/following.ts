@@ -1,4 +1,4 @@
-/** Reads the log by a filter, in batches: once up to a head, or for ever (`eventstoredb.md`, Reads and subscriptions). */
+/** Reads the log by a filter, in batches: once up to a head, or for ever (docs/design/event-log.md#eventstoredb). */
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { onAbort } from '../../on-abort.ts';
 import { pause } from '../../pause.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guideOf, sampleWith } from '../../clients/readme-samples.ts';
+import { guideOf, sampleWith } from '../../clients/printed-samples.ts';
 import { type Instructions, paymentFor, sdkClient, unpacked } from './client.ts';
 import { CASE, openWorld, PRICE, SINCE, type World } from './world.ts';
 

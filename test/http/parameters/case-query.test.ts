@@ -23,7 +23,7 @@ const fault = (values: Record<string, string>) => {
   return { code: problem, details, issue: (details.issues as unknown as Record<string, unknown>[])[0]! };
 };
 
-describe('the parameters of a case query (specification 2.1)', () => {
+describe('the parameters of a case query (docs/design/interface.md#2.1)', () => {
   it('are read with their defaults', () => {
     expect(read({})).toMatchObject({
       caseId: '3:24-cv-01234',

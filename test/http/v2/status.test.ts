@@ -33,7 +33,7 @@ interface StatusBody {
   readonly coverage_summary: Readonly<Record<string, unknown>>;
 }
 
-describe('GET /v2/status (specification 4.4)', () => {
+describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
   let app: FastifyInstance;
   let base: string;
   let now: number;

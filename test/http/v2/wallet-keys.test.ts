@@ -1,4 +1,4 @@
-/** Specification 2.6, 3.2, 4.5 and 4.6 over real sockets, paid for by a reference client. */
+/** docs/design/interface.md#2.6, #3.2, #4.5 and #4.6 over real sockets, paid for by a reference client. */
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SANDBOX_SECRET, SANDBOX_WALLET } from '../../../src/callbacks/sandbox-key.ts';

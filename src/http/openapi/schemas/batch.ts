@@ -1,4 +1,4 @@
-/** `POST /v2/cases/batch` (specification 2.5; `http-api.md`). */
+/** `POST /v2/cases/batch` (docs/design/interface.md#2.5). */
 import { z } from 'zod';
 import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';

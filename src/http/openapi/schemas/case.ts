@@ -1,4 +1,4 @@
-/** The answers about one case (specification 2.3 and 2.4; `http-api.md`, GET /v2/case and GET /v2/monitor). */
+/** The answers about one case (docs/design/interface.md#2.3 and #2.4). */
 import { z } from 'zod';
 import { FilingType } from '../../../dockets/filing-type.ts';
 import { CaseMeta, MonitorMeta, Timestamp } from './meta.ts';

@@ -1,4 +1,7 @@
-/** Refusals: one envelope, and for each code of the catalogue what its details hold (specification 2.9 and 7). */
+/**
+ * Refusals: one envelope, and for each code of the catalogue what its details hold (docs/design/interface.md#2.9 and
+ * #7).
+ */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../../errors.ts';
 import { PAYMENT_REJECTIONS, type PaymentRejection } from '../../../payment-rejections.ts';

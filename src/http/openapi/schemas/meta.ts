@@ -1,4 +1,4 @@
-/** The `meta` block of each kind of answer (specification 2.2; `http-api.md`, meta). */
+/** The `meta` block of each kind of answer (docs/design/interface.md#2.2). */
 import { z } from 'zod';
 
 /** A point in time: ISO-8601 with an offset. */

@@ -1,4 +1,4 @@
-/** What an answer says of a payment, in each dialect (`payments.md`, Three dialects). */
+/** What an answer says of a payment, in each dialect (docs/design/payments.md#dialects). */
 import { z } from 'zod';
 import { Meta, Timestamp } from './meta.ts';
 

@@ -1,4 +1,4 @@
-/** `GET /v2/status` (specification 4.4; `http-api.md`). */
+/** `GET /v2/status` (docs/design/interface.md#4.4). */
 import { z } from 'zod';
 import { Country, CourtLanguage } from './case.ts';
 import { Meta, Timestamp } from './meta.ts';

@@ -1,4 +1,4 @@
-/** The answers of version 1, which ends on 2027-04-28 (specification 9; `http-api.md`, v1). */
+/** The answers of version 1, which ends on 2027-04-28 (docs/design/interface.md#9 and #v1). */
 import { z } from 'zod';
 import { FilingType } from '../../../dockets/filing-type.ts';
 import { CASE_AFTER_NATURE, CASE_BEFORE_NATURE, CaseStatus, CaseType, CrossReference } from './case.ts';

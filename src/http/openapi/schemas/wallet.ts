@@ -1,4 +1,4 @@
-/** The wallet's keys and deliveries (specification 2.6 and 2.7; `http-api.md`, Wallet endpoints). */
+/** The wallet's keys and deliveries (docs/design/interface.md#2.6 and #2.7). */
 import { z } from 'zod';
 import { FailureClass } from '../../../callbacks/failure-class.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';

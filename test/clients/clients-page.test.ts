@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../payments/world.ts';
 import { asksFor } from './dear-service.ts';
-import { runSample, sampleWith } from './readme-samples.ts';
+import { runSample, sampleWith } from './printed-samples.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('the README’s own words', () => {
+describe('the samples of docs/clients.md', () => {
   it.each(['@x402/fetch', '@solana/web3.js'])('buy an answer: the sample with %s', async (packageName) => {
     const wallet = await world.wallet();
     const { result, spent } = await world.moved(wallet, () => runSample(sampleWith(packageName), world, wallet));

@@ -1,4 +1,4 @@
-/** The README's samples as somebody types them in: cut out of its text and run by Node in a folder with a wallet. */
+/** Printed samples as a reader would type them in: cut out of a page and run by Node in a folder with a wallet. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -11,14 +11,15 @@ import { type GuideName, guideText } from '../../src/http/docs/guides.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import type { World } from '../payments/world.ts';
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const CLIENTS = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The one sample that imports this package: of the README, unless another text is given. */
-export const sampleWith = (packageName: string, text = README): string => theSample(text, 'js', `from '${packageName}`);
+/** The one sample that imports this package: of docs/clients.md, unless another text is given. */
+export const sampleWith = (packageName: string, text = CLIENTS): string =>
+  theSample(text, 'js', `from '${packageName}`);
 
-/** The one sample for Python that imports this name: of the README, unless another text is given. */
-export const pythonSampleWith = (imported: string, text = README): string =>
+/** The one sample for Python that imports this name: of docs/clients.md, unless another text is given. */
+export const pythonSampleWith = (imported: string, text = CLIENTS): string =>
   theSample(text, 'py', `import ${imported}\n`);
 
 function theSample(text: string, language: string, holding: string): string {
