@@ -95,20 +95,19 @@ export async function paymentFor(
   method: 'GET' | 'POST' = 'GET',
 ): Promise<Record<string, string>> {
   const { required, parties } = await termsOf(stage.url + path, method);
+  const [accepted] = required.accepts as [{ extra: { memo: string } }];
   const wire = build({
-    instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo()],
+    // As clients of x402 v2 do: the memo of the terms binds the payment to this call.
+    instructions: [limit(), price(), transfer(parties, wallet.publicKey), memo(accepted.extra.memo)],
     payer: parties.feePayer,
     signers: [wallet],
     blockhash: await stage.rpc.latestBlockhash(),
   });
-  // The memo is ours, so the terms are sent back without the one that they named.
-  const [accept] = required.accepts as [{ extra: Record<string, unknown> }];
-  const { memo: _, ...extra } = accept.extra;
   const header = Buffer.from(
     JSON.stringify({
       x402Version: 2,
       resource: required.resource,
-      accepted: { ...accept, extra },
+      accepted,
       payload: { transaction: wire.toString('base64') },
     }),
   ).toString('base64');
