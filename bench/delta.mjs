@@ -1,9 +1,9 @@
 // A basic query with a delta on a docket of 100,000 entries against one of 100. Target: at most 1.2 times the time.
-import { ingestDocket } from '../dist/commands/docket-ingest.js';
+import { ingestDocket } from '../dist/commands/docket/ingest.js';
 import { findCourt } from '../dist/courts/registry.js';
-import { readJuriscraperDocket } from '../dist/dockets/juriscraper.js';
-import { systemClock, toInstant } from '../dist/instant.js';
 import { createCaseQueries } from '../dist/queries/case-answer.js';
+import { systemClock, toInstant } from '../dist/runtime/instant.js';
+import { readJuriscraperDocket } from '../dist/sources/juriscraper/juriscraper.js';
 import { median, openBench, syntheticDocket } from './support/dockets.mjs';
 
 const NEW = 20;

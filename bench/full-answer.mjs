@@ -3,11 +3,11 @@
  * against the floor that no answer in JSON comes below: `JSON.stringify` of the same body. Such an answer is cut at
  * 2 MiB, its newest entries kept, so that its size is bounded whatever the docket's.
  */
-import { ingestDocket } from '../dist/commands/docket-ingest.js';
+import { ingestDocket } from '../dist/commands/docket/ingest.js';
 import { findCourt } from '../dist/courts/registry.js';
-import { readJuriscraperDocket } from '../dist/dockets/juriscraper.js';
-import { systemClock } from '../dist/instant.js';
 import { createCaseQueries, MAX_RESULT_BYTES } from '../dist/queries/case-answer.js';
+import { systemClock } from '../dist/runtime/instant.js';
+import { readJuriscraperDocket } from '../dist/sources/juriscraper/juriscraper.js';
 import { openBench, syntheticDocket } from './support/dockets.mjs';
 import { median, rounded, spread } from './support/statistics.mjs';
 

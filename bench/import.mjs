@@ -7,8 +7,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProjectionThread } from '../dist/cli/projection-thread.js';
-import { importItems } from '../dist/commands/docket-import.js';
-import { readDocketFile } from '../dist/dockets/docket-files.js';
+import { importItems } from '../dist/commands/docket/import.js';
+import { readDocketFile } from '../dist/sources/files/docket-files.js';
 import { median, openBench, syntheticDocket } from './support/dockets.mjs';
 import { DOCKET, peakMemory, startNode } from './support/processes.mjs';
 import { rounded } from './support/statistics.mjs';

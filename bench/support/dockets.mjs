@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { systemClock, toInstant } from '../../dist/instant.js';
 import { cases } from '../../dist/projections/cases.js';
 import { createProjectionRunner } from '../../dist/projections/runner.js';
+import { systemClock, toInstant } from '../../dist/runtime/instant.js';
 import { openSqlite } from '../../dist/storage/sqlite/open.js';
 
 const TEXTS = [

@@ -1,7 +1,7 @@
 /** Our MCP endpoint alone, with everything that the public port puts around it. Argument: port. */
 import { pino } from 'pino';
 import { buildApp } from '../../dist/http/app.js';
-import { systemClock } from '../../dist/instant.js';
+import { systemClock } from '../../dist/runtime/instant.js';
 import { NETWORKS } from '../../dist/solana/addresses.js';
 
 const port = Number(process.argv[2]);

@@ -1,11 +1,11 @@
 /** Our sandbox alone, with everything that the public port puts around it. Argument: port. */
 import { pino } from 'pino';
-import { registerPaidRoute } from '../../dist/http/paid-route.js';
+import { registerPaidRoute } from '../../dist/http/paid/paid-route.js';
 import { answerSandboxEarly, readyAnswerOf } from '../../dist/http/sandbox/answer-early.js';
 import { createSandbox } from '../../dist/http/sandbox/sandbox.js';
 import { makeServer } from '../../dist/http/server.js';
 import { caseRoute } from '../../dist/http/v2/case.js';
-import { systemClock } from '../../dist/instant.js';
+import { systemClock } from '../../dist/runtime/instant.js';
 import { NETWORKS } from '../../dist/solana/addresses.js';
 
 const port = Number(process.argv[2]);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { courts } from '../../dist/courts/registry.js';
 import { makeServer } from '../../dist/http/server.js';
 import { statusEndpoint } from '../../dist/http/v2/status.js';
-import { systemClock } from '../../dist/instant.js';
+import { systemClock } from '../../dist/runtime/instant.js';
 
 const port = Number(process.argv[2]);
 const service = { publicUrl: `http://127.0.0.1:${port}`, clock: systemClock };

@@ -2,7 +2,7 @@
  * What a receiver is sent (docs/design/interface.md#2.8): serialised once, signed and sent byte for byte at every
  * attempt.
  */
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 /** The shape's version (docs/design/interface.md#9.1), which is not the release. */
 const WEBHOOK_VERSION = '2.0.0';

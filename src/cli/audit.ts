@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { MASTER_KEY_STREAM } from '../events/signing-key.ts';
-import { type Instant, parseTimestamp } from '../instant.ts';
+import { type Instant, parseTimestamp } from '../runtime/instant.ts';
 import { isAddress } from '../solana/addresses.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import { type AddCommand, CliError, print, printJson } from './command.ts';

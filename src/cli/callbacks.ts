@@ -9,7 +9,7 @@ import {
   type HeldKey,
   type SignatureReport,
 } from '../callbacks/explain-signature.ts';
-import { MICROS_PER_SECOND, parseTimestamp, toMicros } from '../instant.ts';
+import { MICROS_PER_SECOND, parseTimestamp, toMicros } from '../runtime/instant.ts';
 import { type AddCommand, type CliContext, CliError, FoundWrong, note, print, printJson } from './command.ts';
 
 interface VerifyOptions {

@@ -1,8 +1,8 @@
 /** `docket cases withdraw`: the text of a filing is gone from the docket, from stored answers and from open callbacks. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { QUERY_DEADLINE_MS } from '../commands/payment-query.ts';
-import { withdrawText } from '../commands/withdraw-text.ts';
-import { systemClock } from '../instant.ts';
+import { withdrawText } from '../commands/docket/withdraw-text.ts';
+import { QUERY_DEADLINE_MS } from '../commands/purchase/query-run.ts';
+import { systemClock } from '../runtime/instant.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import type { ImportStorage } from './import.ts';
 

@@ -1,11 +1,10 @@
 /** `docket cases`: the dockets that the service knows, and what each of their filings said when. */
 import type { Command } from 'commander';
-import { loadDocket } from '../commands/docket-load.ts';
+import { loadDocket } from '../commands/docket/load.ts';
 import type { Court } from '../courts/court.ts';
 import { findCourt, nearestCourts } from '../courts/registry.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { decodeFilings, REDACTED_FILING } from '../dockets/filing-content.ts';
-import { writeOwnDocket } from '../dockets/own-docket.ts';
 import type { DocketHeader, DocketSnapshot } from '../dockets/snapshot.ts';
 import { isProblem } from '../errors.ts';
 import { decodeEvent } from '../events/codec.ts';
@@ -13,6 +12,7 @@ import type { DocketEvent } from '../events/docket.ts';
 import { cases } from '../projections/cases.ts';
 import { findKnownCase } from '../queries/case-lookup.ts';
 import { contentNamesOf, type FilingRevisions, type FilingVersion, revisionsOf } from '../queries/docket-revisions.ts';
+import { writeOwnDocket } from '../sources/files/own-docket.ts';
 import { type WithdrawOptions, withdraw } from './cases-withdraw.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import type { ImportStorage, OpenImportStorage } from './import.ts';

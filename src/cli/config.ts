@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { masterKeyFile } from '../callbacks/open-master-keys.ts';
 import { type Config, readConfig } from '../config.ts';
-import { reachableHost } from '../listen.ts';
+import { reachableHost } from '../runtime/listen.ts';
+import { masterKeyFile } from '../service/open-master-keys.ts';
 import { parseKey } from '../solana/keys.ts';
 import { maskConnectionString } from '../storage/eventstoredb/connection-string.ts';
 import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';

@@ -1,14 +1,14 @@
 /** `docket deliveries`: what became of callbacks, and one more attempt where a receiver was mended. */
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
-import { hintOf } from '../callbacks/failure-class.ts';
 import { isRejection } from '../commands/decider.ts';
-import { delivery, type ScheduledDelivery } from '../commands/delivery.ts';
+import { delivery, type ScheduledDelivery } from '../commands/delivery/delivery.ts';
 import { handleWithRetry, load } from '../commands/handle.ts';
 import { deliveryStream } from '../events/delivery.ts';
-import { systemClock } from '../instant.ts';
+import { hintOf } from '../events/failure-class.ts';
 import { courtKey, type DeliveryRecord, deliveries } from '../projections/deliveries.ts';
 import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../queries/delivery-history.ts';
+import { systemClock } from '../runtime/instant.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import { resolveIntact } from '../storage/intact-payloads.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';

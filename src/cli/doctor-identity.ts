@@ -1,12 +1,12 @@
 /** Whether the event log is the one that this configuration and these read models belong to. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { differenceFrom, type LogIdentity, type PaymentTarget } from '../commands/log-identity.ts';
+import { differenceFrom, type LogIdentity, type PaymentTarget } from '../commands/log-identity/log-identity.ts';
 import type { Config } from '../config.ts';
 import { compareLog } from '../identity/identify-log.ts';
 import { paymentTarget } from '../identity/payment-target.ts';
-import { openStorage } from '../open-storage.ts';
 import { PROJECTIONS } from '../projections/all.ts';
+import { openStorage } from '../service/open-storage.ts';
 import { ChainUnavailable } from '../solana/chain.ts';
 import { loadOrCreateKey } from '../solana/keys.ts';
 import { createRpcChain } from '../solana/rpc-chain.ts';

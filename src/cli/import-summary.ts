@@ -1,6 +1,6 @@
 /** What became of each file of an import, for people and for programs. Bounded, however much was left out. */
-import type { ImportedItem } from '../commands/docket-import.ts';
-import type { LeftOut } from '../dockets/juriscraper.ts';
+import type { ImportedItem } from '../commands/docket/import.ts';
+import type { LeftOut } from '../sources/juriscraper/juriscraper.ts';
 
 /** So many reasons are listed for one file; the rest is counted. */
 const LISTED = 50;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
-import { reachableHost } from '../listen.ts';
+import { reachableHost } from '../runtime/listen.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
 import { refusal } from './paid-refusal.ts';
 import type { Dialect } from './paying-fetch.ts';

@@ -5,10 +5,10 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
 import { readConfig } from '../config.ts';
-import { systemClock } from '../instant.ts';
-import { openStorage } from '../open-storage.ts';
 import { cases } from '../projections/cases.ts';
 import { createProjectionRunner } from '../projections/runner.ts';
+import { systemClock } from '../runtime/instant.ts';
+import { openStorage } from '../service/open-storage.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 
 const ROLE = 'docket projection of cases';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { readConfig } from '../config.ts';
-import { makeLogger } from '../logger.ts';
 import { startService } from '../main.ts';
+import { makeLogger } from '../runtime/logger.ts';
 import { type AddCommand, note, printJson } from './command.ts';
 import { untilStopped } from './until-stopped.ts';
 

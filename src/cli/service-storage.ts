@@ -1,11 +1,11 @@
 /** The storage of the service, for commands that read or write it beside a running one. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LogIdentity, loadLogIdentity } from '../commands/log-identity.ts';
+import { type LogIdentity, loadLogIdentity } from '../commands/log-identity/log-identity.ts';
 import { type Config, readConfig } from '../config.ts';
 import { compareLog } from '../identity/identify-log.ts';
-import { type LogStorage, openEventLog, openStorage } from '../open-storage.ts';
 import { PROJECTIONS } from '../projections/all.ts';
+import { type LogStorage, openEventLog, openStorage } from '../service/open-storage.ts';
 import { isGenesisOf } from '../solana/addresses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';

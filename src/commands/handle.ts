@@ -1,7 +1,7 @@
 /** The only place where commands meet the log: load, decide, append expecting exactly what was read. */
 import { decodeEvent } from '../events/codec.ts';
 import type { DomainEvent } from '../events/event.ts';
-import { type Clock, toInstant } from '../instant.ts';
+import { type Clock, toInstant } from '../runtime/instant.ts';
 import {
   type CommandContext,
   type EventLog,

@@ -4,7 +4,7 @@
  * note on it up to when they have answered. Pure: these are the values and their transitions.
  */
 import type { JsonObject } from '../events/event.ts';
-import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { Position } from '../storage/event-log.ts';
 
 /** An append that carries times and may not be visible yet. */

@@ -1,5 +1,5 @@
 /** The read model of a case: what `projections/cases.ts` builds and queries answer from. */
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { FilingType } from './filing-type.ts';
 import type { Attachment, CrossReference, DocketHeader, DocumentIdentifierType, Party } from './snapshot.ts';
 

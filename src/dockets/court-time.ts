@@ -1,5 +1,5 @@
 /** Days and wall-clock times of a court, in its own time zone. Pure: the zone's rules come with the runtime. */
-import type { Micros } from '../instant.ts';
+import type { Micros } from '../runtime/instant.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 /** What matching compares of a known filing and of an entry. */
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { textKey } from './text.ts';
 
 /** What matching looks at, of a known filing and of an entry alike. */

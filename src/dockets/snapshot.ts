@@ -3,7 +3,7 @@
  * docs/design/dockets.md#sources.
  */
 import type { Court } from '../courts/court.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 export interface Attorney {
   readonly name: string;

@@ -4,9 +4,9 @@
  * blobs.
  */
 import { z } from 'zod';
-import { FailureClass } from '../callbacks/failure-class.ts';
-import { Instant } from '../instant.ts';
+import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event } from './event.ts';
+import { FailureClass } from './failure-class.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -3,7 +3,7 @@
  * identity and time; texts, names and document ids lie in the payload store, one blob for each event that needs one.
  */
 import { z } from 'zod';
-import { Instant } from '../instant.ts';
+import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event } from './event.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);

@@ -4,7 +4,7 @@
  * makes a second payment of it.
  */
 import { z } from 'zod';
-import { Instant } from '../instant.ts';
+import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event, type JsonObject } from './event.ts';
 
 /** Base units of the token, as a decimal string: no floating point touches money. */

@@ -3,7 +3,7 @@
  * from the key's id, the wallet and the master key of the version named.
  */
 import { z } from 'zod';
-import { Instant } from '../instant.ts';
+import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event } from './event.ts';
 
 const KeyId = z.string().regex(/^[0-9A-Za-z_-]{1,64}$/);

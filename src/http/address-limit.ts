@@ -5,7 +5,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { type Problem, problem } from '../errors.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros } from '../instant.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../runtime/instant.ts';
 
 const WINDOW: Micros = 60 * MICROS_PER_SECOND;
 /** Most names that are remembered: some 10 MB. Past it the oldest window is forgotten. */

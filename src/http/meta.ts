@@ -1,5 +1,5 @@
 /** The `meta` block of every success (docs/design/interface.md#2.2): all ten keys, null where one has no meaning. */
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 export type CoverageStatus = 'full' | 'partial';
 export type ContextDelivered = 'basic' | 'full';

@@ -5,9 +5,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { BaseLogger } from 'pino';
-import type { PurchaseOutcome } from '../commands/purchase-contract.ts';
+import type { PurchaseOutcome } from '../commands/purchase/contract.ts';
 import type { ErrorCode } from '../errors.ts';
-import { sampledLines } from '../sampled-lines.ts';
+import { sampledLines } from '../runtime/sampled-lines.ts';
 
 export interface LoggedRequest {
   readonly requestId: string | undefined;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, statusOf } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
 import { problemOf } from '../failure-problem.ts';
-import { type Clock, type Instant, toInstant } from '../instant.ts';
+import { type Clock, type Instant, toInstant } from '../runtime/instant.ts';
 import { noteCode } from './request-log.ts';
 import { isV1 } from './v1/sunset.ts';
 

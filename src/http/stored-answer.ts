@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { decoded } from '../storage/payload-blob.ts';
 import type { EncodedPayload } from '../storage/payload-store.ts';
 import { type Coding, chooseCoding, matchingTag } from './content-coding.ts';
-import { type PaidAnswer, sendPaidAnswer } from './paid-route.ts';
+import { type PaidAnswer, sendPaidAnswer } from './paid/paid-route.ts';
 
 /** Most bytes of made forms that are kept: a few of the largest answers. */
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;

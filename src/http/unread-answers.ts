@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BaseLogger } from 'pino';
-import type { Metrics } from '../metrics.ts';
-import { sampledLines } from '../sampled-lines.ts';
+import { sampledLines } from '../runtime/sampled-lines.ts';
 import { clientOf } from './address-limit.ts';
+import type { Metrics } from './admin/metrics.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 const MEBIBYTE = 1024 * 1024;

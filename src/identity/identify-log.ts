@@ -13,11 +13,11 @@ import {
   loadLogIdentity,
   logIdentity,
   type PaymentTarget,
-} from '../commands/log-identity.ts';
+} from '../commands/log-identity/log-identity.ts';
 import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
-import type { Clock } from '../instant.ts';
 import { forgetCursor } from '../processes/after-settlement.ts';
 import type { Projection } from '../projections/projection.ts';
+import type { Clock } from '../runtime/instant.ts';
 import type { CommandContext, EventLog, EventMark, Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';

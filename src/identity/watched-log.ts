@@ -4,8 +4,13 @@
  * for the process. Events that are missing stop it until they are back: a node that rejoins its cluster may be behind.
  */
 import type { BaseLogger } from 'pino';
-import { differenceFrom, type LogIdentity, loadLogIdentity, type PaymentTarget } from '../commands/log-identity.ts';
-import { pause } from '../pause.ts';
+import {
+  differenceFrom,
+  type LogIdentity,
+  loadLogIdentity,
+  type PaymentTarget,
+} from '../commands/log-identity/log-identity.ts';
+import { pause } from '../runtime/pause.ts';
 import type { EventBatch, EventLog, EventMark, RecordedEvent } from '../storage/event-log.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { heldEvent } from './read-models.ts';

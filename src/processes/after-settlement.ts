@@ -5,16 +5,16 @@
  */
 import type { BaseLogger } from 'pino';
 import { from, lastValueFrom, mergeMap } from 'rxjs';
-import { type SchedulePorts, scheduleOwed } from '../commands/delivery-owed.ts';
+import { type SchedulePorts, scheduleOwed } from '../commands/delivery/owed.ts';
 import { load } from '../commands/handle.ts';
-import { type Purchase, payment } from '../commands/payment.ts';
+import { type Purchase, payment } from '../commands/payment/payment.ts';
 import { PaymentSettled, PaymentSettledLate, paymentOf } from '../events/payment.ts';
-import { pause } from '../pause.ts';
-import { HeldLease, LeaseLost } from '../projections/held-lease.ts';
+import { pause } from '../runtime/pause.ts';
 import type { CommandContext, Position, RecordedEvent } from '../storage/event-log.ts';
+import { HeldLease, LeaseLost } from '../storage/held-lease.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { Trouble } from '../trouble.ts';
+import { Trouble } from '../storage/trouble.ts';
 
 export interface AfterSettlementPorts extends SchedulePorts {
   readonly readStore: ReadStore;

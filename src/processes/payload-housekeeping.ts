@@ -5,18 +5,18 @@
  */
 import type { BaseLogger } from 'pino';
 import { load } from '../commands/handle.ts';
-import { payment } from '../commands/payment.ts';
-import { ANSWER_RETENTION } from '../commands/payment-answer.ts';
+import { ANSWER_RETENTION } from '../commands/payment/answer.ts';
+import { payment } from '../commands/payment/payment.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
-import { pause } from '../pause.ts';
-import { HeldLease } from '../projections/held-lease.ts';
 import { PAYMENTS, type PaymentRecord } from '../projections/payments.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
 import type { EventLog } from '../storage/event-log.ts';
+import { HeldLease } from '../storage/held-lease.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
-import { Trouble } from '../trouble.ts';
-import { DOUBT_MICROS } from './payment-recovery.ts';
+import { Trouble } from '../storage/trouble.ts';
+import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
 export interface PayloadHousekeepingPorts {
   readonly log: EventLog;

@@ -14,8 +14,8 @@ import { decodeEvent } from '../events/codec.ts';
 import { ContentRedacted, contentStream } from '../events/content.ts';
 import { DocketDetailsChanged, type DocketEvent, FilingRevised, FilingsRecorded } from '../events/docket.ts';
 import { MASKING_SUBJECT, MaskingApplied, operatorStream } from '../events/operator.ts';
-import { type Clock, toInstant } from '../instant.ts';
-import { pause } from '../pause.ts';
+import { type Clock, toInstant } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
 import {
   type CommandContext,
   type EventLog,
@@ -27,7 +27,7 @@ import {
 } from '../storage/event-log.ts';
 import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
 import { prepareAppend } from '../storage/prepare-append.ts';
-import { Trouble } from '../trouble.ts';
+import { Trouble } from '../storage/trouble.ts';
 
 export interface RemaskingPorts {
   readonly log: EventLog;

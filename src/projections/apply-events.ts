@@ -1,11 +1,11 @@
 /** Makes events visible: decode, fetch content, load, fold, commit; and finds the one event that cannot be folded. */
 import { decodeEvent } from '../events/codec.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
+import { LeaseLost } from '../storage/held-lease.ts';
 import type { DocumentState, ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type ContentSources, withContents } from './contents.ts';
 import { type FoldStep, foldStep, planSteps, targetEvent, targetKey } from './fold-batch.ts';
-import { LeaseLost } from './held-lease.ts';
 import type { Projection } from './projection.ts';
 
 /** Most events folded in one stay on the main thread; content weighs more than events. */

@@ -19,7 +19,7 @@ import type { Party } from '../dockets/snapshot.ts';
 import { ContentRedacted } from '../events/content.ts';
 import { DOCKET_EVENTS, type DocketAliasEvent } from '../events/docket.ts';
 import type { DomainEvent, JsonObject } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { CaseEvent } from './case-events.ts';
 import { foldFiling } from './filing-fold.ts';
 import type { Content, ProjectedEvent, Projection, Target } from './projection.ts';

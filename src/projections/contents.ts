@@ -1,7 +1,7 @@
 /** Fetches the content that a batch of events names, and tells what is absent by record from what is missing. */
 import { ContentRedacted, contentStream } from '../events/content.ts';
 import type { DomainEvent } from '../events/event.ts';
-import { type Clock, Instant, toInstant } from '../instant.ts';
+import { type Clock, Instant, toInstant } from '../runtime/instant.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
 import type { Content, ProjectedEvent, Projection } from './projection.ts';

@@ -1,7 +1,7 @@
 /** Read model of courts: how many cases of each are known, and when one was last read from a source. */
 import { DocketChecked, DocketOpened } from '../events/docket.ts';
 import type { EventOf } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
 
 export const COURT_RECORDS = 'court-records';

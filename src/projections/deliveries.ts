@@ -3,9 +3,8 @@
  * something is to be done for those that are not over, for the process that does it.
  */
 import { createHash } from 'node:crypto';
-import type { FailureClass } from '../callbacks/failure-class.ts';
 import { unreachable } from '../commands/decider.ts';
-import { type DeliveryStatus, statusAfterFailure } from '../commands/delivery.ts';
+import { type DeliveryStatus, statusAfterFailure } from '../commands/delivery/delivery.ts';
 import {
   DeliveryAttemptFinished,
   type DeliveryAttemptStarted,
@@ -16,7 +15,8 @@ import {
   deliveryOf,
 } from '../events/delivery.ts';
 import type { EventOf, JsonObject } from '../events/event.ts';
-import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../instant.ts';
+import type { FailureClass } from '../events/failure-class.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
 
 export const DELIVERIES = 'deliveries';

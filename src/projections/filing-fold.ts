@@ -3,7 +3,7 @@ import type { FilingDocument } from '../dockets/case-document.ts';
 import { contentIn, decodeFilings, type FilingContent, servedText } from '../dockets/filing-content.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
 import type { RecordedFiling } from '../events/docket.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { CaseEvent } from './case-events.ts';
 import type { Content, ProjectedEvent } from './projection.ts';
 

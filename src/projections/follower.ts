@@ -1,10 +1,10 @@
 /** What the owner of a projection does with one subscription: apply each batch, halt where one event cannot be folded. */
-import { toInstant } from '../instant.ts';
-import { pause } from '../pause.ts';
+import { toInstant } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
 import type { EventBatch, Position, RecordedEvent } from '../storage/event-log.ts';
+import type { HeldLease } from '../storage/held-lease.ts';
 import { type Application, applyByBisection, applyEvents, isPassing, PoisonEvent } from './apply-events.ts';
 import { type Halt, readHalt, skippedPositions, writeHalt } from './halt.ts';
-import type { HeldLease } from './held-lease.ts';
 import type { ProjectorOptions } from './projector.ts';
 
 /** A batch in which the filter left nothing moves the stored checkpoint, but not at once: such batches are many. */

@@ -1,6 +1,6 @@
 /** Where a projection stopped at an event that it cannot fold: recorded, so that every process can show it. */
 import { EventSkipped, operatorStream, projectionSubject } from '../events/operator.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 

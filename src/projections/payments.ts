@@ -2,7 +2,7 @@
 import { unreachable } from '../commands/decider.ts';
 import type { JsonObject } from '../events/event.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../events/payment.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
 
 export const PAYMENTS = 'payments';

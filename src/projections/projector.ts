@@ -1,14 +1,14 @@
 /** Runs one projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
 import type { BaseLogger } from 'pino';
-import { type Instant, toInstant } from '../instant.ts';
-import { pause } from '../pause.ts';
+import { type Instant, toInstant } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
+import { HeldLease, LeaseLost } from '../storage/held-lease.ts';
 import type { ReadStore } from '../storage/read-store.ts';
-import { Trouble } from '../trouble.ts';
+import { Trouble } from '../storage/trouble.ts';
 import { nextTurn } from './apply-events.ts';
 import type { ContentSources } from './contents.ts';
 import { Follower } from './follower.ts';
 import type { Halt } from './halt.ts';
-import { HeldLease, LeaseLost } from './held-lease.ts';
 import { Progress } from './progress.ts';
 import type { Projection } from './projection.ts';
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
-import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';

@@ -1,7 +1,7 @@
 /** Read model of signing keys, for operators: one document for each wallet. Paid answers come from the wallet's stream. */
 import { unreachable } from '../commands/decider.ts';
 import { SIGNING_KEY_CHANGES, type SigningKeyChange, walletOf } from '../events/signing-key.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
 
 export const SIGNING_KEYS = 'signing-keys';

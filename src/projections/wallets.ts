@@ -1,7 +1,7 @@
 /** Read model of wallets: what each has bought and paid, and when it was seen. */
 import type { EventOf } from '../events/event.ts';
 import { PaymentAuthorized, PaymentRolledBack, PaymentSettled, PaymentSettledLate } from '../events/payment.ts';
-import { type Instant, latest } from '../instant.ts';
+import { type Instant, latest } from '../runtime/instant.ts';
 import type { Projection } from './projection.ts';
 
 export const WALLETS = 'wallets';

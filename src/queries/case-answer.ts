@@ -5,7 +5,7 @@ import { dayAsTimestamp } from '../dockets/court-time.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
 import { isProblem, type Problem } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
-import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../instant.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import { countNew, type Delta, readDelta } from './case-delta.ts';
 import { type FullContext, readCrossReferences, readFullContext } from './case-history.ts';
 import type { LookupPorts } from './case-lookup.ts';

@@ -5,7 +5,7 @@
 import { FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
 import type { JsonObject } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { FieldRange, QueryStore } from '../storage/read-store.ts';
 import { filingAnswer } from './filing-answer.ts';
 

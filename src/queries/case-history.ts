@@ -2,7 +2,7 @@
 import { CASE_PARTIES, type CasePartiesDocument, FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { Party } from '../dockets/snapshot.ts';
 import type { JsonObject } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 import { filingAnswer } from './filing-answer.ts';
 

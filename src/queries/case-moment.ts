@@ -14,7 +14,7 @@ import {
 } from '../dockets/case-clock.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { type Problem, problem } from '../errors.ts';
-import type { Clock, Instant } from '../instant.ts';
+import type { Clock, Instant } from '../runtime/instant.ts';
 import type { Cell, QueryStore } from '../storage/read-store.ts';
 import { caseNotFound, type LookupPorts } from './case-lookup.ts';
 

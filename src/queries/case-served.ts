@@ -3,7 +3,7 @@ import type { Court } from '../courts/court.ts';
 import { caseClockId, readClock } from '../dockets/case-clock.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { isProblem, type Problem } from '../errors.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { findKnownCase, type LookupPorts } from './case-lookup.ts';
 
 /**

@@ -2,7 +2,7 @@
 import type { Court } from '../courts/court.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { isProblem } from '../errors.ts';
-import { type Clock, MICROS_PER_SECOND, toMicros } from '../instant.ts';
+import { type Clock, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
 import { findCase, type LookupPorts } from './case-lookup.ts';
 import { readUntilKnown } from './known.ts';
 

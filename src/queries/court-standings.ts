@@ -1,7 +1,8 @@
 /** What is known of each court's cases, for the status: read now and then, and never waited for once it was read. */
-import { type Clock, MICROS_PER_SECOND } from '../instant.ts';
+
 import { COURT_RECORDS, type CourtRecord } from '../projections/court-records.ts';
 import type { Reach } from '../projections/reach.ts';
+import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 
 /** By court code; a court that is not there has no case. */

@@ -4,9 +4,9 @@
  * status is part of each index; and where only those are wanted that were attempted since some moment, one for every
  * span between creation and last attempt (`spanOf`), since each of these meets next to nothing else.
  */
-import type { DeliveryStatus } from '../commands/delivery.ts';
-import { type Instant, type Micros, toInstant, toMicros } from '../instant.ts';
+import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import { DELIVERIES, type DeliveryRecord, LONGEST_SPAN, spanEnds } from '../projections/deliveries.ts';
+import { type Instant, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { FieldRange, ReadStore, Scalar } from '../storage/read-store.ts';
 
 export interface DeliveryFilter {

@@ -1,7 +1,7 @@
 /** How the deliveries of callbacks stand as a whole: what operators watch. */
-import type { DeliveryStatus } from '../commands/delivery.ts';
-import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../instant.ts';
+import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import { DELIVERIES, DELIVERY_TIMERS, type DeliveryTimer, PARTITIONS } from '../projections/deliveries.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
 /** No more of each are counted: the look costs the same milliseconds however many there are. */

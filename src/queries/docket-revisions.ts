@@ -1,7 +1,7 @@
 /** What a docket said of each of its filings, and when: its stream, read back. Pure. */
 import { contentIn, type FilingContent, servedText } from '../dockets/filing-content.ts';
 import type { DocketEvent, RecordedFiling } from '../events/docket.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 export interface FilingVersion {
   /** When answers first could show it; null where nothing changed that is served. */

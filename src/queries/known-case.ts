@@ -1,7 +1,7 @@
 /** The case that a query asks about, at one moment; that there is none is said only once that is known. */
 import type { Court } from '../courts/court.ts';
 import { isProblem, type Problem } from '../errors.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { findKnownCase } from './case-lookup.ts';
 import { type CaseMoment, type QueryPorts, readMoment } from './case-moment.ts';
 import { type Known, readUntilKnown } from './known.ts';

@@ -1,9 +1,9 @@
 /** Which signing keys every wallet has, and which master keys they need: from the log, so that it is never behind. */
-import { ANSWER_RETENTION_DAYS } from '../commands/payment-answer.ts';
-import { signingKeys, type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key.ts';
+import { ANSWER_RETENTION_DAYS } from '../commands/payment/answer.ts';
+import { signingKeys, type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key/signing-key.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/signing-key.ts';
-import { MICROS_PER_SECOND, type Micros, toInstant } from '../instant.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog } from '../storage/event-log.ts';
 
 /** Every wallet's keys, by its address, in the order in which they got their first one. */

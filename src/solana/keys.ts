@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, v
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import bs58 from 'bs58';
-import { createSecretFile } from '../secret-file.ts';
+import { createSecretFile } from '../runtime/secret-file.ts';
 
 /** A key could not be read. The message never holds any part of it. */
 export class KeyUnreadable extends Error {

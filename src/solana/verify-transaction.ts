@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
-import type { PaymentRejection } from '../payment-rejections.ts';
+import type { PaymentRejection } from '../events/payment-rejections.ts';
 import { USDC_DECIMALS } from './addresses.ts';
 import { isTokenProgram, type PaymentInstruction, readInstruction } from './verify-transaction-instructions.ts';
 import { isSignedBy } from './verify-transaction-signature.ts';

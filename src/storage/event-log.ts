@@ -3,7 +3,7 @@
  * suite in `test/storage/event-log.conformance.ts` is its specification.
  */
 import type { DomainEvent, JsonObject } from '../events/event.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { SealedPayload } from './payload-store.ts';
 
 /** A place in the whole log. Sorts as text within its log; gapless only in SQLite. */

@@ -2,7 +2,7 @@
  * The payload store: the content that events name by its hash, and that may one day have to go. The conformance suite
  * in `test/storage/payload-store.conformance.ts` is its specification.
  */
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 /** Name of a blob: SHA-256, hex, of its 16 random bytes and its compressed content together. */
 export type BlobName = string;

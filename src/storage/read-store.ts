@@ -5,7 +5,7 @@
  * specification.
  */
 import type { JsonObject } from '../events/event.ts';
-import type { Micros } from '../instant.ts';
+import type { Micros } from '../runtime/instant.ts';
 import type { EventMark, Position } from './event-log.ts';
 
 export type Scalar = string | number | boolean | null;

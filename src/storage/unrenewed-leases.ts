@@ -3,7 +3,7 @@
  * waits for one can tell that its holder is gone all the same: a holder renews it well before its time is over, so one
  * that stays as it is for a whole one is held by nobody. Of another machine's clock nothing need be known for that.
  */
-import type { Micros } from '../instant.ts';
+import type { Micros } from '../runtime/instant.ts';
 
 /** A lease as it is stored. */
 export interface StoredLease {

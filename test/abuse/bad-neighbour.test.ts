@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
-import { steadyClock } from '../../src/steady-clock.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { postMcp, startFreeService } from './free-service.ts';
 
 const PER_MINUTE = 5;

@@ -5,8 +5,8 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase.ts';
-import { SponsorBudget } from '../../src/commands/sponsor-budget.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { SponsorBudget } from '../../src/commands/purchase/sponsor-budget.ts';
 import type { SendOutcome } from '../../src/solana/chain.ts';
 import { until } from '../payments/steering.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';

@@ -1,6 +1,6 @@
 /** The public port with nothing behind it: what it gives for free needs no storage and no chain. */
 import { buildApp } from '../../src/http/app.ts';
-import { systemClock } from '../../src/instant.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 import { listen, PUBLIC_URL, silent } from '../http/serving.ts';

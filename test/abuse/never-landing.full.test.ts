@@ -4,10 +4,10 @@
  */
 import { SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SETTLEMENT_FAILURES_PER_HOUR } from '../../src/commands/payment-limits.ts';
-import { createPurchasing } from '../../src/commands/purchase.ts';
-import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { SETTLEMENT_FAILURES_PER_HOUR } from '../../src/commands/purchase/wallet-limits.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { until } from '../payments/steering.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';
 import { build, selfPaid } from '../solana/payment-transactions.ts';

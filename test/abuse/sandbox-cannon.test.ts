@@ -16,7 +16,7 @@ import {
   SANDBOX_CALLBACKS_IN_ALL,
   SANDBOX_CALLBACKS_PER_MINUTE,
 } from '../../src/http/sandbox/sandbox-callbacks.ts';
-import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { silent } from '../http/serving.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { openTestStorage } from '../support/storage.ts';

@@ -4,10 +4,10 @@
  */
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { INVENTED_PER_MINUTE } from '../../src/commands/unknown-blockhashes.ts';
+import { INVENTED_PER_MINUTE } from '../../src/commands/purchase/unknown-blockhashes.ts';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
-import { steadyClock } from '../../src/steady-clock.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { openWorld, type World } from '../payments/world.ts';
 import { randomBlockhash } from '../solana/payment-transactions.ts';
 

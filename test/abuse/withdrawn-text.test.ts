@@ -1,13 +1,13 @@
 /** A text that a court ordered removed: it is in no stored answer, in no callback and in no docket, by record. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { delivery } from '../../src/commands/delivery.ts';
+import { delivery } from '../../src/commands/delivery/delivery.ts';
+import { type WithdrawalPorts, withdrawText } from '../../src/commands/docket/withdraw-text.ts';
 import { handle } from '../../src/commands/handle.ts';
-import { type WithdrawalPorts, withdrawText } from '../../src/commands/withdraw-text.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import { paymentStream, QueryAnswered } from '../../src/events/payment.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../src/instant.ts';
-import { contentsOf } from '../../src/processes/callback-contents.ts';
+import { contentsOf } from '../../src/processes/callbacks/contents.ts';
+import { MICROS_PER_SECOND, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { bodyOf, contextOf, openWorld, overriding, type World } from '../dockets/world.ts';

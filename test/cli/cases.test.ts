@@ -8,8 +8,8 @@ import { createCasesCommand } from '../../src/cli/cases.ts';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createImportCommand } from '../../src/cli/import.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
-import { DOCKET_ID, docket, entry, page } from '../dockets/courtlistener.fixtures.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
+import { DOCKET_ID, docket, entry, page } from '../sources/courtlistener/courtlistener.fixtures.ts';
 
 class Collected extends Writable {
   text = '';

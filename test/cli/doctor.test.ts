@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { dataFolderId } from '../../src/data-folder-id.ts';
+import { dataFolderId } from '../../src/service/data-folder-id.ts';
 
 let directory: string;
 let admin: Server;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
-import { masterKeyFile, newMasterKey, openMasterKeys } from '../../src/callbacks/open-master-keys.ts';
-import { ensureSigningKey, rotateSigningKey } from '../../src/commands/signing-key-use.ts';
-import { type Micros, systemClock } from '../../src/instant.ts';
+import { ensureSigningKey, rotateSigningKey } from '../../src/commands/signing-key/use.ts';
+import { type Micros, systemClock } from '../../src/runtime/instant.ts';
+import { masterKeyFile, newMasterKey, openMasterKeys } from '../../src/service/open-master-keys.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 

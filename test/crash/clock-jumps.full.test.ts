@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLOCK_TOLERANCE } from '../../src/commands/delivery-wait.ts';
+import { CLOCK_TOLERANCE } from '../../src/commands/delivery/wait.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { decidedPayments, expectAgreement } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';

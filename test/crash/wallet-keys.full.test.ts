@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
-import { masterKeyFile } from '../../src/callbacks/open-master-keys.ts';
+import { masterKeyFile } from '../../src/service/open-master-keys.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { resultPathIn } from '../support/result-path.ts';
 import { decidedPayments, docket } from './agreement.ts';

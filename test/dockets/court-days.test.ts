@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Court } from '../../src/courts/court.ts';
 import { courts } from '../../src/courts/registry.ts';
-import { readDocket } from '../../src/dockets/read-docket.ts';
-import { toInstant } from '../../src/instant.ts';
+import { toInstant } from '../../src/runtime/instant.ts';
+import { readDocket } from '../../src/sources/files/read-docket.ts';
 import { rawDocket } from './raw-docket.ts';
 import { court } from './world.ts';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NEW_DOCKET } from '../../src/commands/docket.ts';
-import { compareSnapshot } from '../../src/commands/docket-compare.ts';
-import { decideSnapshot } from '../../src/commands/docket-decide.ts';
+import { compareSnapshot } from '../../src/commands/docket/compare.ts';
+import { decideSnapshot } from '../../src/commands/docket/decide.ts';
+import { NEW_DOCKET } from '../../src/commands/docket/docket.ts';
 import { isDay } from '../../src/dockets/court-time.ts';
-import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
 import { encodeEvent } from '../../src/events/codec.ts';
-import { Instant, toMicros } from '../../src/instant.ts';
+import { Instant, toMicros } from '../../src/runtime/instant.ts';
+import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
 import { rawDocket, rawEntry } from './raw-docket.ts';
 
 const NOON = '2026-03-01T12:00:00.000000Z';

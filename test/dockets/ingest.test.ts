@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IngestPorts } from '../../src/commands/docket-clock.ts';
-import { ingestDocket } from '../../src/commands/docket-ingest.ts';
+import type { IngestPorts } from '../../src/commands/docket/clock.ts';
+import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { caseClockId, readClock } from '../../src/dockets/case-clock.ts';
-import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
-import { MICROS_PER_MS, toInstant } from '../../src/instant.ts';
+import { MICROS_PER_MS, toInstant } from '../../src/runtime/instant.ts';
+import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
 import { type Append, MAX_APPEND_BYTES, RevisionConflict } from '../../src/storage/event-log.ts';
 import { SMALL_ONLY } from '../support/storage.ts';
 import { rawDocket, rawEntry } from './raw-docket.ts';

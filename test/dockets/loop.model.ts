@@ -5,10 +5,10 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { DocketContended, ingestDocket } from '../../src/commands/docket-ingest.ts';
+import { DocketContended, ingestDocket } from '../../src/commands/docket/ingest.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
-import { type Instant, MICROS_PER_MS, type Micros, toInstant } from '../../src/instant.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
+import { type Instant, MICROS_PER_MS, type Micros, toInstant } from '../../src/runtime/instant.ts';
 import { Killed, MemoryWorld, randomOf, Turns } from './memory-ports.ts';
 import { bodyOf, contextOf, court } from './world.ts';
 

@@ -3,13 +3,13 @@
  * drawn at random. Appends may land late, answer with an error though they landed, or land after their writer died.
  */
 import { createHash } from 'node:crypto';
-import type { IngestPorts } from '../../src/commands/docket-clock.ts';
+import type { IngestPorts } from '../../src/commands/docket/clock.ts';
 import { decodeEvent } from '../../src/events/codec.ts';
 import type { JsonObject } from '../../src/events/event.ts';
-import { MICROS_PER_MS, type Micros } from '../../src/instant.ts';
 import { cases } from '../../src/projections/cases.ts';
 import type { Content } from '../../src/projections/projection.ts';
 import type { Reach } from '../../src/projections/reach.ts';
+import { MICROS_PER_MS, type Micros } from '../../src/runtime/instant.ts';
 import { type Append, type RecordedEvent, RevisionConflict } from '../../src/storage/event-log.ts';
 import type { PayloadStore } from '../../src/storage/payload-store.ts';
 import type { Find, ReadStore, Stored } from '../../src/storage/read-store.ts';

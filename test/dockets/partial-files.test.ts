@@ -1,9 +1,9 @@
 /** A file that does not list a docket's entries is a part of it, says so, and never ends its baseline. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importItems } from '../../src/commands/docket-import.ts';
-import type { RawDocketItem } from '../../src/dockets/docket-files.ts';
-import { readDocket } from '../../src/dockets/read-docket.ts';
-import { toInstant } from '../../src/instant.ts';
+import { importItems } from '../../src/commands/docket/import.ts';
+import { toInstant } from '../../src/runtime/instant.ts';
+import type { RawDocketItem } from '../../src/sources/files/docket-files.ts';
+import { readDocket } from '../../src/sources/files/read-docket.ts';
 import { rawDocket, rawEntry } from './raw-docket.ts';
 import { bodyOf, contextOf, openWorld, type World } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endPending } from '../../src/commands/docket-clock.ts';
+import { endPending } from '../../src/commands/docket/clock.ts';
 import { begin, caseClockId, isBehind, readClock, writeClock } from '../../src/dockets/case-clock.ts';
 import { CASES } from '../../src/dockets/case-document.ts';
 import { isProblem } from '../../src/errors.ts';
-import { toInstant } from '../../src/instant.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
+import { toInstant } from '../../src/runtime/instant.ts';
 import type { ReadStore, Stored } from '../../src/storage/read-store.ts';
 import { rawDocket, rawEntry } from './raw-docket.ts';
 import { bodyOf, contextOf, court, openWorld, overriding, type World } from './world.ts';

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
-import { toInstant } from '../../src/instant.ts';
+import { toInstant } from '../../src/runtime/instant.ts';
+import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
 import { bodyOf, openWorld, type World } from './world.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../shared/data/dockets');

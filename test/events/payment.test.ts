@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeEvent } from '../../src/events/codec.ts';
-import { answer, settled } from '../commands/payment.fixtures.ts';
+import { answer, settled } from '../commands/payment/payment.fixtures.ts';
 
 const recorded = (type: string, schemaVersion: number, data: object) =>
   decodeEvent({ type, data: data as never, metadata: { schemaVersion } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientOf, createAddressLimit } from '../../src/http/address-limit.ts';
-import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 
 describe('the bound on invalid payments of one address', () => {
   it('lets so many through in a minute, then says when to come back, and begins anew', () => {

@@ -1,7 +1,7 @@
 /** What a caller is told before it pays: whether the case is known, and what a batch costs where queries fail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { courts } from '../../src/courts/registry.ts';
-import { BATCH_CHARGING } from '../../src/http/batch-charging.ts';
+import { BATCH_CHARGING } from '../../src/http/paid/batch-charging.ts';
 import { standingOf } from '../../src/queries/case-standing.ts';
 import { notYetShown } from '../../src/queries/known.ts';
 import { memo, selfPaid, transfer } from '../solana/payment-transactions.ts';

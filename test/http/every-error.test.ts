@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ingestDocket } from '../../src/commands/docket-ingest.ts';
-import { readJuriscraperDocket } from '../../src/dockets/juriscraper.ts';
+import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
 import { V1_ENDS } from '../../src/http/v1/sunset.ts';
-import { systemClock, toInstant } from '../../src/instant.ts';
+import { systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
+import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
 import { dead } from '../payments/steering.ts';
 import { altered, openWorld as openPayments, type World as Payments } from '../payments/world.ts';
 import { type AnswerBody, rawRequest } from './raw-request.ts';

@@ -5,7 +5,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EventSkipped, operatorStream, projectionSubject } from '../../src/events/operator.ts';
-import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/instant.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { contextOf } from '../storage/samples.ts';

@@ -2,11 +2,11 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { problem } from '../../src/errors.ts';
+import { countPurchases, createMetrics } from '../../src/http/admin/metrics.ts';
 import { notePurchase } from '../../src/http/request-log.ts';
 import { sendProblem } from '../../src/http/send-problem.ts';
 import { makeServer } from '../../src/http/server.ts';
-import { countPurchases, createMetrics } from '../../src/metrics.ts';
-import { LINES_PER_WINDOW } from '../../src/sampled-lines.ts';
+import { LINES_PER_WINDOW } from '../../src/runtime/sampled-lines.ts';
 import { listen, service } from './serving.ts';
 
 function logged() {

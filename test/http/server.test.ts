@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeServer } from '../../src/http/server.ts';
-import { systemClock } from '../../src/instant.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { answersByOwnRoutes } from '../support/watch-answers.ts';
 import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';

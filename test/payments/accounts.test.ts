@@ -1,10 +1,10 @@
 /** Accounts that are not as a payment needs them: the payer's, frozen by the issuer, and our own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { alarmsTo, healthChecks } from '../../src/health-checks.ts';
-import { buildAdminApp } from '../../src/http/admin-app.ts';
-import { watchHealth } from '../../src/http/health.ts';
-import { systemClock } from '../../src/instant.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { buildAdminApp } from '../../src/http/admin/admin-app.ts';
+import { watchHealth } from '../../src/http/admin/health.ts';
+import { createMetrics } from '../../src/http/admin/metrics.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
+import { alarmsTo, healthChecks } from '../../src/service/health-checks.ts';
 import { DIALECTS } from './envelopes.ts';
 import { freeze } from './freezing.ts';
 import { answerFor, openWorld, type World } from './world.ts';

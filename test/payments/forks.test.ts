@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { load } from '../../src/commands/handle.ts';
-import { isSubmitted, payment } from '../../src/commands/payment.ts';
+import { isSubmitted, payment } from '../../src/commands/payment/payment.ts';
 import { PaymentSubmitted } from '../../src/events/payment.ts';
-import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 import type { SignatureStatus } from '../../src/solana/chain.ts';
 import { openWorld, USDC, type World } from './world.ts';
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase.ts';
-import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
+import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import { paymentIdentifierStream } from '../../src/events/payment.ts';
 import { identifierHashOf } from '../../src/http/x402/payment-identifier.ts';
-import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { tokenAccountOf, transfer } from '../solana/payment-transactions.ts';
 import { dead, until } from './steering.ts';

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPurchasing } from '../../src/commands/purchase.ts';
-import { MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import type { Chain } from '../../src/solana/chain.ts';
-import { steadyClock } from '../../src/steady-clock.ts';
 import { dyingAt, until } from './steering.ts';
 import { altered, openWorld, USDC, type World } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
-import { systemClock } from '../../src/instant.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
 import { REJECTION } from '../../src/solana/verify-transaction.ts';
 import { build, memo, transfer } from '../solana/payment-transactions.ts';
 import { until } from './steering.ts';

@@ -1,10 +1,10 @@
 /** A wallet cannot have more sponsored payments under way than it can pay for: each that fails would cost us its fee. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { countSettlementFailure } from '../../src/commands/payment-limits.ts';
-import { giveBack, RESERVATION_WINDOW, reserve } from '../../src/commands/payment-reservation.ts';
-import { createPurchasing } from '../../src/commands/purchase.ts';
-import { WaitingLines } from '../../src/commands/waiting-lines.ts';
+import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
+import { giveBack, RESERVATION_WINDOW, reserve } from '../../src/commands/purchase/reservation.ts';
+import { WaitingLines } from '../../src/commands/purchase/waiting-lines.ts';
+import { countSettlementFailure } from '../../src/commands/purchase/wallet-limits.ts';
 import { ChainUnavailable } from '../../src/solana/chain.ts';
 import { until } from './steering.ts';
 import { openWorld, type World } from './world.ts';

@@ -1,6 +1,6 @@
 /** How a test waits, and how it lets a process die at a chosen step. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PurchasePorts } from '../../src/commands/purchase-contract.ts';
+import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
 import type { Chain } from '../../src/solana/chain.ts';
 import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { altered, type World } from './world.ts';

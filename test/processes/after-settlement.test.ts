@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RecordedAnswer } from '../../src/commands/payment.ts';
+import type { RecordedAnswer } from '../../src/commands/payment/payment.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import {
@@ -17,7 +17,7 @@ import { type AfterSettlementPorts, createAfterSettlement } from '../../src/proc
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
-import { authorization, rolledBack, settled, submission } from '../commands/payment.fixtures.ts';
+import { authorization, rolledBack, settled, submission } from '../commands/payment/payment.fixtures.ts';
 import { silent } from '../http/serving.ts';
 import { context, type DeliveryWorld, openDeliveryWorld } from './delivery-world.ts';
 

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { delivery } from '../../src/commands/delivery.ts';
+import { delivery } from '../../src/commands/delivery/delivery.ts';
 import { handle } from '../../src/commands/handle.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
-import type { CallbackDeliveryOptions } from '../../src/processes/callback-deliveries.ts';
+import type { CallbackDeliveryOptions } from '../../src/processes/callbacks/deliveries.ts';
 import { DELIVERY_TIMERS, PARTITIONS } from '../../src/projections/deliveries.ts';
 import type { Lease, ReadStore } from '../../src/storage/read-store.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';

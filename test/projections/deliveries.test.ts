@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRejection } from '../../src/commands/decider.ts';
-import { type Delivery, type DeliveryCommand, delivery } from '../../src/commands/delivery.ts';
-import { ATTEMPT_DEADLINE_SECONDS, MAX_JITTER, RETRY_DELAYS_MINUTES } from '../../src/commands/delivery-schedule.ts';
-import { dueAt } from '../../src/commands/delivery-wait.ts';
+import { type Delivery, type DeliveryCommand, delivery } from '../../src/commands/delivery/delivery.ts';
+import { ATTEMPT_DEADLINE_SECONDS, MAX_JITTER, RETRY_DELAYS_MINUTES } from '../../src/commands/delivery/schedule.ts';
+import { dueAt } from '../../src/commands/delivery/wait.ts';
 import { type DeliveryEvent, deliveryStream } from '../../src/events/delivery.ts';
 import type { JsonObject } from '../../src/events/event.ts';
-import { toInstant, toMicros } from '../../src/instant.ts';
 import {
   DELIVERIES,
   DELIVERY_TIMERS,
@@ -18,6 +17,7 @@ import {
   spanEnds,
   spanOf,
 } from '../../src/projections/deliveries.ts';
+import { toInstant, toMicros } from '../../src/runtime/instant.ts';
 import {
   acknowledged,
   DELIVERY,
@@ -32,7 +32,7 @@ import {
   seconds,
   started,
   WALLET,
-} from '../commands/delivery.fixtures.ts';
+} from '../commands/delivery/delivery.fixtures.ts';
 
 function fold(history: readonly DeliveryEvent[]) {
   const documents = new Map<string, JsonObject>();

@@ -20,7 +20,7 @@ import {
   TRANSACTION,
   takenOver,
   WALLET,
-} from '../commands/payment.fixtures.ts';
+} from '../commands/payment/payment.fixtures.ts';
 
 const HASH = 'c'.repeat(64);
 const at = (minute: number) => `2026-06-01T12:${String(minute).padStart(2, '0')}:00.000000Z`;

@@ -9,13 +9,13 @@ import { ContentRedacted, contentStream } from '../../src/events/content.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import { EventSkipped, operatorStream, projectionSubject } from '../../src/events/operator.ts';
 import { QueryAnswered } from '../../src/events/payment.ts';
-import { type Clock, MICROS_PER_SECOND, type Micros, systemClock, toInstant } from '../../src/instant.ts';
 import {
   createProjectionRunner,
   ProjectionHalted,
   type ProjectionRunner,
   type ProjectionRunnerOptions,
 } from '../../src/projections/runner.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM, type Position, type StreamHead } from '../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
 import type { ReadStore } from '../../src/storage/read-store.ts';

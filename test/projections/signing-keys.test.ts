@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rotateSigningKey } from '../../src/commands/signing-key-use.ts';
-import { healthChecks } from '../../src/health-checks.ts';
-import { type Micros, toInstant, toMicros } from '../../src/instant.ts';
+import { rotateSigningKey } from '../../src/commands/signing-key/use.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { SIGNING_KEYS, signingKeyRecords } from '../../src/projections/signing-keys.ts';
 import { missingMasterVersions } from '../../src/queries/missing-master-versions.ts';
+import { type Micros, toInstant, toMicros } from '../../src/runtime/instant.ts';
+import { healthChecks } from '../../src/service/health-checks.ts';
 import { silent } from '../http/serving.ts';
 import { openTestStorage } from '../support/storage.ts';
 

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
-import { steadyClock } from '../../src/steady-clock.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { startFreeService } from '../abuse/free-service.ts';
 import { isInstalled, type ProxyName, type RunningProxy, startProxy } from './proxies.ts';
 

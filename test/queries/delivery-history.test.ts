@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toInstant, toMicros } from '../../src/instant.ts';
 import { DELIVERIES, type DeliveryRecord, deliveries, spanOf } from '../../src/projections/deliveries.ts';
 import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../../src/queries/delivery-history.ts';
+import { toInstant, toMicros } from '../../src/runtime/instant.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { openTestStorage } from '../support/storage.ts';
 

@@ -1,8 +1,7 @@
 /** Very many deliveries (DELIVERIES=1000000 for a million): pages of a history in constant time, a start that none delays. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RETRY_DELAYS_MINUTES } from '../../src/commands/delivery-schedule.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../src/instant.ts';
+import { RETRY_DELAYS_MINUTES } from '../../src/commands/delivery/schedule.ts';
 import {
   DELIVERIES,
   DELIVERY_TIMERS,
@@ -14,6 +13,7 @@ import {
 } from '../../src/projections/deliveries.ts';
 import { type DeliveryFilter, type DeliveryPlace, findDeliveries } from '../../src/queries/delivery-history.ts';
 import { oldestOverdue } from '../../src/queries/delivery-standing.ts';
+import { MICROS_PER_SECOND, toInstant } from '../../src/runtime/instant.ts';
 import type { DocumentWrite } from '../../src/storage/read-store.ts';
 import { type DeliveryWorld, openDeliveryWorld, START } from '../processes/delivery-world.ts';
 

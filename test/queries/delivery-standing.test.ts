@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock, toInstant } from '../../src/instant.ts';
 import { DELIVERIES, DELIVERY_TIMERS, deliveries } from '../../src/projections/deliveries.ts';
 import { deliveryStanding, MOST_COUNTED } from '../../src/queries/delivery-standing.ts';
+import { systemClock, toInstant } from '../../src/runtime/instant.ts';
 import type { DocumentWrite } from '../../src/storage/read-store.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/instant.ts';
-import { HeldLease } from '../../src/projections/held-lease.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
+import { HeldLease } from '../../src/storage/held-lease.ts';
 import type { ReadStore } from '../../src/storage/read-store.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 

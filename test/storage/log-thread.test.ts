@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, MICROS_PER_SECOND, systemClock } from '../../src/instant.ts';
+import { type Clock, MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
 import { RevisionConflict } from '../../src/storage/event-log.ts';
 import { Database } from '../../src/storage/sqlite/driver.ts';
 import { outcomeReceived, outcomeToSend } from '../../src/storage/sqlite/log-thread-messages.ts';

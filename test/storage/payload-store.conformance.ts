@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, type Micros, toInstant } from '../../src/instant.ts';
+import { type Clock, type Micros, toInstant } from '../../src/runtime/instant.ts';
 import { CorruptPayload, type PayloadKind, type PayloadStore } from '../../src/storage/payload-store.ts';
 
 export interface OpenedPayloadStore {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/events/event.ts';
-import { MICROS_PER_SECOND } from '../../src/instant.ts';
+import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 import type { CollectionSpec, DocumentWrite, Find, ReadStore } from '../../src/storage/read-store.ts';
 
 export interface OpenedReadStore {

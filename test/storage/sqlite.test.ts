@@ -2,7 +2,7 @@ import { mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Clock, systemClock } from '../../src/instant.ts';
+import { type Clock, systemClock } from '../../src/runtime/instant.ts';
 import { freeBytes } from '../../src/storage/disk-space.ts';
 import type { Count, Find } from '../../src/storage/read-store.ts';
 import { Database, type Statement } from '../../src/storage/sqlite/driver.ts';

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type MasterKeys, readMasterKeys } from '../../src/callbacks/master-keys.ts';
-import type { KeyCalls } from '../../src/commands/purchase-contract.ts';
-import { createResultIds, type ResultIds } from '../../src/commands/result-id.ts';
-import { createKeyCalls } from '../../src/commands/signing-key-call.ts';
+import { createResultIds, type ResultIds } from '../../src/commands/payment/result-id.ts';
+import type { KeyCalls } from '../../src/commands/purchase/contract.ts';
+import { createKeyCalls } from '../../src/commands/signing-key/paid-call.ts';
 import { keyAnswers } from '../../src/http/v2/wallet-keys-answer.ts';
-import type { Clock } from '../../src/instant.ts';
+import type { Clock } from '../../src/runtime/instant.ts';
 import type { EventLog } from '../../src/storage/event-log.ts';
 
 /** For worlds that have no route of wallet keys. */

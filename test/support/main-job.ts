@@ -12,8 +12,8 @@ export const MAIN_JOB = [
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
   'test/processes/after-settlement.test.ts',
-  'test/processes/callback-clock.test.ts',
-  'test/processes/callback-deliveries.test.ts',
+  'test/processes/callbacks/clock.test.ts',
+  'test/processes/callbacks/deliveries.test.ts',
   'test/http/app.test.ts',
   'test/http/not-yet-shown.test.ts',
 ];

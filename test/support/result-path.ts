@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
-import { masterKeyFile } from '../../src/callbacks/open-master-keys.ts';
-import { createResultIds } from '../../src/commands/result-id.ts';
-import { resultPath } from '../../src/http/paid-result.ts';
+import { createResultIds } from '../../src/commands/payment/result-id.ts';
+import { resultPath } from '../../src/http/paid/paid-result.ts';
+import { masterKeyFile } from '../../src/service/open-master-keys.ts';
 
 /** Where a service with this data folder keeps the answer to a request, as only it and the buyer know. */
 export async function resultPathIn(dataDirectory: string, requestId: string): Promise<string> {

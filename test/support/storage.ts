@@ -1,7 +1,7 @@
 /** The storage that tests of the whole service run on: embedded, or by `npm run test:integration` the engines. */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { type Clock, systemClock } from '../../src/instant.ts';
+import { type Clock, systemClock } from '../../src/runtime/instant.ts';
 import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
 import { openMongo } from '../../src/storage/mongodb/open.ts';
 import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';

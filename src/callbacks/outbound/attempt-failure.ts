@@ -1,4 +1,4 @@
-import type { FailureClass } from '../failure-class.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
 
 /** Why an attempt ended before a response. The message never holds any part of the URL. */
 export class AttemptFailure extends Error {

@@ -1,6 +1,6 @@
 /** One attempt's time: what it began at, which phase it is in, and what ends it early. */
 import type { Socket } from 'node:net';
-import type { FailureClass } from '../failure-class.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
 import { AttemptFailure } from './attempt-failure.ts';
 
 export type Phase = 'resolve' | 'connect' | 'secure' | 'exchange';

@@ -6,8 +6,8 @@
 import { constants } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { createSecureContext, DEFAULT_CIPHERS, rootCertificates, type SecureContext } from 'node:tls';
-import { onAbort } from '../../on-abort.ts';
-import type { FailureClass } from '../failure-class.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import { Attempt } from './attempt.ts';
 import { AttemptFailure, NothingSent } from './attempt-failure.ts';
 import { Connection, type ExchangeResponse } from './connection.ts';

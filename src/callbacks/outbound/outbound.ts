@@ -1,5 +1,5 @@
 /** The port through which callbacks leave: one POST to an address that a caller named. */
-import type { FailureClass } from '../failure-class.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
 
 export interface PostRequest {
   readonly url: string;

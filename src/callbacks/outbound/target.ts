@@ -3,7 +3,7 @@
  * everything in it is hostile by assumption.
  */
 import { isIP } from 'node:net';
-import type { FailureClass } from '../failure-class.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
 
 /** A URL that may be called, once its host's addresses have been found public. */
 export interface Target {

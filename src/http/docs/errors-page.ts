@@ -1,7 +1,7 @@
 /** `/docs/errors`: made from the catalogue that the service answers by, so that the two cannot differ. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../errors.ts';
-import { PAYMENT_REJECTIONS } from '../../payment-rejections.ts';
-import { BATCH_CHARGING } from '../batch-charging.ts';
+import { PAYMENT_REJECTIONS } from '../../events/payment-rejections.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { type Html, html, prose } from './html.ts';
 import type { Rendered } from './markdown.ts';
 

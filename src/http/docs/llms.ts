@@ -1,5 +1,5 @@
 /** `/llms.txt`: all that a model needs to go from nothing to a paid delta, and where to read more. */
-import { BATCH_CHARGING } from '../batch-charging.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { PARAMETERS } from '../parameters/described-parameters.ts';
 import type { DocsFacts } from './guides.ts';
 import { PAGE_GROUPS, type Page } from './pages.ts';

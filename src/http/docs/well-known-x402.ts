@@ -3,9 +3,9 @@
  * list of addresses; `items` has the form in which facilitators list what they discovered, with terms.
  */
 import type { JsonObject } from '../../events/event.ts';
-import { BATCH_CHARGING } from '../batch-charging.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
-import { PRICE_BASE_UNITS } from '../paid-call.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
+import { PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { discoveryOf } from '../x402/bazaar.ts';
 import { type Merchant, requirementsOf } from '../x402/terms.ts';
 

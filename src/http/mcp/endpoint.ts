@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Problem, problem, statusOf } from '../../errors.ts';
 import type { Json } from '../../events/event.ts';
-import { toInstant } from '../../instant.ts';
+import { toInstant } from '../../runtime/instant.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { readQuery } from '../parameters/query-string.ts';

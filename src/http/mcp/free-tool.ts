@@ -1,6 +1,6 @@
 /** A tool that costs nothing: arguments in, an answer out at once. */
 import type { JsonObject } from '../../events/event.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../instant.ts';
+import { MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import { type Issue, refuseFor } from '../parameters/issues.ts';
 import type { AnsweringService } from '../send-problem.ts';

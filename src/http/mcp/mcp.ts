@@ -1,8 +1,8 @@
 /** The MCP endpoint, put together: the table of tools, the methods over it, the transport. */
 import type { Logger } from 'pino';
-import type { Buying } from '../buy.ts';
 import type { ClientAddresses } from '../client-address.ts';
-import type { PaidRoute } from '../paid-call.ts';
+import type { Buying } from '../paid/buy.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import type { BatchRequest } from '../parameters/batch-request.ts';
 import type { CaseRequest } from '../parameters/case-request.ts';
 import type { DeliveriesRequest } from '../parameters/deliveries-request.ts';

@@ -1,11 +1,11 @@
 /** What became of a paid call, as a tool's result. */
 import { type ErrorCode, type Problem, problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
-import type { Bought } from '../buy.ts';
-import { costInUsd } from '../paid-call.ts';
-import { pendingAnswer, resultPath } from '../paid-result.ts';
+import type { Bought } from '../paid/buy.ts';
+import { costInUsd } from '../paid/paid-call.ts';
+import { pendingAnswer, resultPath } from '../paid/paid-result.ts';
+import { unpaidRefusal } from '../paid/unpaid-refusal.ts';
 import type { AnsweringService } from '../send-problem.ts';
-import { unpaidRefusal } from '../unpaid-refusal.ts';
 import { settlementResponse } from '../x402/receipt.ts';
 import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
 import { refusal } from './refusal.ts';

@@ -1,7 +1,7 @@
 /** From a tool's arguments to the parameters of the endpoint that it stands for: by the endpoint's own rules. */
 import { type ErrorCode, isProblem, type Problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
-import type { PaidRoute } from '../paid-call.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import { type Issue, refuseFor } from '../parameters/issues.ts';
 import type { SentRequest } from '../parameters/request-parameters.ts';
 import type { ToolCall } from './tool.ts';

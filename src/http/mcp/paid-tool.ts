@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
-import type { Buying } from '../buy.ts';
-import type { PaidRoute } from '../paid-call.ts';
+import type { Buying } from '../paid/buy.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import type { Issue } from '../parameters/issues.ts';
 import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import type { AnsweringService } from '../send-problem.ts';

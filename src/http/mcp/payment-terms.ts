@@ -2,11 +2,11 @@
 import type { PaymentRequired } from '@x402/core/types';
 import { type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
-import { toInstant } from '../../instant.ts';
+import { toInstant } from '../../runtime/instant.ts';
 import { associatedTokenAddress } from '../../solana/addresses.ts';
 import { usdcText } from '../../solana/usdc-text.ts';
-import type { AskedSignIn } from '../buy.ts';
 import { type Meta, metaOf } from '../meta.ts';
+import type { AskedSignIn } from '../paid/buy.ts';
 import type { AnsweringService } from '../send-problem.ts';
 import { newMemos, type Purpose } from '../x402/purpose.ts';
 import { type NewestBlockhash, reasonOf } from '../x402/send-payment-required.ts';

@@ -4,8 +4,8 @@
  */
 import { ERROR_CATALOGUE, type ErrorCode, type Problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
-import { toInstant } from '../../instant.ts';
-import { paymentAdvice } from '../payment-advice.ts';
+import { toInstant } from '../../runtime/instant.ts';
+import { paymentAdvice } from '../paid/payment-advice.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope } from '../send-problem.ts';
 import { type ToolResult, toolResult } from './tool-result.ts';
 

@@ -1,5 +1,5 @@
 /** How the server introduces itself. */
-import { BATCH_CHARGING } from '../batch-charging.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { API_VERSION } from '../v2/status.ts';
 import { UNTRUSTED_RULE } from './untrusted-text.ts';
 

@@ -1,6 +1,6 @@
 /** The result of a tool, as the bytes of JSON: structured content, and the same JSON as text for clients that read only that. */
 import type { JsonObject } from '../../events/event.ts';
-import type { Instant } from '../../instant.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import type { Meta } from '../meta.ts';
 import type { Era } from './revisions.ts';
 import { META_KEYS } from './revisions.ts';

@@ -1,6 +1,6 @@
 /** `GET /openapi.json`: OpenAPI 3.1, written from the tables that check requests and the schemas of the answers. */
 import type { Json, JsonObject } from '../../events/event.ts';
-import { BATCH_CHARGING } from '../batch-charging.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { PARAMETERS, type ParameterName, REQUEST_HEADERS } from '../parameters/described-parameters.ts';
 import { API_VERSION } from '../v2/status.ts';
 import { componentSchemas, inlineSchema, refTo } from './components.ts';

@@ -1,6 +1,6 @@
 /** One query of a batch (docs/design/interface.md#2.5): the parameters of a case query, as members of an object. */
 import { isProblem, type Problem } from '../../errors.ts';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import { nearestName } from '../nearest-name.ts';
 import {
   CASE_QUERY_PARAMETERS,

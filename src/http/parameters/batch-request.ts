@@ -1,8 +1,8 @@
 /** `POST /v2/cases/batch` reads its request (docs/design/interface.md#2.5). */
 import { isProblem, type Problem, problem } from '../../errors.ts';
-import { type Micros, toMicros } from '../../instant.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { servedUntil } from '../../queries/case-served.ts';
+import { type Micros, toMicros } from '../../runtime/instant.ts';
 import { nearestName } from '../nearest-name.ts';
 import { type BatchQuery, readBatchQuery, suggestForFew } from './batch-query.ts';
 import { echo, type Issue, refuseFor } from './issues.ts';

@@ -6,7 +6,7 @@ import { findCourt, isLive, nearestCourts } from '../../courts/registry.ts';
 import { ANY_CASE_NUMBER } from '../../courts/status-courts.ts';
 import { suggestCaseNumber } from '../../courts/suggest-case-number.ts';
 import { FILING_TYPES, type FilingType } from '../../dockets/filing-type.ts';
-import type { Instant, Micros } from '../../instant.ts';
+import type { Instant, Micros } from '../../runtime/instant.ts';
 import { MAX_CALLBACK_URL_LENGTH, PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 import { checkTimestamp, meantTimestamp } from './timestamps.ts';

@@ -1,5 +1,5 @@
 import type { Problem } from '../../errors.ts';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery } from './case-query.ts';
 import { type Issue, refuseFor } from './issues.ts';
 import { readRequestParameters, type SentRequest } from './request-parameters.ts';

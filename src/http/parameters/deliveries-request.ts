@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { DeliveryStatus } from '../../commands/delivery.ts';
+import type { DeliveryStatus } from '../../commands/delivery/delivery.ts';
 import type { Problem } from '../../errors.ts';
-import { Instant, type Micros } from '../../instant.ts';
 import { courtKey } from '../../projections/deliveries.ts';
 import type { DeliveryPlace } from '../../queries/delivery-history.ts';
+import { Instant, type Micros } from '../../runtime/instant.ts';
 import { checkChoice, checkIds } from './case-query.ts';
 import { DEFAULT_DELIVERIES, MAX_DELIVERIES, PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue, refuseFor } from './issues.ts';

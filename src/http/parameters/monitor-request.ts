@@ -1,5 +1,5 @@
 import type { Problem } from '../../errors.ts';
-import type { Instant, Micros } from '../../instant.ts';
+import type { Instant, Micros } from '../../runtime/instant.ts';
 import { CASE_QUERY_PARAMETERS, type CaseQueryParameters, checkCaseQuery, missing } from './case-query.ts';
 import { faultyOf } from './case-request.ts';
 import { PARAMETERS } from './described-parameters.ts';

@@ -1,8 +1,8 @@
 import type { Court } from '../../courts/court.ts';
 import type { Problem } from '../../errors.ts';
-import type { Instant, Micros } from '../../instant.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { servedUntil } from '../../queries/case-served.ts';
+import type { Instant, Micros } from '../../runtime/instant.ts';
 
 interface TimedRequest {
   readonly court: Court;

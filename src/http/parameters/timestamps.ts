@@ -6,7 +6,7 @@ import {
   parseTimestamp,
   toInstant,
   toMicros,
-} from '../../instant.ts';
+} from '../../runtime/instant.ts';
 import { PARAMETERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 

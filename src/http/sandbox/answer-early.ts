@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isProblem } from '../../errors.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { countHosts } from '../host-header.ts';
-import type { PaidRoute, SandboxAnswer } from '../paid-call.ts';
+import type { PaidRoute, SandboxAnswer } from '../paid/paid-call.ts';
 import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import { newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';

@@ -1,7 +1,6 @@
 /** How the sandbox's dockets are written down: short to write, whole and typed when read. */
 import type { Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
-import { filerIn, saysSealed } from '../../dockets/juriscraper-entry.ts';
 import type {
   Attachment,
   CaseType,
@@ -12,7 +11,8 @@ import type {
   Party,
   SnapshotEntry,
 } from '../../dockets/snapshot.ts';
-import { toInstant } from '../../instant.ts';
+import { toInstant } from '../../runtime/instant.ts';
+import { filerIn, saysSealed } from '../../sources/juriscraper/entry.ts';
 
 export interface FixtureDocket {
   /** Of the kind that the docket stands for; answers name the court that was asked about. */

@@ -3,9 +3,9 @@
  * docket, so that an answer from fixtures has the shape of a real one, always.
  */
 
-import { NEW_DOCKET } from '../../commands/docket.ts';
-import { compareSnapshot } from '../../commands/docket-compare.ts';
-import { decideSnapshot } from '../../commands/docket-decide.ts';
+import { compareSnapshot } from '../../commands/docket/compare.ts';
+import { decideSnapshot } from '../../commands/docket/decide.ts';
+import { NEW_DOCKET } from '../../commands/docket/docket.ts';
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { FRESH_CLOCK, writeClock } from '../../dockets/case-clock.ts';
 import { CASE_NUMBERS, CASES, FILINGS } from '../../dockets/case-document.ts';
@@ -13,9 +13,9 @@ import { encodeBlob } from '../../dockets/filing-content.ts';
 import type { DocketSnapshot } from '../../dockets/snapshot.ts';
 import { docketStream } from '../../events/docket.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { toMicros } from '../../instant.ts';
 import { cases } from '../../projections/cases.ts';
 import type { Content } from '../../projections/projection.ts';
+import { toMicros } from '../../runtime/instant.ts';
 import type { Find, QueryStore, Stored } from '../../storage/read-store.ts';
 
 /** Documents of the read model of cases, by collection and id. */

@@ -9,12 +9,12 @@ import { envelopeOf } from '../../callbacks/envelope.ts';
 import type { Outbound } from '../../callbacks/outbound/outbound.ts';
 import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../callbacks/sandbox-key.ts';
 import { signatureHeaders } from '../../callbacks/signature.ts';
-import { ATTEMPT_DEADLINE_SECONDS } from '../../commands/delivery-schedule.ts';
-import { type Clock, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
+import { ATTEMPT_DEADLINE_SECONDS } from '../../commands/delivery/schedule.ts';
+import { type Clock, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { createAddressLimit, siteOf } from '../address-limit.ts';
-import { DELIVERY_HEADER } from '../delivery-header.ts';
-import type { SandboxCallback, SandboxCallContext } from '../paid-call.ts';
+import { DELIVERY_HEADER } from '../paid/delivery-header.ts';
+import type { SandboxCallback, SandboxCallContext } from '../paid/paid-call.ts';
 
 /** Most in a minute from one client address, to one host, and to one address: IPv4, or IPv6 by /48. */
 export const SANDBOX_CALLBACKS_PER_MINUTE = 10;

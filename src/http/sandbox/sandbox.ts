@@ -6,11 +6,11 @@
 import type { Court } from '../../courts/court.ts';
 import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { type Clock, type Instant, toInstant } from '../../instant.ts';
 import { COMPLETE } from '../../projections/reach.ts';
 import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
+import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import type { QueryStore } from '../../storage/read-store.ts';
-import type { SandboxAnswer, SandboxCallContext } from '../paid-call.ts';
+import type { SandboxAnswer, SandboxCallContext } from '../paid/paid-call.ts';
 import type { CaseQueryParameters } from '../parameters/case-query.ts';
 import type { MonitorRequest } from '../parameters/monitor-request.ts';
 import { type AnsweredCall, caseMeta } from '../v2/answer-meta.ts';

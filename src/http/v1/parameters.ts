@@ -4,7 +4,7 @@
  */
 import { FILING_TYPES, FilingType } from '../../dockets/filing-type.ts';
 import type { Problem } from '../../errors.ts';
-import type { Instant, Micros } from '../../instant.ts';
+import type { Instant, Micros } from '../../runtime/instant.ts';
 import { type CaseQueryParameters, checkCaseQuery } from '../parameters/case-query.ts';
 import { faultyOf } from '../parameters/case-request.ts';
 import { echo, type Issue, refuseFor } from '../parameters/issues.ts';

@@ -4,11 +4,11 @@
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
-import type { Clock } from '../../instant.ts';
 import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
-import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import type { Clock } from '../../runtime/instant.ts';
+import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import { readV1CaseRequest, readV1MonitorRequest, type V1CaseRequest } from './parameters.ts';
 import { v1Case, v1Monitor } from './shapes.ts';

@@ -1,6 +1,6 @@
 /** How long version 1 of the API lasts, and how each of its answers says so (docs/design/interface.md#9 and #v1). */
 import { type Problem, problem } from '../../errors.ts';
-import { MICROS_PER_SECOND, type Micros, toMicros } from '../../instant.ts';
+import { MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { plainPath } from '../route-table.ts';
 
 /** When version 2 took its place. */

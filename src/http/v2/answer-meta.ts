@@ -1,7 +1,7 @@
 /** The `meta` of answers about one case, real or from fixtures (docs/design/interface.md#2.2). */
 import type { CaseAnswer, CaseAnswerMeta, TruncationDetails } from '../../queries/case-answer.ts';
 import { type Meta, metaOf } from '../meta.ts';
-import type { PaidCallContext } from '../paid-call.ts';
+import type { PaidCallContext } from '../paid/paid-call.ts';
 
 export interface AnsweredCall extends Pick<PaidCallContext, 'requestId' | 'costUsd' | 'tag'> {
   readonly sandbox: boolean;

@@ -1,12 +1,12 @@
 /** The answer of `POST /v2/cases/batch`, real or from fixtures (docs/design/interface.md#2.5). */
 import { isProblem, type Problem } from '../../errors.ts';
-import type { Instant } from '../../instant.ts';
 import type { WrittenAnswer } from '../../queries/batch-answer.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
-import { costInUsd, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { costInUsd, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import { unpaidRefusal } from '../paid/unpaid-refusal.ts';
 import type { BatchQuery } from '../parameters/batch-query.ts';
 import { errorObject } from '../send-problem.ts';
-import { unpaidRefusal } from '../unpaid-refusal.ts';
 
 export interface BatchMeta extends Meta {
   readonly batch_size: number;

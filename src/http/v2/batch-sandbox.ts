@@ -5,8 +5,8 @@
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { findCourt } from '../../courts/registry.ts';
 import { isProblem } from '../../errors.ts';
-import { type Clock, toInstant } from '../../instant.ts';
-import type { SandboxAnswer } from '../paid-call.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
+import type { SandboxAnswer } from '../paid/paid-call.ts';
 import type { BatchQuery } from '../parameters/batch-query.ts';
 import type { CaseQueryParameters } from '../parameters/case-query.ts';
 import { fixtureFor } from '../sandbox/fixture-choice.ts';

@@ -2,15 +2,21 @@
 import type { FastifyInstance } from 'fastify';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
-import { type Clock, toInstant } from '../../instant.ts';
 import { askedOnce } from '../../projections/reach.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { NO_CASE, standingOf, UNKNOWN_STANDING } from '../../queries/case-standing.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { coalescedLoads } from '../../storage/coalesced-loads.ts';
-import { BATCH_CHARGING } from '../batch-charging.ts';
-import { costInUsd, type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS, type SandboxAnswer } from '../paid-call.ts';
+import { BATCH_CHARGING } from '../paid/batch-charging.ts';
+import {
+  costInUsd,
+  type PaidCallContext,
+  type PaidRoute,
+  PRICE_BASE_UNITS,
+  type SandboxAnswer,
+} from '../paid/paid-call.ts';
 import { type BatchQuery, cannotBe } from '../parameters/batch-query.ts';
 import { acceptServedBatch, type BatchRequest, readBatchRequest } from '../parameters/batch-request.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

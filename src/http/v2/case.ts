@@ -1,13 +1,13 @@
 /** `GET /v2/case`: one case, and what is new in it (docs/design/interface.md#4.1). */
-import type { RequestedCallback } from '../../commands/payment-query.ts';
+import type { RequestedCallback } from '../../commands/purchase/query-run.ts';
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
-import type { Clock } from '../../instant.ts';
 import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import type { Clock } from '../../runtime/instant.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import type { CaseIds, CaseOptions, CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';

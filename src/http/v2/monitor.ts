@@ -1,11 +1,11 @@
 /** `GET /v2/monitor`: whether anything is new in a case, and how much (docs/design/interface.md#4.2). */
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
-import type { Clock } from '../../instant.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import type { Clock } from '../../runtime/instant.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

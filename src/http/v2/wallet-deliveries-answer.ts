@@ -1,11 +1,12 @@
 /** The body of the delivery history, real or from fixtures. */
-import { hintOf } from '../../callbacks/failure-class.ts';
+
 import { SANDBOX_KEY_ID, SANDBOX_WALLET } from '../../callbacks/sandbox-key.ts';
-import { type Clock, MICROS_PER_SECOND, toInstant } from '../../instant.ts';
+import { hintOf } from '../../events/failure-class.ts';
 import { courtKey, type DeliveryRecord, type LoggedAttempt, spanOf } from '../../projections/deliveries.ts';
 import type { DeliveryPage } from '../../queries/delivery-history.ts';
+import { type Clock, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
-import type { SandboxAnswer } from '../paid-call.ts';
+import type { SandboxAnswer } from '../paid/paid-call.ts';
 import { cursorOf, type DeliveriesRequest } from '../parameters/deliveries-request.ts';
 
 /**

@@ -1,17 +1,17 @@
 /** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (docs/design/interface.md#4.7 and #2.7). */
-import { proveCall } from '../../commands/sign-in.ts';
+import { proveCall } from '../../commands/signing-key/sign-in.ts';
 import { problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
-import { type Clock, toInstant } from '../../instant.ts';
 import type { Reach } from '../../projections/reach.ts';
 import { findDeliveries } from '../../queries/delivery-history.ts';
 import { notYetShown } from '../../queries/known.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { metaOf } from '../meta.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { type DeliveriesRequest, readDeliveriesRequest } from '../parameters/deliveries-request.ts';
 import { deliveriesBody, sandboxDeliveries } from './wallet-deliveries-answer.ts';
 

@@ -1,11 +1,11 @@
 /** The bodies of both calls on a wallet's keys (docs/design/interface.md#2.6), real or from fixtures. */
 import { SANDBOX_KEY_ID, SANDBOX_SECRET, SANDBOX_WALLET } from '../../callbacks/sandbox-key.ts';
 import { standardSecret } from '../../callbacks/signature.ts';
-import { type MadeKey, ROTATION_WINDOW, type ValidKeys } from '../../commands/signing-key.ts';
-import type { AnsweredKeyCall, KeyAnswers } from '../../commands/signing-key-call.ts';
-import { type Clock, type Instant, plus, toInstant } from '../../instant.ts';
+import type { AnsweredKeyCall, KeyAnswers } from '../../commands/signing-key/paid-call.ts';
+import { type MadeKey, ROTATION_WINDOW, type ValidKeys } from '../../commands/signing-key/signing-key.ts';
+import { type Clock, type Instant, plus, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
-import { costInUsd, type SandboxAnswer } from '../paid-call.ts';
+import { costInUsd, type SandboxAnswer } from '../paid/paid-call.ts';
 
 /** The answers to paid calls. */
 export const keyAnswers: KeyAnswers = {

@@ -4,14 +4,14 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
-import { proveCall } from '../../commands/sign-in.ts';
-import { masterKeyLacks } from '../../commands/signing-key-call.ts';
-import { loadSigningKeys } from '../../commands/signing-key-use.ts';
+import { masterKeyLacks } from '../../commands/signing-key/paid-call.ts';
+import { proveCall } from '../../commands/signing-key/sign-in.ts';
+import { loadSigningKeys } from '../../commands/signing-key/use.ts';
 import type { Problem } from '../../errors.ts';
-import type { Clock } from '../../instant.ts';
+import type { Clock } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid-call.ts';
-import { type PaidRouteDependencies, registerPaidRoute } from '../paid-route.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import { type PaidRouteDependencies, registerPaidRoute } from '../paid/paid-route.ts';
 import { refuseFor } from '../parameters/issues.ts';
 import { readRequestParameters, type SentRequest } from '../parameters/request-parameters.ts';
 import { sandboxKeys, sandboxRotation } from './wallet-keys-answer.ts';

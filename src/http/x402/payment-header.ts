@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
 import { type Problem, problem } from '../../errors.ts';
-import type { PaymentRejection } from '../../payment-rejections.ts';
+import type { PaymentRejection } from '../../events/payment-rejections.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { nestingOf } from '../nesting.ts';
 import { readTransactionText } from './payment-bytes.ts';

@@ -5,7 +5,7 @@ import { ERROR_CATALOGUE, type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import { usdcText } from '../../solana/usdc-text.ts';
-import { paymentAdvice } from '../payment-advice.ts';
+import { paymentAdvice } from '../paid/payment-advice.ts';
 import { sendProblem } from '../send-problem.ts';
 import { newMemos } from './purpose.ts';
 import { type Merchant, type Offer, type Terms, termsFor } from './terms.ts';

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 import { z } from 'zod';
 import type { JsonObject } from '../../events/event.ts';
-import { type Instant, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../instant.ts';
+import { type Instant, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import { isSignedBy } from '../../solana/verify-transaction-signature.ts';
 import { nestingOf } from '../nesting.ts';
 

@@ -1,7 +1,7 @@
 /** What we ask for, in each dialect that we speak (docs/design/payments.md#dialects). */
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import type { JsonObject } from '../../events/event.ts';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import { addressBytes, associatedTokenAddress, type NetworkNames } from '../../solana/addresses.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
 import type { TransferTerms } from '../../solana/verify-transaction.ts';

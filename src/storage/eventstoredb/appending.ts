@@ -5,7 +5,7 @@
  */
 import { type AppendResult, type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { validate as isUuid } from 'uuid';
-import { pause } from '../../pause.ts';
+import { pause } from '../../runtime/pause.ts';
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, InvalidAppend, type Position } from '../event-log.ts';
 import type { Lane } from './client.ts';

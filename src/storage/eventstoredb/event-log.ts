@@ -1,5 +1,5 @@
 /** The event log on EventStoreDB. What it is built on is shown in the tests of this adapter. */
-import { Trouble, type TroubleLogger } from '../../trouble.ts';
+
 import {
   type Append,
   type Appended,
@@ -11,6 +11,7 @@ import {
   type RecordedEvent,
 } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
+import { Trouble, type TroubleLogger } from '../trouble.ts';
 import { appendUntilKnown } from './appending.ts';
 import { Lane } from './client.ts';
 import type { EventStoreSettings } from './connection-string.ts';

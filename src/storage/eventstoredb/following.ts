@@ -1,10 +1,10 @@
 /** Reads the log by a filter, in batches: once up to a head, or for ever (docs/design/event-log.md#eventstoredb). */
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
-import { onAbort } from '../../on-abort.ts';
-import { pause } from '../../pause.ts';
-import type { Trouble } from '../../trouble.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
+import { pause } from '../../runtime/pause.ts';
 import type { EventBatch, EventFilter, Position } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
+import type { Trouble } from '../trouble.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, SubscriptionDropped, unreachable } from './failures.ts';
 import type { HeadWatch } from './head-watch.ts';

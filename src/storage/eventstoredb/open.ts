@@ -1,6 +1,7 @@
 /** Opens the event log on EventStoreDB. */
-import type { TroubleLogger } from '../../trouble.ts';
+
 import type { EventLog } from '../event-log.ts';
+import type { TroubleLogger } from '../trouble.ts';
 import { readConnectionString } from './connection-string.ts';
 import { EventStoreEventLog } from './event-log.ts';
 

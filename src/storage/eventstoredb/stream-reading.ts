@@ -6,7 +6,7 @@ import {
   type StreamingRead,
   StreamNotFoundError,
 } from '@eventstore/db-client';
-import { pause } from '../../pause.ts';
+import { pause } from '../../runtime/pause.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, type Right, unreachable } from './failures.ts';

@@ -1,6 +1,6 @@
 /** Counters with a fixed window, for rate limits. Exact between processes: each change is one conditional update. */
 import type { Collection, Db } from 'mongodb';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import type { Counted } from '../read-store.ts';
 import { isDuplicate } from './failures.ts';
 

@@ -1,6 +1,6 @@
 /** Leases: one owner at a time, each with a token higher than the one before. */
 import type { Collection, Db } from 'mongodb';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import { isDeadOwner } from '../lease-owner.ts';
 import type { Lease } from '../read-store.ts';
 import { UnrenewedLeases } from '../unrenewed-leases.ts';

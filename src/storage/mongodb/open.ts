@@ -1,5 +1,5 @@
 /** Opens the read store and the payload store on one database of MongoDB. */
-import { type Clock, systemClock } from '../../instant.ts';
+import { type Clock, systemClock } from '../../runtime/instant.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
 import { connect } from './connection.ts';

@@ -3,7 +3,7 @@
  * bytes are gone from the collection at once; from the operations log of a replica set they go as it rolls over.
  */
 import { Binary, type Collection, type Db } from 'mongodb';
-import { type Clock, type Instant, toInstant } from '../../instant.ts';
+import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import { encodedPayload, openPayload, sealPayload } from '../payload-blob.ts';
 import type {
   BlobName,

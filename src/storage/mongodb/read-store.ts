@@ -4,7 +4,7 @@
  */
 import type { Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import type {
   Cell,

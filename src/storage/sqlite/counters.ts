@@ -1,6 +1,6 @@
 /** Counters with a fixed window, for rate limits. */
 
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import type { Counted } from '../read-store.ts';
 import type { Database } from './driver.ts';
 

@@ -1,5 +1,5 @@
 /** Tells subscribers that the log may have grown: at once in this process, within milliseconds in the others. */
-import { onAbort } from '../../on-abort.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** SQLite has no notification between processes; its change counter costs two microseconds to look at. */

@@ -1,6 +1,6 @@
 /** Everything that is ever written to the file of the log, as plain data, so that another thread can write it. */
 
-import type { Instant } from '../../instant.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import type { BlobName, SealedPayload } from '../payload-store.ts';
 import { appendWriter, type SerialisedAppend } from './append-events.ts';
 import type { Database } from './driver.ts';

@@ -2,7 +2,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseLogger } from 'pino';
-import { type Clock, systemClock } from '../../instant.ts';
+import { type Clock, systemClock } from '../../runtime/instant.ts';
 import { freeBytes } from '../disk-space.ts';
 import type { EventLog } from '../event-log.ts';
 import type { PayloadStore } from '../payload-store.ts';

@@ -1,6 +1,6 @@
 /** The payload store on SQLite, in the file of the event log: a blob is as durable as the event that names it. */
 
-import { type Clock, type Instant, toInstant } from '../../instant.ts';
+import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import { encodedPayload, openPayload, sealPayload } from '../payload-blob.ts';
 import type {
   BlobName,

@@ -6,7 +6,7 @@
  * could give back, lie in the file of the event log.
  */
 import type { JsonObject } from '../../events/event.ts';
-import type { Micros } from '../../instant.ts';
+import type { Micros } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import { isDeadOwner } from '../lease-owner.ts';
 import type {

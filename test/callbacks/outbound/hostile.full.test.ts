@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FailureClass } from '../../../src/callbacks/failure-class.ts';
 import { createOutbound, DEADLINE_MS } from '../../../src/callbacks/outbound/guarded-outbound.ts';
+import { FailureClass } from '../../../src/events/failure-class.ts';
 import { makeAuthority } from '../../support/certificates.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { BODY, dribbles, floods, startHostile } from './hostile.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { hintOf } from '../../../src/callbacks/failure-class.ts';
 import { createOutbound } from '../../../src/callbacks/outbound/guarded-outbound.ts';
+import { hintOf } from '../../../src/events/failure-class.ts';
 import { attempt, BODY, DEADLINE_MS, dribbles, floods, sends, startHostile } from './hostile.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

@@ -7,7 +7,7 @@ import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { paidAnswers } from '../../../src/http/mcp/paid-answer.ts';
 import { paymentTerms } from '../../../src/http/mcp/payment-terms.ts';
-import { systemClock } from '../../../src/instant.ts';
+import { systemClock } from '../../../src/runtime/instant.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { ChainRpc } from '../../support/rpc.ts';
 import { callTool, type Instructions, paymentFor, postModern, unpacked } from './client.ts';

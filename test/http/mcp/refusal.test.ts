@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { payment } from '../../../src/commands/payment.ts';
-import { usedProblem } from '../../../src/commands/payment-claim.ts';
+import { usedProblem } from '../../../src/commands/payment/claim.ts';
+import { payment } from '../../../src/commands/payment/payment.ts';
 import { problem } from '../../../src/errors.ts';
 import { toolError } from '../../../src/http/mcp/refusal.ts';
 import { service } from '../serving.ts';

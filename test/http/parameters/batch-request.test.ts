@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isProblem, type Problem } from '../../../src/errors.ts';
 import { type BatchRequest, readBatchRequest } from '../../../src/http/parameters/batch-request.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 const now = toMicros('2026-11-27T12:00:00.000000Z');
 const CASE = { case_id: '3:24-cv-01234', court_code: 'cand' };

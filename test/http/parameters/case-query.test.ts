@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CheckedCaseQuery, checkCaseQuery } from '../../../src/http/parameters/case-query.ts';
 import { refuseFor } from '../../../src/http/parameters/issues.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 const now = toMicros('2026-11-27T12:00:00.000000Z');
 const sound = { case_id: '3:24-cv-01234', court_code: 'cand' };

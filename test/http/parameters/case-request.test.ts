@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE, type ErrorCode, isProblem, type Problem, statusOf } from '../../../src/errors.ts';
 import { readCaseRequest } from '../../../src/http/parameters/case-request.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 const now = toMicros('2026-11-27T12:00:00.000000Z');
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];

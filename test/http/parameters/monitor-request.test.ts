@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isProblem, type Problem } from '../../../src/errors.ts';
 import { readMonitorRequest } from '../../../src/http/parameters/monitor-request.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 const now = toMicros('2026-11-27T12:00:00.000000Z');
 const CASE = 'court_code=cand&case_id=3:24-cv-01234';

@@ -9,7 +9,7 @@ import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../../src/callbacks/sandbox-k
 import { verifySignature } from '../../../src/callbacks/signature.ts';
 import { buildApp } from '../../../src/http/app.ts';
 import { createSandboxCallbacks, SANDBOX_CALLBACKS_PER_MINUTE } from '../../../src/http/sandbox/sandbox-callbacks.ts';
-import { type Clock, MICROS_PER_SECOND, toMicros } from '../../../src/instant.ts';
+import { type Clock, MICROS_PER_SECOND, toMicros } from '../../../src/runtime/instant.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { SolanaKey } from '../../../src/solana/keys.ts';
 import type { ReadStore } from '../../../src/storage/read-store.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FILING_TYPES } from '../../../src/dockets/filing-type.ts';
 import { isProblem } from '../../../src/errors.ts';
 import { readV1CaseRequest, readV1MonitorRequest } from '../../../src/http/v1/parameters.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 const NOW = toMicros('2026-11-28T12:00:00.000000Z');
 const CASE = 'court_code=cand&case_id=4:25-cv-00777';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isV1, V1_ENDS, v1Headers, v1Retired } from '../../../src/http/v1/sunset.ts';
-import { toMicros } from '../../../src/instant.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 
 describe('version 1', () => {
   it.each([

@@ -1,7 +1,7 @@
 /** Version 1 over real sockets, bought with a real client, by a clock that the test owns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { V1_ENDS } from '../../../src/http/v1/sunset.ts';
-import { MICROS_PER_SECOND, systemClock, toMicros } from '../../../src/instant.ts';
+import { MICROS_PER_SECOND, systemClock, toMicros } from '../../../src/runtime/instant.ts';
 import { parseAnswer, rawRequest, sendRaw } from '../raw-request.ts';
 import { openWorld, type World } from '../world.ts';
 

@@ -1,10 +1,10 @@
 /** The history of callbacks on a disk that has spoilt one of their URLs: the rest of it is told all the same. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { delivery } from '../../../src/commands/delivery.ts';
+import { delivery } from '../../../src/commands/delivery/delivery.ts';
 import { handle } from '../../../src/commands/handle.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
-import { systemClock, toInstant } from '../../../src/instant.ts';
+import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { contextOf } from '../../storage/samples.ts';
 import { openWorld, type World } from '../world.ts';
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { CASES } from '../../../src/dockets/case-document.ts';
 import { isProblem } from '../../../src/errors.ts';
-import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/instant.ts';
 import { createReach } from '../../../src/projections/reach.ts';
 import { createCaseQueries } from '../../../src/queries/case-answer.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { until } from '../../payments/steering.ts';
 import { openWorld, type World } from '../world.ts';
 

@@ -2,12 +2,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { courts } from '../../../src/courts/registry.ts';
+import type { Health, PartStatus } from '../../../src/http/admin/health.ts';
 import { chooseCoding } from '../../../src/http/content-coding.ts';
-import type { Health, PartStatus } from '../../../src/http/health.ts';
 import { makeServer } from '../../../src/http/server.ts';
 import { statusEndpoint } from '../../../src/http/v2/status.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../../src/instant.ts';
 import type { CourtStandings } from '../../../src/queries/court-standings.ts';
+import { MICROS_PER_SECOND, toInstant } from '../../../src/runtime/instant.ts';
 import { listen, PUBLIC_URL, silent } from '../serving.ts';
 
 const META_KEYS = [

@@ -3,9 +3,9 @@ import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SANDBOX_SECRET, SANDBOX_WALLET } from '../../../src/callbacks/sandbox-key.ts';
 import { standardSecret } from '../../../src/callbacks/signature.ts';
-import { loadSigningKeys } from '../../../src/commands/signing-key-use.ts';
+import { loadSigningKeys } from '../../../src/commands/signing-key/use.ts';
 import { walletStream } from '../../../src/events/signing-key.ts';
-import { type Micros, systemClock } from '../../../src/instant.ts';
+import { type Micros, systemClock } from '../../../src/runtime/instant.ts';
 import { rawRequest } from '../raw-request.ts';
 import { openWorld, type World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 /** `service_case_batch`: what `POST /v2/cases/batch` answers. */
 import { usdcText } from '../../../solana/usdc-text.ts';
-import { BATCH_CHARGING } from '../../batch-charging.ts';
-import type { PaidRoute } from '../../paid-call.ts';
+import { BATCH_CHARGING } from '../../paid/batch-charging.ts';
+import type { PaidRoute } from '../../paid/paid-call.ts';
 import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { requestOf } from '../paid-parameters.ts';

@@ -1,5 +1,5 @@
 /** `service_case_monitor`: what `GET /v2/monitor` answers. */
-import type { PaidRoute } from '../../paid-call.ts';
+import type { PaidRoute } from '../../paid/paid-call.ts';
 import { requestOf } from '../paid-parameters.ts';
 import { type PaidToolDependencies, paidTool, paymentParameter } from '../paid-tool.ts';
 import type { Tool } from '../tool.ts';

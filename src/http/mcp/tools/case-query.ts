@@ -1,5 +1,5 @@
 /** `service_case_query`: what `GET /v2/case` answers. */
-import type { PaidRoute } from '../../paid-call.ts';
+import type { PaidRoute } from '../../paid/paid-call.ts';
 import { CASE_QUERY_PARAMETERS } from '../../parameters/case-query.ts';
 import { requestOf } from '../paid-parameters.ts';
 import { type PaidToolDependencies, paidTool, paymentParameter } from '../paid-tool.ts';

@@ -1,9 +1,9 @@
 /** `service_pricing`: what costs how much, and how it is paid. */
-import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/payment-limits.ts';
+import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/purchase/wallet-limits.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
 import { usdcText } from '../../../solana/usdc-text.ts';
-import { BATCH_CHARGING } from '../../batch-charging.ts';
-import { costInUsd, PRICE_BASE_UNITS } from '../../paid-call.ts';
+import { BATCH_CHARGING } from '../../paid/batch-charging.ts';
+import { costInUsd, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
 import type { AnsweringService } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
 import { freeTool } from '../free-tool.ts';

@@ -1,6 +1,6 @@
 /** `service_status`: what `GET /v2/status` says, but for the list of courts, which would fill a model's context. */
 import { statusCourts } from '../../../courts/status-courts.ts';
-import { operationalStatus } from '../../health.ts';
+import { operationalStatus } from '../../admin/health.ts';
 import type { Meta } from '../../meta.ts';
 import { API_VERSION, type StatusDependencies } from '../../v2/status.ts';
 import { freeTool } from '../free-tool.ts';

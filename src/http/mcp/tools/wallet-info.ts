@@ -5,8 +5,8 @@
  */
 import { isProblem, type Problem, problem } from '../../../errors.ts';
 import { usdcText } from '../../../solana/usdc-text.ts';
-import type { Bought, VerifiedPayment } from '../../buy.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid-call.ts';
+import type { Bought, VerifiedPayment } from '../../paid/buy.ts';
+import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { readTag } from '../../parameters/request-parameters.ts';
 import { newRequestId } from '../../send-problem.ts';

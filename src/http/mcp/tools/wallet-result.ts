@@ -1,9 +1,9 @@
 /** Two answers that are paid for apart, as one result: the keys, and beside them the deliveries. */
 import type { JsonObject } from '../../../events/event.ts';
-import { toInstant } from '../../../instant.ts';
-import type { Bought } from '../../buy.ts';
+import { toInstant } from '../../../runtime/instant.ts';
 import { metaOf } from '../../meta.ts';
-import { costInUsd } from '../../paid-call.ts';
+import type { Bought } from '../../paid/buy.ts';
+import { costInUsd } from '../../paid/paid-call.ts';
 import type { AnsweringService } from '../../send-problem.ts';
 import { type AnsweredCall, type PaidAnswers, RECEIPT_KEY } from '../paid-answer.ts';
 import { type ToolResult, toolResult } from '../tool-result.ts';

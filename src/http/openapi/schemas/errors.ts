@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../../errors.ts';
-import { PAYMENT_REJECTIONS, type PaymentRejection } from '../../../payment-rejections.ts';
+import { PAYMENT_REJECTIONS, type PaymentRejection } from '../../../events/payment-rejections.ts';
 import { ErrorMeta } from './meta.ts';
 import { PaymentRequirements, PaymentRequirementsV1 } from './payment.ts';
 

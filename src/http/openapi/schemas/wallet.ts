@@ -1,6 +1,6 @@
 /** The wallet's keys and deliveries (docs/design/interface.md#2.6 and #2.7). */
 import { z } from 'zod';
-import { FailureClass } from '../../../callbacks/failure-class.ts';
+import { FailureClass } from '../../../events/failure-class.ts';
 import { PARAMETERS } from '../../parameters/described-parameters.ts';
 import { Meta, Timestamp } from './meta.ts';
 

@@ -1,0 +1,101 @@
+/** From a settled payment to the deliveries that it owes: each is scheduled once, with its bytes stored before. */
+import { envelopeOf } from '../../callbacks/envelope.ts';
+import { deliveryStream } from '../../events/delivery.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
+import type { PayloadStore } from '../../storage/payload-store.ts';
+import { handleWithRetry } from '../handle.ts';
+import type { Purchase } from '../payment/payment.ts';
+import { delivery } from './delivery.ts';
+
+/** What a delivery names is kept for a month after it is over, and a schedule with all its delays takes days. */
+const RETENTION: Micros = 40 * 86_400 * MICROS_PER_SECOND;
+
+export interface SchedulePorts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+}
+
+type OwedCallback = Purchase['answer']['callbacks'][number];
+
+/**
+ * Schedules every callback of a settled purchase. Repeating it is harmless.
+ * @param payment message hash
+ * @throws StorageFailure; then nothing or a part of it is done, and it is to be repeated
+ */
+export async function scheduleOwed(
+  ports: SchedulePorts,
+  payment: string,
+  { authorization, answer }: Purchase,
+  context: CommandContext,
+): Promise<void> {
+  const { log, payloads, clock } = ports;
+  let read: Promise<PaidAnswer> | null = null;
+  const schedule = async (callback: OwedCallback): Promise<void> => {
+    const stream = deliveryStream(callback.deliveryId);
+    // Looked at first, so that a repetition stores no bytes that nothing would name.
+    if ((await log.read(stream, { limit: 1 })).length > 0) return;
+    read ??= readAnswer(payloads, answer.answer);
+    const pushed = (await read).pushed(callback);
+    const createdAt = toInstant(clock.now());
+    const envelope = pushed && (await payloads.put('envelope', envelopeOf(pushed.payload, { ...callback, createdAt })));
+    const facts = {
+      deliveryId: callback.deliveryId,
+      wallet: authorization.wallet,
+      requestId: authorization.requestId,
+      payment,
+      caseId: pushed?.caseId ?? null,
+      courtCode: pushed?.courtCode ?? null,
+      caseNumber: pushed?.caseNumber ?? null,
+      target: callback.target,
+      origin: callback.origin,
+      envelope,
+      keepUntil: toInstant(clock.now() + RETENTION),
+      createdAt,
+    };
+    await handleWithRetry(ports, delivery, stream, { type: 'Schedule', facts }, context);
+  };
+  await Promise.all(answer.callbacks.map(schedule));
+}
+
+interface Pushed {
+  readonly payload: Buffer;
+  readonly caseId: string | null;
+  readonly courtCode: string | null;
+  readonly caseNumber: string | null;
+}
+
+interface PaidAnswer {
+  /** Null where nothing is there to be pushed. */
+  pushed(callback: OwedCallback): Pushed | null;
+}
+
+interface AnsweredCase {
+  readonly case_id?: unknown;
+  readonly court_code?: unknown;
+  readonly case?: { readonly case_number?: unknown };
+}
+
+async function readAnswer(payloads: PayloadStore, name: string | null): Promise<PaidAnswer> {
+  const stored = name === null ? undefined : (await payloads.resolve([name])).get(name);
+  // What was withdrawn before it could be pushed is not pushed, nor is what stands in its place.
+  if (!stored || stored.replaced) return { pushed: () => null };
+  const { content } = stored;
+  const body = JSON.parse(content.toString()) as AnsweredCase & { results?: { response?: AnsweredCase }[] };
+  return {
+    pushed({ result }) {
+      if (result === null) return { payload: content, ...idsOf(body) };
+      const response = body.results?.[result]?.response;
+      return response ? { payload: Buffer.from(JSON.stringify(response)), ...idsOf(response) } : null;
+    },
+  };
+}
+
+const idsOf = (answer: AnsweredCase): Omit<Pushed, 'payload'> => ({
+  caseId: textOf(answer.case_id),
+  courtCode: textOf(answer.court_code),
+  caseNumber: textOf(answer.case?.case_number),
+});
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

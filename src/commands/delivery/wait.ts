@@ -1,0 +1,62 @@
+/**
+ * What a delivery waits for and until when, by the log alone, and whether a clock that has since been set back says so:
+ * then it would wait for as long as the clock was set back. Pure.
+ */
+import type { DeliveryRescheduled } from '../../events/delivery.ts';
+import type { EventOf } from '../../events/event.ts';
+import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
+import type { Delivery, ScheduledDelivery } from './delivery.ts';
+import { ATTEMPT_LEASE } from './schedule.ts';
+
+/** Clocks of two machines, and one machine's before and after it is corrected, may differ by this: nothing is made of it. */
+export const CLOCK_TOLERANCE: Micros = 5 * MICROS_PER_SECOND;
+
+export interface Wait {
+  /** The next attempt, or the outcome of the one under way. */
+  readonly awaits: 'attempt' | 'outcome';
+  readonly since: Micros;
+  readonly until: Micros;
+}
+
+/** What is waited for; null for a delivery that has come to rest. */
+export function waitOf(state: Delivery): Wait | null {
+  if (state.status === 'none') return null;
+  const { underway, redelivery, nextAttemptAt, scheduledSince } = state;
+  if (underway) {
+    const until = toMicros(underway.leaseUntil);
+    return { awaits: 'outcome', since: until - ATTEMPT_LEASE, until };
+  }
+  if (redelivery) {
+    // An operator does not wait for the schedule.
+    const asked = toMicros(redelivery.requestedAt);
+    return { awaits: 'attempt', since: asked, until: asked };
+  }
+  if (nextAttemptAt === null) return null;
+  return { awaits: 'attempt', since: toMicros(scheduledSince), until: toMicros(nextAttemptAt) };
+}
+
+/** When something is to be done for a delivery, by the log alone; null for one that has come to rest. */
+export const dueAt = (state: Delivery): Micros | null => waitOf(state)?.until ?? null;
+
+/** Whether a wait is over. What was due at once when it was recorded is due, whatever the clock was set to since. */
+export const isOver = ({ since, until }: Wait, now: Micros): boolean => now >= until || since >= until;
+
+/** Whether a wait that goes on began in what is the future now. */
+const beganAhead = (wait: Wait, now: Micros): boolean => !isOver(wait, now) && wait.since > now + CLOCK_TOLERANCE;
+
+/**
+ * The same wait by the present clock, where the clock that it was timed by has since been set back; else null. How much
+ * of it was over nobody can know then, so it begins anew: a clock never costs a delivery more than one wait.
+ */
+export function waitAnew(state: ScheduledDelivery, now: Micros): EventOf<typeof DeliveryRescheduled>['data'] | null {
+  const wait = waitOf(state);
+  if (!wait || !beganAhead(wait, now)) return null;
+  return {
+    awaits: wait.awaits,
+    attempt: state.underway?.attempt ?? state.attempts + 1,
+    redelivery: state.underway?.redelivery ?? false,
+    formerlyDueAt: toInstant(wait.until),
+    rescheduledAt: toInstant(now),
+    dueAt: toInstant(now + wait.until - wait.since),
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Which stream a case number means. A stream is named after the first number that its docket was met under; every other
+ * form is claimed in an alias stream, expecting exactly what was read there, so that two nodes that meet one case under
+ * two forms of its number agree (docs/design/dockets.md#aliases).
+ */
+import { parseCaseNumber } from '../../courts/case-number.ts';
+import type { CaseNumber, Court } from '../../courts/court.ts';
+import { decodeEvent } from '../../events/codec.ts';
+import { AliasClaimed, type DocketAliasEvent, docketAliasStream, docketStream } from '../../events/docket.ts';
+import { toInstant } from '../../runtime/instant.ts';
+import {
+  type CommandContext,
+  type EventLog,
+  NO_STREAM,
+  RevisionConflict,
+  type StreamHead,
+} from '../../storage/event-log.ts';
+import { prepareAppend } from '../../storage/prepare-append.ts';
+import { appendUntilKnown, type IngestPorts } from './clock.ts';
+
+type Ports = Pick<IngestPorts, 'log' | 'clock' | 'sleep'>;
+
+type Claim = DocketAliasEvent['data'];
+
+interface AliasStream {
+  readonly name: string;
+  readonly claims: readonly Claim[];
+  readonly head: StreamHead;
+}
+
+/** Several dockets fit a number without its office. */
+export interface AmbiguousNumber {
+  readonly candidates: readonly string[];
+}
+
+const ATTEMPTS = 20;
+
+/**
+ * The stream of the docket that a number means, claiming it where nobody has.
+ * @param aliases other forms of the number that the source knows
+ */
+export async function docketStreamOf(
+  ports: Ports,
+  court: Court,
+  number: CaseNumber,
+  aliases: readonly string[],
+  context: CommandContext,
+): Promise<string | AmbiguousNumber> {
+  const others = aliases
+    .flatMap((alias) => parseCaseNumber(court, alias) ?? [])
+    .filter((alias) => alias.complete && alias.canonical !== number.canonical);
+  // One command may bring many dockets: what it claims for one number must not be taken for a repeat of another's.
+  const own = { ...context, commandId: `${context.commandId}\n${number.canonical}` };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const stream = await claim(ports, court, number, others, own);
+      if (typeof stream === 'string') for (const other of others) await claimAlias(ports, court, other, stream, own);
+      return stream;
+    } catch (error) {
+      if (!(error instanceof RevisionConflict) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function claim(
+  ports: Ports,
+  court: Court,
+  number: CaseNumber,
+  others: readonly CaseNumber[],
+  context: CommandContext,
+): Promise<string | AmbiguousNumber> {
+  const { canonical, core, complete } = number;
+  const own = await readAlias(ports.log, court, canonical);
+  if (complete && own.claims[0]) return own.claims[0].stream;
+  const known = await streamOfAny(ports.log, court, others);
+  if (complete && canonical === core) {
+    const stream = known ?? docketStream(court.code, canonical);
+    await append(ports, own, { court: court.code, number: canonical, core, stream }, context);
+    return stream;
+  }
+  if (!complete) {
+    const streams = [...new Set(own.claims.map(({ stream }) => stream))];
+    if (streams.length > 1) return { candidates: own.claims.map((one) => one.number).filter((one) => one !== core) };
+    if (streams[0] !== undefined) return streams[0];
+    const stream = known ?? docketStream(court.code, canonical);
+    await append(ports, own, { court: court.code, number: canonical, core, stream }, context);
+    return stream;
+  }
+  // The list of what the core can mean comes first: whoever asks by the core finds the docket from then on.
+  const list = await readAlias(ports.log, court, core);
+  const listed = list.claims.find((one) => one.number === canonical);
+  const stream = listed?.stream ?? known ?? unfinished(list.claims, core) ?? docketStream(court.code, canonical);
+  const made = { court: court.code, number: canonical, core, stream };
+  if (!listed) await append(ports, list, made, context);
+  await append(ports, own, made, context);
+  return stream;
+}
+
+/** A docket that was met without its office, and has not met its whole number yet: this is its whole number. */
+function unfinished(claims: readonly Claim[], core: string): string | undefined {
+  const bare = claims.find(({ number }) => number === core);
+  return bare && claims.every(({ number, stream }) => stream !== bare.stream || number === core)
+    ? bare.stream
+    : undefined;
+}
+
+async function streamOfAny(log: EventLog, court: Court, numbers: readonly CaseNumber[]): Promise<string | undefined> {
+  for (const { canonical } of numbers) {
+    const [first] = (await readAlias(log, court, canonical)).claims;
+    if (first) return first.stream;
+  }
+  return undefined;
+}
+
+/** Another form of the number; one that already means something keeps its meaning. */
+async function claimAlias(
+  ports: Ports,
+  court: Court,
+  { canonical, core }: CaseNumber,
+  stream: string,
+  context: CommandContext,
+): Promise<void> {
+  const alias = await readAlias(ports.log, court, canonical);
+  if (alias.claims.length === 0)
+    await append(ports, alias, { court: court.code, number: canonical, core, stream }, context);
+}
+
+async function readAlias(log: EventLog, court: Court, number: string): Promise<AliasStream> {
+  const name = docketAliasStream(court.code, number);
+  const recorded = await log.read(name);
+  const last = recorded.at(-1);
+  return {
+    name,
+    claims: recorded.map((event) => (decodeEvent(event) as DocketAliasEvent).data),
+    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+  };
+}
+
+async function append(ports: Ports, alias: AliasStream, made: Claim, context: CommandContext): Promise<void> {
+  const events = [AliasClaimed.of(made)];
+  const recordedAt = toInstant(ports.clock.now());
+  await appendUntilKnown(ports, prepareAppend({ stream: alias.name, head: alias.head, events, context, recordedAt }));
+}

@@ -1,0 +1,172 @@
+/** How ingests share a case clock: one at a time, and none waits for ever for one that died. */
+import { type CaseClock, caseClockId, clear, readClock, writeClock } from '../../dockets/case-clock.ts';
+import { CASES } from '../../dockets/case-document.ts';
+import { DocketChecked, type DocketEvent } from '../../events/docket.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
+import {
+  type Append,
+  type Appended,
+  type CommandContext,
+  type EventLog,
+  InvalidAppend,
+  NO_STREAM,
+  type Position,
+  type RecordedEvent,
+  RevisionConflict,
+} from '../../storage/event-log.ts';
+import type { PayloadStore } from '../../storage/payload-store.ts';
+import { prepareAppend } from '../../storage/prepare-append.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+
+export interface IngestPorts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  /** A unique id for each ingest. */
+  newId(): string;
+  sleep(ms: number): Promise<void>;
+  /**
+   * Makes the projection `cases` reach a position, or waits until it has. Without it the case document is watched,
+   * as somebody else runs the projection.
+   */
+  waitUntilProjected?(position: Position): Promise<void>;
+  /** How long a claim on a case clock may show no sign of life before its ingest counts as dead; 5 s. */
+  readonly abandonAfterMs?: number;
+  /** How long to wait for the projection; 30 s. */
+  readonly visibleWithinMs?: number;
+}
+
+/** The append's outcome could not be learned. Its claim on the case clock stands until a later ingest ends it. */
+export class AppendOutcomeUnknown extends Error {
+  readonly code = 'append_outcome_unknown';
+  constructor(stream: string, options: ErrorOptions) {
+    super(`it is not known whether an append to ${stream} was written; repeat the ingest`, options);
+    this.name = 'AppendOutcomeUnknown';
+  }
+}
+
+/** The events are recorded, but answers do not show them yet. */
+export class ProjectionBehind extends Error {
+  readonly code = 'projection_behind';
+  constructor(position: Position) {
+    super(`the projection of cases has not reached position ${position}; see that it runs`);
+    this.name = 'ProjectionBehind';
+  }
+}
+
+const REPEATS = 30;
+
+/** Repeats an append unchanged until its outcome is known. */
+export async function appendUntilKnown(ports: Pick<IngestPorts, 'log' | 'sleep'>, append: Append): Promise<Appended> {
+  for (let repeat = 1; ; repeat++) {
+    try {
+      return await ports.log.append(append);
+    } catch (error) {
+      if (error instanceof RevisionConflict || error instanceof InvalidAppend) throw error;
+      if (repeat === REPEATS) throw new AppendOutcomeUnknown(append.stream, { cause: error });
+      await ports.sleep(Math.min(20 * 2 ** repeat, 1_000));
+    }
+  }
+}
+
+/** Waits until the case document shows everything up to a position of its docket's stream. */
+export async function waitUntilVisible(ports: IngestPorts, stream: string, position: Position | null): Promise<void> {
+  if (position === null) return;
+  if (ports.waitUntilProjected) return ports.waitUntilProjected(position);
+  const limit = ports.visibleWithinMs ?? 30_000;
+  for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 100)) {
+    const shown = (await ports.readStore.load(CASES, [stream])).get(stream);
+    if (shown && shown.position >= position) return;
+    if (waited >= limit) throw new ProjectionBehind(position);
+    await ports.sleep(pause);
+  }
+}
+
+/**
+ * Ends an ingest's claim, unless somebody else has. Only once the case document shows what was appended: how far it
+ * shows the docket by now is what every later answer must show too.
+ */
+export async function clearPending(ports: IngestPorts, stream: string, ingestId: string): Promise<void> {
+  const shown = (await ports.readStore.load(CASES, [stream])).get(stream)?.position ?? null;
+  for (;;) {
+    const cell = await ports.readStore.cell(caseClockId(stream));
+    const clock = readClock(cell.value);
+    if (clock?.pending?.ingestId !== ingestId) return;
+    if (await ports.readStore.compareAndSet(caseClockId(stream), cell.version, writeClock(clear(clock, shown)))) return;
+  }
+}
+
+/**
+ * Waits for the ingest that holds the case clock, if one does; ends its claim where it is over or dead. A dead one's
+ * append may still be on its way: an event appended after what was read makes it conflict for good, and only once the
+ * case document shows that event is the claim cleared. Whether an ingest is dead is told by our own patience, never by
+ * comparing clocks; being wrong costs the other a retry.
+ */
+export async function endPending(ports: IngestPorts, stream: string, context: CommandContext): Promise<void> {
+  const patience = ports.abandonAfterMs ?? 5_000;
+  let watched = '';
+  let quiet = 0;
+  for (let pause = 5; ; pause = Math.min(pause * 2, 250)) {
+    const pending = (await clockOf(ports, stream))?.pending ?? null;
+    if (!pending) return;
+    const events = await ports.log.read(stream);
+    const end = events.find((event) => event.type === DocketChecked.type && event.data.ingestId === pending.ingestId);
+    if (end) {
+      await waitUntilVisible(ports, stream, end.position);
+      await clearPending(ports, stream, pending.ingestId);
+      return;
+    }
+    const sign = `${pending.ingestId} ${events.length}`;
+    quiet = sign === watched ? quiet : 0;
+    watched = sign;
+    if (quiet >= patience) {
+      const abandoned = await abandon(ports, stream, events, pending.ingestId, context);
+      if (abandoned) {
+        await waitUntilVisible(ports, stream, abandoned.position);
+        await clearPending(ports, stream, pending.ingestId);
+        return;
+      }
+      quiet = 0;
+      continue;
+    }
+    await ports.sleep(pause);
+    quiet += pause;
+  }
+}
+
+async function clockOf({ readStore }: IngestPorts, stream: string): Promise<CaseClock | null> {
+  return readClock((await readStore.cell(caseClockId(stream))).value);
+}
+
+/** Null where something was appended in the meantime. */
+async function abandon(
+  ports: IngestPorts,
+  stream: string,
+  events: readonly RecordedEvent[],
+  dead: string,
+  context: CommandContext,
+): Promise<Appended | null> {
+  const last = events.at(-1);
+  const now = toInstant(ports.clock.now());
+  const event: DocketEvent = DocketChecked.of({
+    source: 'recovery',
+    askedAt: now,
+    complete: false,
+    outcome: 'abandoned',
+    ingestId: null,
+  });
+  const append = prepareAppend({
+    stream,
+    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+    events: [event],
+    context: { ...context, commandId: `${context.commandId}\nabandon ${dead}` },
+    recordedAt: now,
+  });
+  try {
+    return await appendUntilKnown(ports, append);
+  } catch (error) {
+    if (error instanceof RevisionConflict) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,337 @@
+/** What a snapshot says that a docket does not know yet. Pure; no times are given here. */
+
+import type { Country } from '../../courts/court.ts';
+import { classifyFiling } from '../../dockets/classify.ts';
+import {
+  contentOfEntry,
+  type DocketDetails,
+  type FilingContent,
+  REDACTED_FILING,
+  servedText,
+} from '../../dockets/filing-content.ts';
+import { sameUnderMasks, sameValueUnderMasks, withKnownMasks } from '../../dockets/masked-text.ts';
+import { matchEntries } from '../../dockets/match.ts';
+import type { Matchable } from '../../dockets/match-item.ts';
+import { maskDetails, maskFiling } from '../../dockets/remask.ts';
+import type { DocketHeader, DocketSnapshot, SnapshotEntry } from '../../dockets/snapshot.ts';
+import { isSameReport } from '../../dockets/text.ts';
+import { canonicalJson } from '../../events/canonical-json.ts';
+import type { RecordedFiling } from '../../events/docket.ts';
+import type { Json } from '../../events/event.ts';
+import { type Instant, toMicros } from '../../runtime/instant.ts';
+import type { DocketState, FilingState } from './docket.ts';
+
+/** The contents that a docket's events name, as they are now. */
+export interface DocketContents {
+  readonly filings: ReadonlyMap<string, FilingContent>;
+  /** Null where there is none, or where it is redacted. */
+  readonly details: DocketDetails | null;
+}
+
+/** A filing with something of it changed. */
+export interface Revision {
+  readonly filing: RecordedFiling;
+  readonly content: FilingContent;
+  readonly changed: readonly string[];
+  /** Whether anything changed that is served. */
+  readonly visible: boolean;
+}
+
+export interface Comparison {
+  /** Entries never seen before, in docket order. */
+  readonly unseen: readonly SnapshotEntry[];
+  readonly revisions: readonly Revision[];
+  /** Filings whose text the source has put under seal. */
+  readonly sealed: readonly string[];
+  readonly merges: readonly { readonly kept: FilingState; readonly merged: FilingState }[];
+  /** The docket's head, where it changed. */
+  readonly details: DocketDetails | null;
+  readonly unchanged: number;
+  /** Entries that repeat another entry of the same snapshot. */
+  readonly duplicates: number;
+  /** Whether the source was asked before what is known: such a snapshot adds and fills in, and overwrites nothing. */
+  readonly stale: boolean;
+}
+
+/** @param caseNumber the snapshot's case number in canonical form */
+export function compareSnapshot(
+  state: DocketState,
+  contents: DocketContents,
+  snapshot: DocketSnapshot,
+  caseNumber: string,
+): Comparison {
+  const known = [...state.filings.values()];
+  const stale = state.lastAskedAt !== null && snapshot.askedAt < state.lastAskedAt;
+  const contentOf = ({ recorded }: FilingState): FilingContent =>
+    contents.filings.get(recorded.filingId) ?? REDACTED_FILING;
+  const { filingOf, duplicates, merges } = matchEntries(
+    known.map((filing) => matchable(filing.recorded, contentOf(filing))),
+    snapshot.entries,
+    snapshot.complete && !stale,
+    {
+      numbersAreUnique: snapshot.court.system === 'US federal district courts',
+      isShown: (index) => isShown(state, snapshot, index),
+    },
+  );
+  const otherOf = new Map(merges);
+  const unseen: SnapshotEntry[] = [];
+  const revisions: Revision[] = [];
+  const sealed: string[] = [];
+  const merged: { kept: FilingState; merged: FilingState }[] = [];
+  let unchanged = 0;
+  for (const [index, entry] of snapshot.entries.entries()) {
+    const position = filingOf[index] ?? null;
+    const filing = position === null ? undefined : known[position];
+    if (!filing) {
+      if (!duplicates.has(index)) unseen.push(entry);
+      continue;
+    }
+    const content = contentOf(filing);
+    if (filing.withdrawn || content.redacted === true) {
+      unchanged++;
+      continue;
+    }
+    const outdated = isStale(state, filing.askedAt, snapshot.askedAt);
+    if (!outdated && entry.sealed && !filing.recorded.sealed && hidesText(content, entry)) {
+      sealed.push(filing.recorded.filingId);
+      continue;
+    }
+    const other = known[otherOf.get(position ?? -1) ?? -1];
+    const twin = other && !other.withdrawn ? other : null;
+    const revision = revise(filing, content, twin, twin && contentOf(twin), entry, outdated, snapshot.court.country);
+    if (twin) merged.push(earlierFirst(filing, twin));
+    if (revision) revisions.push(revision);
+    if (!revision || isMaskingOnly(revision)) unchanged++;
+  }
+  return {
+    unseen,
+    revisions,
+    sealed,
+    merges: merged,
+    details: changedDetails(state, contents, snapshot, caseNumber),
+    unchanged,
+    duplicates: duplicates.size,
+    stale,
+  };
+}
+
+/**
+ * A complete look at the docket has shown what was entered before it. Only a feed tells when that was: its entries have
+ * nothing but the moment of entry. The day on a docket sheet can lie before the look that did not have the entry yet.
+ */
+function isShown({ lastCompleteAskedAt }: DocketState, { entries }: DocketSnapshot, index: number): boolean {
+  const entry = entries[index];
+  if (!entry?.filedAt || entry.enteredAt !== null || entry.dateEntered !== null) return false;
+  return lastCompleteAskedAt !== null && toMicros(entry.filedAt) <= toMicros(lastCompleteAskedAt);
+}
+
+const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable => ({
+  entryNumber: recorded.entryNumber,
+  dateFiled: recorded.dateFiled,
+  dateEntered: recorded.dateEntered,
+  description: content.description,
+  shortDescription: content.shortDescription,
+  documentIdentifier: content.documentIdentifier,
+  sourceIds: content.sourceIds,
+  filedAt: recorded.filedAt,
+  availableAt: recorded.availableAt,
+  redacted: content.redacted === true,
+});
+
+/** Everything that the last complete snapshot showed was so when it was asked for, changed or not. */
+const isStale = (state: DocketState, knownAt: Instant, askedAt: Instant): boolean =>
+  askedAt < knownAt || (state.lastCompleteAskedAt !== null && askedAt < state.lastCompleteAskedAt);
+
+const hidesText = (content: FilingContent, entry: SnapshotEntry): boolean =>
+  content.description !== '' && !sameUnderMasks(content.description, entry.description);
+
+function earlierFirst(a: FilingState, b: FilingState): { kept: FilingState; merged: FilingState } {
+  return a.recorded.availableAt <= b.recorded.availableAt ? { kept: a, merged: b } : { kept: b, merged: a };
+}
+
+/** The newer value where it says something; a stale one only fills in. */
+const pick = <Value>(known: Value | null, said: Value | null, stale: boolean): Value | null =>
+  stale ? (known ?? said) : (said ?? known);
+
+function revise(
+  filing: FilingState,
+  content: FilingContent,
+  twin: FilingState | null,
+  twinContent: FilingContent | null,
+  entry: SnapshotEntry,
+  stale: boolean,
+  country: Country,
+): Revision | null {
+  const base = twin ? earlierFirst(filing, twin).kept.recorded : filing.recorded;
+  const whole = twin && twinContent ? fillIn(filing.recorded, twin.recorded) : filing.recorded;
+  const wholeContent = twinContent ? mergeContent(content, twinContent, true) : content;
+  const nextContent = mergeContent(wholeContent, withKnownMasks(wholeContent, contentOfEntry(entry)), stale);
+  const next = nextRecorded(
+    whole,
+    entry,
+    stale || isPoorer(wholeContent, entry),
+    !sameUnderMasks(servedText(wholeContent), servedText(nextContent)),
+    nextContent,
+  );
+  const recorded = { ...next, filingId: base.filingId, availableAt: base.availableAt, backfilled: base.backfilled };
+  const before = base.filingId === filing.recorded.filingId ? content : (twinContent ?? content);
+  const changed = changes(base, before, recorded, nextContent);
+  if (changed.length === 0 && !twin) return null;
+  return {
+    filing: recorded,
+    // What older rules masked is not stored again as it is.
+    content: maskFiling(nextContent, country),
+    changed: changed.length === 0 ? ['merged'] : changed,
+    visible: twin !== null || changed.some((field) => !UNSERVED.has(field)),
+  };
+}
+
+/** A feed's entry without text has the day of entry in the place of the day of filing: it only fills in. */
+const isPoorer = (known: FilingContent, said: SnapshotEntry): boolean =>
+  said.description === '' && known.description !== '';
+
+function fillIn(known: RecordedFiling, other: RecordedFiling): RecordedFiling {
+  return {
+    ...known,
+    entryNumber: known.entryNumber ?? other.entryNumber,
+    dateFiled: known.dateFiled ?? other.dateFiled,
+    dateEntered: known.dateEntered ?? other.dateEntered,
+    enteredAt: known.enteredAt ?? other.enteredAt,
+    filedAt: known.filedAt ?? other.filedAt,
+    sealed: known.sealed || other.sealed,
+  };
+}
+
+function nextRecorded(
+  known: RecordedFiling,
+  entry: SnapshotEntry,
+  stale: boolean,
+  textChanged: boolean,
+  content: FilingContent,
+): RecordedFiling {
+  const dateFiled = pick(known.dateFiled, entry.dateFiled, stale);
+  const dateEntered = pick(known.dateEntered, entry.dateEntered, stale);
+  const types = textChanged ? classifyFiling(servedText(content)) : null;
+  return {
+    ...known,
+    entryNumber: pick(known.entryNumber, entry.entryNumber, stale),
+    dateFiled,
+    dateEntered,
+    // An exact time holds as long as its day does.
+    enteredAt: timeOf(dateEntered, known.dateEntered, known.enteredAt, entry.dateEntered, entry.enteredAt, stale),
+    filedAt: timeOf(dateFiled, known.dateFiled, known.filedAt, entry.dateFiled, entry.filedAt, stale),
+    filingType: types?.primary ?? known.filingType,
+    filingTypes: types ? [...types.all] : known.filingTypes,
+    // A text that is not there says nothing of a seal either.
+    sealed: stale || entry.description === '' ? known.sealed : entry.sealed,
+  };
+}
+
+/** The exact time of a day: what was known of that day, and what is said of it. */
+function timeOf(
+  day: string | null,
+  knownDay: string | null,
+  known: Instant | null,
+  saidDay: string | null,
+  said: Instant | null,
+  stale: boolean,
+): Instant | null {
+  const ofThisDay = (of: string | null, time: Instant | null): Instant | null => (of === day ? time : null);
+  return pick(ofThisDay(knownDay, known), saidDay === null ? said : ofThisDay(saidDay, said), stale);
+}
+
+/** An empty text never replaces a text, nor does the same text as another report writes it; nor does a short name, or an empty list a list. */
+function mergeContent(known: FilingContent, said: FilingContent, stale: boolean): FilingContent {
+  const takesText =
+    said.description !== '' &&
+    (known.description === '' || (!stale && !isSameReport(known.description, said.description)));
+  const takesList = said.attachments.length > 0 && (known.attachments.length === 0 || !stale);
+  const takesDocument = said.documentIdentifier !== null && (known.documentIdentifier === null || !stale);
+  return {
+    description: takesText ? said.description : known.description,
+    shortDescription:
+      known.description === '' || known.shortDescription === null
+        ? pick(known.shortDescription, known.description === '' ? said.shortDescription : null, stale)
+        : known.shortDescription,
+    filedBy: takesText ? (said.filedBy ?? known.filedBy) : (known.filedBy ?? said.filedBy),
+    documentIdentifier: takesDocument ? said.documentIdentifier : known.documentIdentifier,
+    documentIdentifierType: takesDocument ? said.documentIdentifierType : known.documentIdentifierType,
+    sourceIds: stale ? { ...said.sourceIds, ...known.sourceIds } : { ...known.sourceIds, ...said.sourceIds },
+    externalUrl: takesDocument ? said.externalUrl : known.externalUrl,
+    attachments: takesList ? said.attachments : known.attachments,
+  };
+}
+
+/** Fields of a filing that tell filings apart and are not served. */
+const UNSERVED: ReadonlySet<string> = new Set(['date_entered', 'short_description', 'source_ids', 'masking']);
+
+/** Fields whose texts are masked: what differs in marks alone is not changed. */
+const MASKED: ReadonlySet<string> = new Set(['description', 'short_description', 'filed_by', 'attachments']);
+
+/** Whether a revision shows or hides more of the same texts and says nothing else. */
+export const isMaskingOnly = ({ changed }: Revision): boolean => changed.every((field) => field === 'masking');
+
+function changes(
+  before: RecordedFiling,
+  contentBefore: FilingContent,
+  after: RecordedFiling,
+  contentAfter: FilingContent,
+): string[] {
+  const compared: readonly (readonly [string, Json, Json])[] = [
+    ['entry_number', before.entryNumber, after.entryNumber],
+    ['filed_at', [before.dateFiled, before.filedAt], [after.dateFiled, after.filedAt]],
+    ['date_entered', before.dateEntered, after.dateEntered],
+    ['entered_at', before.enteredAt, after.enteredAt],
+    ['filing_types', before.filingTypes, after.filingTypes],
+    ['sealed', before.sealed, after.sealed],
+    ['description', servedText(contentBefore), servedText(contentAfter)],
+    ['short_description', contentBefore.shortDescription, contentAfter.shortDescription],
+    ['filed_by', contentBefore.filedBy, contentAfter.filedBy],
+    ['document_identifier', contentBefore.documentIdentifier, contentAfter.documentIdentifier],
+    ['source_ids', contentBefore.sourceIds, contentAfter.sourceIds],
+    ['external_url', contentBefore.externalUrl, contentAfter.externalUrl],
+    ['attachments', contentBefore.attachments as unknown as Json, contentAfter.attachments as unknown as Json],
+  ];
+  const differing = compared.filter(([, a, b]) => canonicalJson(a) !== canonicalJson(b));
+  const fields = differing.map(([field, a, b]) => (MASKED.has(field) && sameValueUnderMasks(a, b) ? 'masking' : field));
+  return [...new Set(fields)];
+}
+
+function changedDetails(
+  state: DocketState,
+  contents: DocketContents,
+  snapshot: DocketSnapshot,
+  caseNumber: string,
+): DocketDetails | null {
+  const known = contents.details;
+  // What was redacted does not come back with a later snapshot.
+  if (state.details !== null && known === null) return null;
+  const stale = state.details !== null && isStale(state, state.details.askedAt, snapshot.askedAt);
+  const list = <Item>(before: readonly Item[], said: readonly Item[]): readonly Item[] =>
+    said.length > 0 && (before.length === 0 || !stale) ? said : before;
+  const next: DocketDetails = {
+    caseNumber: known && known.caseNumber.length >= caseNumber.length ? known.caseNumber : caseNumber,
+    header: known ? mergeHeader(known.header, snapshot.header, stale) : snapshot.header,
+    parties: list(known?.parties ?? [], snapshot.parties),
+    crossReferences: list(known?.crossReferences ?? [], snapshot.crossReferences),
+  };
+  return known && equal(known, next) ? null : maskDetails(next);
+}
+
+function mergeHeader(known: DocketHeader, said: DocketHeader, stale: boolean): DocketHeader {
+  return {
+    caseName: pick(known.caseName, said.caseName, stale),
+    caseNameSecondary: pick(known.caseNameSecondary, said.caseNameSecondary, stale),
+    caseNameSecondaryLanguage: pick(known.caseNameSecondaryLanguage, said.caseNameSecondaryLanguage, stale),
+    caseType: pick(known.caseType, said.caseType, stale),
+    natureOfProceeding: pick(known.natureOfProceeding, said.natureOfProceeding, stale),
+    cause: pick(known.cause, said.cause, stale),
+    assignedJudge: pick(known.assignedJudge, said.assignedJudge, stale),
+    referredJudge: pick(known.referredJudge, said.referredJudge, stale),
+    dateFiled: pick(known.dateFiled, said.dateFiled, stale),
+    dateClosed: pick(known.dateClosed, said.dateClosed, stale),
+  };
+}
+
+const equal = (a: DocketDetails, b: DocketDetails): boolean =>
+  canonicalJson(a as unknown as Json) === canonicalJson(b as unknown as Json);

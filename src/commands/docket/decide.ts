@@ -1,0 +1,282 @@
+/**
+ * What a snapshot makes happen: the delta rule (docs/design/dockets.md#delta-rule). Pure: time and identity come in as
+ * arguments.
+ */
+import { createHash } from 'node:crypto';
+import { classifyFiling } from '../../dockets/classify.ts';
+import { endOfDay } from '../../dockets/court-time.ts';
+import {
+  contentOfEntry,
+  detailsBlob,
+  type FilingContent,
+  filingsBlob,
+  servedText,
+} from '../../dockets/filing-content.ts';
+import { MASKING_VERSION } from '../../dockets/mask.ts';
+import type { DocketSnapshot, SnapshotEntry } from '../../dockets/snapshot.ts';
+import {
+  BaselineCompleted,
+  DocketChecked,
+  DocketDetailsChanged,
+  type DocketEvent,
+  DocketOpened,
+  FilingRevised,
+  FilingsMerged,
+  FilingsRecorded,
+  FilingWithdrawn,
+  type RecordedFiling,
+} from '../../events/docket.ts';
+import type { JsonObject } from '../../events/event.ts';
+import { type Instant, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
+import type { Comparison } from './compare.ts';
+import type { DocketState } from './docket.ts';
+
+/** An event before its content has a name: the name of a blob is random, so the decision cannot know it. */
+export interface DocketDraft {
+  readonly content: JsonObject | null;
+  /** @param name of the stored content; not looked at where there is none */
+  event(name: string): DocketEvent;
+}
+
+export interface Occasion {
+  readonly stream: string;
+  /** The court's own form of the number. */
+  readonly caseNumber: string;
+  readonly ingestId: string;
+  /** When this service first sees what it has not seen before. */
+  readonly now: Micros;
+  /** The first time that the case clock gives; null where it was not asked (`needsClock`). */
+  readonly clockTime: Micros | null;
+  /** `CaseClock.oldestAsked`, read when the clock was. */
+  readonly oldestAsked: Instant | null;
+}
+
+/** Filings in one event: it stays far below 256 KiB, and its content is a blob of moderate size. */
+export const FILINGS_PER_EVENT = 200;
+const CONTENT_PER_EVENT = 1024 * 1024;
+const FILING_ID_NAMESPACE = Buffer.from('1f0b7a0e93d54d3a8e0e6f5a1c0f7f3b', 'hex');
+
+/** Whether unseen entries belong to the baseline: from the first complete snapshot until one is recorded whole. */
+export const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
+  state.baseline === 'started' || (state.baseline === 'none' && snapshot.complete);
+
+/** Whether the docket's first complete snapshot meets a case that may have been answered already. */
+export const meetsCallers = (state: DocketState, snapshot: DocketSnapshot): boolean =>
+  state.knownInPart && isBaseline(state, snapshot);
+
+/** Whether recording the difference takes times from the case clock. */
+export function needsClock(state: DocketState, comparison: Comparison, snapshot: DocketSnapshot): boolean {
+  const { unseen, revisions, sealed, merges } = comparison;
+  if (meetsCallers(state, snapshot)) return true;
+  if (unseen.length > 0 && !isBaseline(state, snapshot)) return true;
+  return sealed.length > 0 || merges.length > 0 || revisions.some(({ visible }) => visible);
+}
+
+/** When an entry was made, as far as its dates tell: `E(f)` of the delta rule. Null without any date. */
+export function enteredBy(entry: Pick<SnapshotEntry, 'enteredAt' | 'dateEntered' | 'dateFiled'>, timeZone: string) {
+  if (entry.enteredAt !== null) return toMicros(entry.enteredAt);
+  const day = entry.dateEntered ?? entry.dateFiled;
+  return day === null ? null : endOfDay(timeZone, day);
+}
+
+export function decideSnapshot(
+  state: DocketState,
+  comparison: Comparison,
+  snapshot: DocketSnapshot,
+  occasion: Occasion,
+): readonly DocketDraft[] {
+  const { askedAt } = snapshot;
+  const drafts: DocketDraft[] = [];
+  const add = (event: DocketEvent): number => drafts.push({ content: null, event: () => event });
+  const nextTime = clockTimes(occasion.clockTime);
+
+  if (!state.opened) add(DocketOpened.of({ court: snapshot.court.code, caseNumber: occasion.caseNumber }));
+  const { details } = comparison;
+  if (details) {
+    drafts.push({
+      content: detailsBlob(details),
+      event: (content) => DocketDetailsChanged.of({ askedAt, content, masking: MASKING_VERSION }),
+    });
+  }
+
+  const { baseline, fresh } = divide(state, comparison.unseen, snapshot, occasion);
+  const ordinals = ordinalIds(occasion.stream, state.recordedCount);
+  const times = baselineTimes(
+    baseline.map(({ entry }) => entry),
+    snapshot.court.timeZone,
+    // Nothing of the baseline shares a time with what comes from the clock.
+    occasion.clockTime === null ? occasion.now : Math.min(occasion.now, occasion.clockTime - 1),
+    state.times,
+  );
+  const baselineFilings = baseline.map(({ entry }, index) => record(entry, ordinals(), times[index] ?? '', false));
+  drafts.push(...recordings(baselineFilings, askedAt, true));
+
+  for (const { kept, merged } of comparison.merges) {
+    const { availableAt } = kept.recorded;
+    const ids = { kept: kept.recorded.filingId, merged: merged.recorded.filingId };
+    add(FilingsMerged.of({ ...ids, availableAt, revisedAt: nextTime() }));
+  }
+  for (const { filing, content, changed, visible } of comparison.revisions) {
+    const revisedAt = visible ? nextTime() : null;
+    drafts.push({
+      content: filingsBlob(new Map([[filing.filingId, content]])),
+      event: (name) =>
+        FilingRevised.of({
+          askedAt,
+          content: name,
+          masking: MASKING_VERSION,
+          revisedAt,
+          changed: [...changed],
+          filing,
+        }),
+    });
+  }
+  for (const filingId of comparison.sealed) {
+    add(FilingWithdrawn.of({ filingId, reason: 'sealed', revisedAt: nextTime() }));
+  }
+  const freshFilings = fresh.map(({ entry }) => record(entry, ordinals(), nextTime(), isBaseline(state, snapshot)));
+  drafts.push(...recordings(freshFilings, askedAt, false));
+
+  const changedSomething = drafts.length > 0;
+  if (snapshot.complete && state.baseline !== 'completed') {
+    const gone = comparison.merges.length;
+    add(BaselineCompleted.of({ askedAt, filingCount: state.filings.size + comparison.unseen.length - gone }));
+  }
+  add(
+    DocketChecked.of({
+      source: snapshot.source,
+      askedAt,
+      complete: snapshot.complete,
+      outcome: outcomeOf(snapshot, comparison.stale, changedSomething),
+      ingestId: occasion.ingestId,
+    }),
+  );
+  return drafts;
+}
+
+function outcomeOf(snapshot: DocketSnapshot, stale: boolean, changed: boolean) {
+  if (stale) return 'stale';
+  if (!changed) return 'unchanged';
+  return snapshot.complete ? 'complete' : 'partial';
+}
+
+function clockTimes(first: Micros | null): () => Instant {
+  let next = first;
+  return () => {
+    if (next === null) throw new Error('a time of the case clock was needed and not asked for');
+    return toInstant(next++);
+  };
+}
+
+function ordinalIds(stream: string, recorded: number): () => string {
+  let ordinal = recorded;
+  return () => filingId(stream, ordinal++);
+}
+
+/** UUIDv5 of the stream and the filing's ordinal in it: the same wherever and whenever it is computed. */
+function filingId(stream: string, ordinal: number): string {
+  const bytes = createHash('sha1').update(FILING_ID_NAMESPACE).update(`${stream}\n${ordinal}`).digest();
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex', 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+interface Placed {
+  readonly entry: SnapshotEntry;
+}
+
+/** Which unseen entries are as old as the docket, and which are news. */
+function divide(
+  state: DocketState,
+  unseen: readonly SnapshotEntry[],
+  snapshot: DocketSnapshot,
+  { oldestAsked }: Occasion,
+): { readonly baseline: readonly Placed[]; readonly fresh: readonly Placed[] } {
+  const placed = unseen.map((entry) => ({ entry }));
+  if (!isBaseline(state, snapshot)) return { baseline: [], fresh: placed };
+  if (!state.knownInPart || oldestAsked === null) return { baseline: placed, fresh: [] };
+  const asked = toMicros(oldestAsked);
+  const isNews = ({ entry }: Placed): boolean => {
+    const entered = enteredBy(entry, snapshot.court.timeZone);
+    return entered === null || entered > asked;
+  };
+  return { baseline: placed.filter((one) => !isNews(one)), fresh: placed.filter(isNews) };
+}
+
+/**
+ * `available_at` of baseline entries: min(E(f), now), ties set apart by 1 µs in docket order. The last of a tie has the
+ * time itself and those before it earlier ones, so that no entry leaves its day.
+ */
+function baselineTimes(
+  entries: readonly SnapshotEntry[],
+  timeZone: string,
+  now: Micros,
+  taken: ReadonlySet<Instant>,
+): Instant[] {
+  if (entries.length === 0) return [];
+  const used = new Set<Micros>([...taken].map(toMicros));
+  const freeBelow = new Map<Micros, Micros>();
+  const times: Instant[] = new Array(entries.length);
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (!entry) continue;
+    const latest = Math.min(enteredBy(entry, timeZone) ?? now, now);
+    let time = freeBelow.get(latest) ?? latest;
+    while (used.has(time)) time--;
+    used.add(time);
+    freeBelow.set(latest, time - 1);
+    times[index] = toInstant(time);
+  }
+  return times;
+}
+
+interface Recording {
+  readonly filing: RecordedFiling;
+  readonly content: FilingContent;
+}
+
+function record(entry: SnapshotEntry, filingId: string, availableAt: Instant, backfilled: boolean): Recording {
+  const content = contentOfEntry(entry);
+  const types = classifyFiling(servedText(content));
+  return {
+    filing: {
+      filingId,
+      entryNumber: entry.entryNumber,
+      dateFiled: entry.dateFiled,
+      dateEntered: entry.dateEntered,
+      enteredAt: entry.enteredAt,
+      filedAt: entry.filedAt,
+      filingType: types.primary,
+      filingTypes: [...types.all],
+      sealed: entry.sealed,
+      availableAt,
+      backfilled,
+    },
+    content,
+  };
+}
+
+function* recordings(filings: readonly Recording[], askedAt: Instant, baseline: boolean): Iterable<DocketDraft> {
+  let chunk: Recording[] = [];
+  let size = 0;
+  for (const recording of filings) {
+    const more = recording.content.description.length + 200 * (recording.content.attachments.length + 1);
+    if (chunk.length === FILINGS_PER_EVENT || (chunk.length > 0 && size + more > CONTENT_PER_EVENT)) {
+      yield recordingOf(chunk, askedAt, baseline);
+      chunk = [];
+      size = 0;
+    }
+    chunk.push(recording);
+    size += more;
+  }
+  if (chunk.length > 0) yield recordingOf(chunk, askedAt, baseline);
+}
+
+function recordingOf(chunk: readonly Recording[], askedAt: Instant, baseline: boolean): DocketDraft {
+  const filings = chunk.map(({ filing }) => filing);
+  return {
+    content: filingsBlob(new Map(chunk.map(({ filing, content }) => [filing.filingId, content]))),
+    event: (content) => FilingsRecorded.of({ askedAt, content, masking: MASKING_VERSION, baseline, filings }),
+  };
+}

@@ -1,0 +1,118 @@
+/** Imports dockets one after another: several at a time, each case by itself in order, each docket's bytes once. */
+import { parseCaseNumber } from '../../courts/case-number.ts';
+import type { DocketSnapshot } from '../../dockets/snapshot.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { RawDocketItem, UnreadableItem } from '../../sources/files/docket-files.ts';
+import { readDocket } from '../../sources/files/read-docket.ts';
+import type { LeftOut, ReadOptions } from '../../sources/juriscraper/juriscraper.ts';
+import type { CommandContext, EventLog, Position } from '../../storage/event-log.ts';
+import type { IngestPorts } from './clock.ts';
+import { type IngestReport, ingestDocket } from './ingest.ts';
+
+/** What became of one docket of a file. */
+export type ImportedItem = { readonly where: string } & (
+  | {
+      readonly outcome: 'imported';
+      readonly report: IngestReport;
+      readonly courtCode: string;
+      readonly entries: number;
+      readonly skipped: readonly LeftOut[];
+      readonly remarks: readonly LeftOut[];
+    }
+  | { readonly outcome: 'already_imported' }
+  | { readonly outcome: 'refused'; readonly why: string }
+);
+
+/** Dockets worked on at once: their appends share the log's commits. */
+const AT_ONCE = 32;
+const BYTES_AT_ONCE = 64 * 1024 * 1024;
+
+const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;
+
+/** Whether the log holds what a cell says was imported: beside a log that was restored, the cell may be newer. */
+async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
+  if (imported === null) return false;
+  const { stream, position } = imported as unknown as { readonly stream: string; readonly position: Position };
+  const head = await log.head();
+  return head !== null && position <= head && (await log.read(stream, { limit: 1 })).length > 0;
+}
+
+/** Imports what `items` gives, in bounded memory. Results come as they are ready; the last position is the newest. */
+export async function importItems(
+  ports: IngestPorts,
+  items: AsyncIterable<RawDocketItem | UnreadableItem>,
+  options: ReadOptions,
+  context: CommandContext,
+  onItem: (item: ImportedItem) => void,
+): Promise<Position | null> {
+  const running = new Set<Promise<void>>();
+  const lastOfCase = new Map<string, Promise<void>>();
+  let bytes = 0;
+  let newest: Position | null = null;
+  let failure: unknown = null;
+
+  for await (const item of items) {
+    if ('why' in item) {
+      onItem({ where: item.where, outcome: 'refused', why: item.why });
+      continue;
+    }
+    while (running.size >= AT_ONCE || (running.size > 0 && bytes + item.bytes > BYTES_AT_ONCE))
+      await Promise.race(running);
+    if (failure !== null) break;
+    const complete = options.complete && item.complete !== false;
+    const read = readDocket(item.value, { ...options, complete });
+    if ('refused' in read) {
+      onItem({ where: item.where, outcome: 'refused', why: read.refused });
+      continue;
+    }
+    const key = caseKey(read.snapshot);
+    const work = (lastOfCase.get(key) ?? Promise.resolve()).then(async () => {
+      const cell = importedCell(item.hash, complete);
+      const earlier = await ports.readStore.cell(cell);
+      if (await isStillRecorded(ports.log, earlier.value)) {
+        onItem({ where: item.where, outcome: 'already_imported' });
+        return;
+      }
+      const report = await ingestDocket(ports, read.snapshot, context);
+      if ('refused' in report) {
+        onItem({ where: item.where, outcome: 'refused', why: report.refused });
+        return;
+      }
+      await ports.readStore.compareAndSet(cell, earlier.version, { stream: report.stream, position: report.position });
+      if (newest === null || report.position > newest) newest = report.position;
+      onItem({
+        where: item.where,
+        outcome: 'imported',
+        report,
+        courtCode: read.snapshot.court.code,
+        entries: read.snapshot.entries.length + read.skipped.filter(isEntry).length,
+        skipped: read.skipped,
+        remarks:
+          item.note === undefined || !options.complete
+            ? read.remarks
+            : [{ where: '', why: item.note }, ...read.remarks],
+      });
+    });
+    bytes += item.bytes;
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => {
+        failure ??= error;
+      })
+      .finally(() => {
+        running.delete(tracked);
+        bytes -= item.bytes;
+        if (lastOfCase.get(key) === tracked) lastOfCase.delete(key);
+      });
+    running.add(tracked);
+    lastOfCase.set(key, tracked);
+  }
+  await Promise.all(running);
+  if (failure !== null) throw failure;
+  return newest;
+}
+
+const isEntry = ({ where }: LeftOut): boolean => where.startsWith('docket_entries');
+
+/** Two forms of one number have the same core: dockets of one case are never worked on at once. */
+const caseKey = ({ court, caseNumber }: DocketSnapshot): string =>
+  `${court.code} ${parseCaseNumber(court, caseNumber)?.core ?? caseNumber}`;

@@ -1,0 +1,66 @@
+/** A docket as its stream and the payload store have it. */
+
+import {
+  cleanContent,
+  contentIn,
+  decodeDetails,
+  decodeFilings,
+  type FilingContent,
+} from '../../dockets/filing-content.ts';
+import { decodeEvent } from '../../events/codec.ts';
+import type { DocketEvent } from '../../events/docket.ts';
+import { type EventLog, NO_STREAM, type StreamHead } from '../../storage/event-log.ts';
+import type { PayloadStore } from '../../storage/payload-store.ts';
+import type { DocketContents } from './compare.ts';
+import { type DocketState, evolveDocket, NEW_DOCKET } from './docket.ts';
+
+export interface LoadedDocket {
+  readonly state: DocketState;
+  readonly contents: DocketContents;
+  readonly head: StreamHead;
+}
+
+/** Blobs held in memory at once. */
+const BLOBS_AT_ONCE = 64;
+
+export async function loadDocket(
+  { log, payloads }: { readonly log: EventLog; readonly payloads: PayloadStore },
+  stream: string,
+): Promise<LoadedDocket> {
+  const recorded = await log.read(stream);
+  const last = recorded.at(-1);
+  const state = evolveDocket(
+    NEW_DOCKET,
+    recorded.map((event) => decodeEvent(event) as DocketEvent),
+  );
+  return {
+    state,
+    contents: await loadContents(payloads, state),
+    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+  };
+}
+
+/** Content that is gone counts as redacted: a later snapshot must not bring it back. */
+async function loadContents(payloads: PayloadStore, state: DocketState): Promise<DocketContents> {
+  const idsByBlob = new Map<string, string[]>();
+  for (const [filingId, { content }] of state.filings) {
+    const ids = idsByBlob.get(content);
+    if (ids) ids.push(filingId);
+    else idsByBlob.set(content, [filingId]);
+  }
+  const filings = new Map<string, FilingContent>();
+  const names = [...idsByBlob.keys()];
+  for (let start = 0; start < names.length; start += BLOBS_AT_ONCE) {
+    const batch = names.slice(start, start + BLOBS_AT_ONCE);
+    const blobs = await payloads.getMany(batch);
+    for (const name of batch) {
+      const bytes = blobs.get(name);
+      const held = bytes ? decodeFilings(bytes) : new Map<string, FilingContent>();
+      for (const filingId of idsByBlob.get(name) ?? []) {
+        filings.set(filingId, cleanContent(contentIn(held, filingId)));
+      }
+    }
+  }
+  const bytes = state.details ? await payloads.get(state.details.content) : null;
+  return { filings, details: bytes ? decodeDetails(bytes) : null };
+}

@@ -1,0 +1,209 @@
+/**
+ * Withdraws the text of a filing, as a court orders it: from the docket, from the answers that are stored, and from the
+ * callbacks that are open. Each content is replaced by record (`ContentRedacted`), which says by whom and why.
+ *
+ * Safe to kill anywhere and to repeat: what is done already is found done, and a recorded removal is finished.
+ */
+import { contentIn, decodeFilings, encodeBlob, filingsBlob, REDACTED_FILING } from '../../dockets/filing-content.ts';
+import { withoutFilings } from '../../dockets/withdrawn-answer.ts';
+import { decodeEvent } from '../../events/codec.ts';
+import { ContentRedacted, contentStream } from '../../events/content.ts';
+import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
+import type { DocketEvent } from '../../events/docket.ts';
+import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
+import { finishRedaction } from '../../processes/remasking.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
+import { type EventLog, NO_STREAM, type RecordedEvent, RevisionConflict } from '../../storage/event-log.ts';
+import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
+import { prepareAppend } from '../../storage/prepare-append.ts';
+import { appendUntilKnown } from '../append-until-known.ts';
+
+export interface WithdrawalPorts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+  /** Resolves once a query that began before the docket's text was gone has stored its answer, or never will. */
+  untilQueriesEnded(): Promise<void>;
+}
+
+export interface Withdrawal {
+  /** The docket's stream. */
+  readonly stream: string;
+  readonly filingId: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface WithdrawalReport {
+  /** Whether the docket has, or had, such a filing. */
+  readonly known: boolean;
+  /** Contents of the docket that were replaced. */
+  readonly contents: number;
+  /** The requests whose stored answers were replaced. */
+  readonly answers: readonly string[];
+  /** Callbacks that are not sent any more. */
+  readonly callbacks: readonly string[];
+}
+
+/** @throws what storage throws; repeating the withdrawal is right after each failure */
+export async function withdrawText(ports: WithdrawalPorts, order: Withdrawal): Promise<WithdrawalReport> {
+  const recorded = await ports.log.read(order.stream);
+  const events = recorded.map((event) => decodeEvent(event) as DocketEvent);
+  const filingIds = idsOf(events, order.filingId);
+  let [contents, known] = [0, false];
+  for (const [index, event] of events.entries()) {
+    const held = heldBy(event).filter((id) => filingIds.has(id));
+    const source = recorded[index];
+    if (held.length === 0 || !source || !('content' in event.data)) continue;
+    known = true;
+    const redact = (bytes: Buffer): Buffer | null => withoutTexts(bytes, held);
+    if (await replace(ports, order, { name: event.data.content, kind: 'docket', source, held, redact })) contents++;
+  }
+  const answers = new Set<string>();
+  const callbacks = new Set<string>();
+  if (known) {
+    await sweepAnswers(ports, order, filingIds, answers, callbacks);
+    await ports.untilQueriesEnded();
+    await sweepAnswers(ports, order, filingIds, answers, callbacks);
+  }
+  return { known, contents, answers: [...answers], callbacks: [...callbacks] };
+}
+
+/** A filing and those that turned out to be the same one: earlier contents hold its text under their ids. */
+function idsOf(events: readonly DocketEvent[], filingId: string): ReadonlySet<string> {
+  const ids = new Set([filingId]);
+  for (const { type, data } of [...events].reverse()) {
+    if (type === 'FilingsMerged' && ids.has(data.kept)) ids.add(data.merged);
+  }
+  return ids;
+}
+
+function heldBy({ type, data }: DocketEvent): readonly string[] {
+  if (type === 'FilingsRecorded') return data.filings.map(({ filingId }) => filingId);
+  return type === 'FilingRevised' ? [data.filing.filingId] : [];
+}
+
+function withoutTexts(bytes: Buffer, filingIds: readonly string[]): Buffer | null {
+  const filings = decodeFilings(bytes);
+  if (filingIds.every((id) => contentIn(filings, id).redacted === true)) return null;
+  const left = [...filings].map(([id, content]) => [id, filingIds.includes(id) ? REDACTED_FILING : content] as const);
+  return encodeBlob(filingsBlob(new Map(left)));
+}
+
+/**
+ * Looks at each answer that is still kept. Their events do not say which cases they hold, so that the sale of an answer
+ * costs no more for this; a withdrawal reads as many answers as were sold in 30 days.
+ */
+async function sweepAnswers(
+  ports: WithdrawalPorts,
+  order: Withdrawal,
+  filingIds: ReadonlySet<string>,
+  answers: Set<string>,
+  callbacks: Set<string>,
+): Promise<void> {
+  const held = [...filingIds];
+  for await (const { events } of ports.log.readAll(null, { by: 'types', types: [QueryAnswered.type] })) {
+    for (const source of events) {
+      const { data } = decodeEvent(source) as Extract<PaymentEvent, { readonly type: 'QueryAnswered' }>;
+      if (data.answer !== null && data.keepUntil > toInstant(ports.clock.now())) {
+        const redact = (bytes: Buffer): Buffer | null => withoutFilings(bytes, filingIds);
+        const replaced = await replace(ports, order, { name: data.answer, kind: 'answer', source, held, redact });
+        if (replaced) answers.add(data.requestId);
+      }
+      for (const { deliveryId } of data.callbacks) {
+        const [scheduled] = await ports.log.read(deliveryStream(deliveryId), { limit: 1 });
+        const event = scheduled && (decodeEvent(scheduled) as DeliveryEvent);
+        if (!scheduled || event?.type !== 'DeliveryScheduled' || event.data.envelope === null) continue;
+        const isHeld = (bytes: Buffer): boolean => held.some((id) => bytes.includes(id));
+        const name = event.data.envelope;
+        if (await remove(ports, order, { name, source: scheduled, held, isHeld })) callbacks.add(deliveryId);
+      }
+    }
+  }
+}
+
+interface Place {
+  readonly name: BlobName;
+  /** The event that names the content. */
+  readonly source: RecordedEvent;
+  readonly held: readonly string[];
+}
+
+/** Whether there was anything to replace. */
+async function replace(
+  ports: WithdrawalPorts,
+  order: Withdrawal,
+  place: Place & { readonly kind: PayloadKind; redact(bytes: Buffer): Buffer | null },
+): Promise<boolean> {
+  const { payloads, log } = ports;
+  const { name, kind } = place;
+  const history = await log.read(contentStream(name));
+  const finished = await finishRedaction(payloads, name, history);
+  const found = (await payloads.resolve([name])).get(name);
+  const redacted = found && place.redact(found.content);
+  if (!redacted) return finished;
+  const replacement = await payloads.put(kind, redacted);
+  try {
+    await record(ports, order, place, history, replacement);
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    await payloads.remove(replacement);
+    return replace(ports, order, place);
+  }
+  await finishRedaction(payloads, name, await log.read(contentStream(name)));
+  return true;
+}
+
+/** Whether there was anything to remove. */
+async function remove(
+  ports: WithdrawalPorts,
+  order: Withdrawal,
+  place: Place & { isHeld(bytes: Buffer): boolean },
+): Promise<boolean> {
+  const { payloads, log } = ports;
+  const { name } = place;
+  const found = await payloads.get(name);
+  if (!found || !place.isHeld(found)) return false;
+  const history = await log.read(contentStream(name));
+  if (history.length === 0) {
+    try {
+      await record(ports, order, place, history, null);
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+  await payloads.remove(name);
+  return true;
+}
+
+async function record(
+  { log, clock }: WithdrawalPorts,
+  order: Withdrawal,
+  { name, source, held }: Place,
+  history: readonly RecordedEvent[],
+  replacement: BlobName | null,
+): Promise<void> {
+  const last = history.at(-1);
+  const redaction = ContentRedacted.of({
+    name,
+    replacement,
+    stream: source.stream,
+    revision: source.revision,
+    filingIds: [...held],
+    reason: `withdrawn by ${order.by}: ${order.reason}`,
+  });
+  const append = prepareAppend({
+    stream: contentStream(name),
+    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
+    events: [redaction],
+    context: {
+      commandId: `withdrawal-${name}-${replacement ?? 'none'}`,
+      requestId: null,
+      correlationId: source.metadata.correlationId,
+      causationId: source.id,
+      actor: 'operator',
+    },
+    recordedAt: toInstant(clock.now()),
+  });
+  await appendUntilKnown(log, append);
+}

@@ -1,0 +1,131 @@
+/** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
+import { type Problem, problem } from '../../errors.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../../runtime/instant.ts';
+import {
+  type BlobName,
+  CorruptPayload,
+  type EncodedPayload,
+  type PayloadStore,
+  type SealedPayload,
+} from '../../storage/payload-store.ts';
+import type { QueryAnswer } from '../purchase/query-run.ts';
+import type { Purchase, RecordedAnswer } from './payment.ts';
+import type { NamedResult, ResultIds } from './result-id.ts';
+
+/** How long a paid answer is kept. */
+export const ANSWER_RETENTION_DAYS = 30;
+/** The same in microseconds. */
+export const ANSWER_RETENTION = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
+
+interface AnswerPorts {
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+  /** A new UUIDv4: the delivery's id is also its Idempotency-Key. */
+  newDeliveryId(): string;
+  /** Id of a key that does not exist yet. */
+  newKeyId(): string;
+  readonly resultIds: Pick<ResultIds, 'newest'>;
+}
+
+export interface SealedAnswer {
+  readonly recorded: RecordedAnswer;
+  /** What it names, to be stored along with it. */
+  readonly payloads: readonly SealedPayload[];
+}
+
+/** Makes an answer ready to be recorded: the content of its event, and what that names. */
+export async function sealAnswer(
+  { payloads, clock, newDeliveryId, newKeyId, resultIds }: AnswerPorts,
+  requestId: string,
+  answer: QueryAnswer,
+): Promise<SealedAnswer> {
+  const common = { requestId, answeredCases: answer.answeredCases, resultKey: resultIds.newest };
+  if ('keyCall' in answer) {
+    const keyCall = { does: answer.keyCall, keyId: newKeyId() };
+    return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, payloads: [] };
+  }
+  const asked = answer.callbacks ?? [];
+  const [body, ...targets] = await Promise.all([
+    payloads.seal('answer', answer.body),
+    ...asked.map(({ url }) => payloads.seal('target', Buffer.from(url))),
+  ]);
+  const callbacks = asked.flatMap(({ url, result }, i) => {
+    const target = targets[i];
+    return target === undefined
+      ? []
+      : [{ deliveryId: newDeliveryId(), target: target.name, origin: originOf(url), result }];
+  });
+  return {
+    recorded: { ...common, answer: body.name, keepUntil: keepUntil(clock), keyCall: null, callbacks },
+    payloads: [body, ...targets],
+  };
+}
+
+const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + ANSWER_RETENTION);
+
+/** What opens the answer that a payment bought. */
+export const resultOf = ({ requestId, resultKey }: RecordedAnswer): NamedResult => ({
+  requestId,
+  resultKey: resultKey ?? null,
+});
+
+/** When an answer was recorded. */
+export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
+  toInstant(toMicros(until) - ANSWER_RETENTION);
+
+/** What is pushed beside an answer. */
+export interface Promised {
+  readonly deliveries: readonly {
+    readonly id: string;
+    /** Which result of a batch, from 0; null: the whole answer. */
+    readonly result: number | null;
+  }[];
+  /** When it was promised. */
+  readonly at: Instant;
+}
+
+export const promisedBy = ({ answer }: Pick<Purchase, 'answer'>): Promised => ({
+  deliveries: answer.callbacks.map(({ deliveryId: id, result }) => ({ id, result })),
+  at: answeredAt(answer),
+});
+
+/** Of a callback's URL, all that an event may hold: paths and queries carry secrets. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'unusable';
+  const { protocol, origin } = new URL(url);
+  return protocol === 'https:' || protocol === 'http:' ? origin : 'unusable';
+}
+
+/** Whether the answer that a payment bought can still be asked for. */
+export const isKept = (clock: Clock, { answer: { keepUntil: until } }: Pick<Purchase, 'answer'>): boolean =>
+  toInstant(clock.now()) < until;
+
+/**
+ * The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once); a
+ * refusal where they are kept and damaged.
+ */
+export const keptAnswer = (
+  { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<Buffer | Problem | null> => kept((name) => payloads.get(name), clock, purchase);
+
+/** As {@link keptAnswer}, as it is stored. */
+export const keptEncodedAnswer = (
+  { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'getEncoded'>; readonly clock: Clock },
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<EncodedPayload | Problem | null> => kept((name) => payloads.getEncoded(name), clock, purchase);
+
+async function kept<Content>(
+  read: (name: BlobName) => Promise<Content | null>,
+  clock: Clock,
+  purchase: Pick<Purchase, 'answer' | 'submission'>,
+): Promise<Content | Problem | null> {
+  const { answer } = purchase.answer;
+  if (answer === null || !isKept(clock, purchase)) return null;
+  try {
+    return await read(answer);
+  } catch (error) {
+    if (!(error instanceof CorruptPayload)) throw error;
+    return problem('result_damaged', { transaction: purchase.submission.transaction });
+  }
+}

@@ -1,0 +1,135 @@
+/** The double-spend guard: a payment is claimed by one append at exactly the revision that was read. */
+import { type Problem, problem } from '../../errors.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import type { PayloadStore, SealedPayload } from '../../storage/payload-store.ts';
+import { headAfter, prepareAppend } from '../../storage/prepare-append.ts';
+import { isUnwritten, type StorageFailure } from '../../storage/storage-failure.ts';
+import { appendUntilKnown } from '../append-until-known.ts';
+import { isRejection } from '../decider.ts';
+import { type Loaded, load } from '../handle.ts';
+import {
+  claimIdentifier,
+  type Earlier,
+  earlierOutcome,
+  type IdentifiedRequest,
+  type SubmittedState,
+} from './identifier-claim.ts';
+import { isSubmitted, mayBePresented, type Payment, type Purchase, payment } from './payment.ts';
+
+export type SubmittedPayment = Loaded<Payment> & { readonly state: Extract<Payment, { status: 'submitted' }> };
+
+export type Claim =
+  | { readonly claimed: SubmittedPayment }
+  /** Another request has it. */
+  | { readonly used: Problem }
+  /** Another request bought the answer under the same identifier. */
+  | { readonly bought: SubmittedState }
+  /** The log failed, and it is certain that nothing of the claim was written nor ever will be: nothing is charged. */
+  | { readonly unwritten: StorageFailure }
+  /** It may be recorded or not: the log did not say, however often it was asked. */
+  | { readonly unknown: unknown };
+
+export interface ClaimPorts {
+  readonly log: EventLog;
+  readonly payloads: Pick<PayloadStore, 'remove'>;
+  readonly clock: Clock;
+  readonly patience?: { readonly appendRepeatsMs?: readonly number[] };
+}
+
+/**
+ * Records a purchase, if the payment is still free.
+ * @param found the payment as it was last read
+ * @param payloads what the purchase names, stored along with it; nothing of it stays behind if it is not recorded
+ * @param identified a request under a payment identifier, which is claimed before
+ * @throws what reading the log throws; then nothing was claimed
+ */
+export async function claimPayment(
+  ports: ClaimPorts,
+  stream: string,
+  found: Loaded<Payment>,
+  purchase: Purchase,
+  payloads: readonly SealedPayload[],
+  context: CommandContext,
+  identified: IdentifiedRequest | null = null,
+): Promise<Claim> {
+  let mayBeNamed = false;
+  try {
+    const claim = await record(ports, stream, found, purchase, payloads, context, identified);
+    mayBeNamed = 'claimed' in claim || 'unknown' in claim;
+    return claim;
+  } finally {
+    // The claim is somebody else's, or nobody's: no event will ever name them.
+    if (!mayBeNamed) await Promise.all(payloads.map(({ name }) => ports.payloads.remove(name).catch(() => undefined)));
+  }
+}
+
+async function record(
+  ports: ClaimPorts,
+  stream: string,
+  found: Loaded<Payment>,
+  purchase: Purchase,
+  payloads: readonly SealedPayload[],
+  context: CommandContext,
+  identified: IdentifiedRequest | null,
+): Promise<Claim> {
+  let at = found;
+  for (;;) {
+    if (identified) {
+      if (!mayBePresented(at.state)) return lostTo((await earlierOutcome(ports, identified)) ?? usedBy(at.state));
+      const claim = await claimIdentifier(ports, identified, at, context);
+      if (!('claimed' in claim)) return lostTo(claim);
+      at = claim.claimed;
+    }
+    const events = payment.decide(at.state, { type: 'Submit', ...purchase });
+    if (isRejection(events)) return { used: usedProblem(at.state) };
+    const recordedAt = toInstant(ports.clock.now());
+    const append = { ...prepareAppend({ stream, head: at.head, events, context, recordedAt }), payloads };
+    const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
+    let unwritten: StorageFailure | null = null;
+    try {
+      await appendUntilKnown(ports.log, append, ports.patience?.appendRepeatsMs);
+      return claimed;
+    } catch (error) {
+      if (isUnwritten(error)) unwritten = error;
+      else if (!(error instanceof RevisionConflict)) return { unknown: error };
+    }
+    try {
+      at = await load(ports.log, payment, stream);
+    } catch (error) {
+      return unwritten ? { unwritten } : { unknown: error };
+    }
+    // An attempt that gave no answer was recorded all the same, and recovery or another's look has written after it.
+    if (isSubmitted(at.state) && at.state.authorization.requestId === purchase.authorization.requestId) return claimed;
+    if (unwritten && mayBePresented(at.state)) return { unwritten };
+    // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
+    // have changed with it, so that is asked anew.
+  }
+}
+
+const usedBy = (state: Payment): Earlier => ({ refused: usedProblem(state) });
+
+const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { used: earlier.refused });
+
+const RESULT_HINT =
+  'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
+
+/** The catalogue's hint, to sign anew, would have a client that only repeats itself pay twice. */
+export const UNDER_WAY_HINT =
+  'If this is the same request again, do not pay anew: send it unchanged in a second. For another request, sign again ' +
+  'with a newer blockhash or a unique memo.';
+
+/**
+ * The payment is another request's. Its transaction is named only once it was submitted: a transaction's id is our own
+ * signature as its fee payer, with which anybody could broadcast what no answer stands behind yet.
+ */
+export function usedProblem(state: Payment): Problem {
+  const details = { result_hint: RESULT_HINT, retry_after: 1 };
+  return isSubmitted(state)
+    ? problem('payment_already_used', { transaction: state.submission.transaction, ...details })
+    : problem(
+        'payment_already_used',
+        { transaction: null, ...details, hint: UNDER_WAY_HINT },
+        'Another request with this payment is under way.',
+      );
+}

@@ -1,0 +1,476 @@
+/**
+ * One request that pays and is answered (docs/design/request-checks.md#order-of-checks). Every step may be the last one
+ * that this process ever takes: until the claim is appended nothing can be charged, and from then on recovery brings
+ * the payment to its end.
+ */
+import { setMaxListeners } from 'node:events';
+import { MasterKeyMissing } from '../../callbacks/master-keys.ts';
+import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../../errors.ts';
+import { paymentStream } from '../../events/payment.ts';
+import { problemOf } from '../../failure-problem.ts';
+import { transactionId, withFeePayerSignature } from '../../solana/verify-transaction.ts';
+import { type CommandContext, RevisionConflict } from '../../storage/event-log.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
+import { handle, type Loaded, load } from '../handle.ts';
+import { isKept, keptAnswer, promisedBy, resultOf, sealAnswer } from '../payment/answer.ts';
+import { type ChainCheckPorts, checkOnChain } from '../payment/chain-checks.ts';
+import { claimPayment, type SubmittedPayment, usedProblem } from '../payment/claim.ts';
+import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from '../payment/identifier-claim.ts';
+import {
+  type Authorization,
+  mayBePresented,
+  type Payment,
+  type PaymentCommand,
+  type Purchase,
+  payment,
+} from '../payment/payment.ts';
+import { resultKeyMissing } from '../payment/result-id.ts';
+import { settle } from '../payment/settlement.ts';
+import type {
+  KeyCallContext,
+  PurchaseOutcome,
+  PurchasePorts,
+  PurchaseRequest,
+  Purchasing,
+  Timings,
+} from './contract.ts';
+import { nobodyWaits, QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './query-run.ts';
+import type { Patience } from './reservation.ts';
+import { pausedProblem } from './sponsor-budget.ts';
+import { UNKNOWN_BLOCKHASHES, UnknownBlockhashes } from './unknown-blockhashes.ts';
+import { type EndTurn, WaitingLines } from './waiting-lines.ts';
+import { type AdvancePorts, WalletAdvance } from './wallet-advance.ts';
+import type { RateLimitState } from './wallet-limits.ts';
+
+/** How long a request waits for its settlement before it answers 202. */
+export const SETTLEMENT_PATIENCE_MS = 30_000;
+/** How often a transaction is broadcast again until the chain confirms it. */
+export const REBROADCAST_MS = 2_000;
+
+/** Makes the one way in which anything is bought here. */
+export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
+  const ports: RunPorts = {
+    ...purchasePorts,
+    lines: new WaitingLines(),
+    unknownBlockhashes: new UnknownBlockhashes(purchasePorts),
+    walletQueries: new WaitingLines(QUERIES_OF_A_WALLET),
+    clientQueries: new WaitingLines(QUERIES_OF_A_CLIENT),
+  };
+  const underway = new Set<string>();
+  // Every request that waits listens to it.
+  setMaxListeners(0, ports.draining);
+  return {
+    underway,
+    async buy(request) {
+      const run = new PurchaseRun(ports, request);
+      const { messageHash } = request.transaction;
+      try {
+        const known = await run.repeat();
+        if (known) return known;
+        // A copy of a request that is still at work: nothing is counted and no second query is made.
+        if (underway.has(messageHash)) return await run.refuseCopy();
+        underway.add(messageHash);
+        try {
+          return await run.run();
+        } finally {
+          underway.delete(messageHash);
+        }
+      } catch (error) {
+        // From the claim on everything is caught where it happens, so nothing was claimed here.
+        const refused = await run.refuse(problemOf(error));
+        if (!(error instanceof StorageFailure)) throw error;
+        ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
+        return refused;
+      }
+    },
+  };
+}
+
+type RunPorts = PurchasePorts &
+  AdvancePorts &
+  ChainCheckPorts & {
+    /** Queries that run at once on this node, by wallet and by client: they take its processor from all others. */
+    readonly walletQueries: WaitingLines;
+    readonly clientQueries: WaitingLines;
+  };
+
+const QUERIES_OF_A_WALLET = 4;
+const QUERIES_OF_A_CLIENT = 16;
+
+const queriesUnderWay = (): Problem =>
+  problem(
+    'rate_limit_exceeded',
+    { retry_after: 2, limit: QUERIES_OF_A_WALLET, window: 'payments_under_way' },
+    'Too many queries of this wallet or address are under way; wait until they are answered.',
+  );
+
+class PurchaseRun {
+  readonly #ports: RunPorts;
+  readonly #request: PurchaseRequest;
+  readonly #stream: string;
+  readonly #context: CommandContext;
+  readonly #authorization: Authorization;
+  readonly #identified: IdentifiedRequest | null;
+  readonly #advance: WalletAdvance;
+  #verifiedAt: number | null = null;
+  #answeredAt: number | null = null;
+
+  constructor(ports: RunPorts, request: PurchaseRequest) {
+    const { requestId, transaction, dialect, endpoint, requestHash, amount, identifierHash } = request;
+    const { network, mint, payTo } = ports.payee;
+    this.#ports = ports;
+    this.#request = request;
+    this.#stream = paymentStream(transaction.messageHash);
+    this.#context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
+    this.#authorization = {
+      requestId,
+      wallet: transaction.wallet,
+      dialect,
+      network,
+      mint,
+      payTo,
+      amount: String(amount),
+      endpoint,
+      requestHash,
+      identifierHash,
+    };
+    this.#advance = new WalletAdvance(ports, { requestId, transaction, mint, amount });
+    this.#identified =
+      identifierHash === null ? null : { hash: identifierHash, requestHash, payment: transaction.messageHash };
+  }
+
+  /**
+   * What the request's identifier stands for already; null where it stands for nothing yet. Before everything that
+   * costs or counts: by now the blockhash may have expired and the wallet may be empty.
+   */
+  async repeat(): Promise<PurchaseOutcome | null> {
+    const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
+    if (!earlier) return null;
+    return 'bought' in earlier ? this.#earlier(earlier.bought) : this.refuse(earlier.refused);
+  }
+
+  /** Another request of this process is at work with the same payment. */
+  async refuseCopy(): Promise<PurchaseOutcome> {
+    const { state } = await load(this.#ports.log, payment, this.#stream);
+    return this.refuse(usedProblem(state));
+  }
+
+  /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
+  async refuse(refusal: Problem): Promise<PurchaseOutcome> {
+    await this.#advance.takeBack();
+    return { outcome: 'refused', problem: refusal, ...this.#facts() };
+  }
+
+  async run(): Promise<PurchaseOutcome> {
+    const ports = this.#ports;
+    const { requestId, transaction, amount, answer: query } = this.#request;
+    if (ports.draining.aborted) return this.refuse(stopping());
+    const closed = ports.closed?.();
+    if (closed) return this.refuse(closed);
+    const found = await load(ports.log, payment, this.#stream);
+    if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
+    const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
+    if (paused) return this.refuse(paused);
+    // Before it counts: whoever passes on a payment that was signed for them must not spend its owner's limit.
+    if (this.#request.unfit) return this.refuse(this.#request.unfit);
+
+    // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
+    const signing = this.#sign();
+    signing.catch(() => undefined);
+    const { settlementMs = SETTLEMENT_PATIENCE_MS } = ports.patience ?? {};
+    const patience = { until: performance.now() + settlementMs, signal: ports.draining };
+    const lacking = await this.#advance.take(patience);
+    if (lacking?.lacks === 'limits') return this.refuse(lacking.problem);
+    if (lacking) return this.#refuseUnlessUsed(lacking.problem);
+    if (this.#isGone()) return this.refuse(nobodyWaits());
+
+    const signed = await signing;
+    const signature = transactionId(signed);
+    const { destination } = ports.payee;
+    const { client } = this.#request;
+    const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination, client });
+    this.#verifiedAt = performance.now();
+    if (isProblem(checked)) {
+      if (provesNobody(checked)) await this.#advance.uncount();
+      return this.#refuseUnlessUsed(checked);
+    }
+
+    const endTurn = await this.#queryTurn(patience);
+    if (endTurn === null) return this.refuse(queriesUnderWay());
+    let answer: Awaited<ReturnType<typeof runQuery>>;
+    try {
+      if (this.#isGone()) return this.refuse(nobodyWaits());
+      answer = await runQuery({
+        requestId,
+        deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
+        draining: ports.draining,
+        logger: ports.logger,
+        isAbandoned: () => this.#isGone(),
+        query: (signal) => query({ wallet: transaction.wallet, signal }),
+      });
+    } finally {
+      endTurn();
+    }
+    this.#answeredAt = performance.now();
+    // It counts as one that was answered, and leaves no event: nobody asked for it in the end.
+    if (isProblem(answer) && this.#isGone()) return this.#abandoned(1);
+    if (isProblem(answer)) {
+      // A process that is stopping has not failed the query: there is nothing to record.
+      const { problem: code } = answer;
+      if (!ports.draining.aborted) await this.#recordFailedQuery(found, code, statusOf(code));
+      return this.refuse(answer);
+    }
+    if ('uncharged' in answer) {
+      await this.#recordFailedQuery(found, answer.code, 200);
+      await this.#advance.takeBack();
+      return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
+    }
+    return this.#claimAndSettle(found, answer, {
+      transaction: signature,
+      wire: signed.toString('base64'),
+      lastValidBlockHeight: checked.lastValidBlockHeight,
+    });
+  }
+
+  /**
+   * Whether its answer would reach nobody. Whoever breaks off would pay for what cannot reach them, unless it is pushed
+   * to them too.
+   */
+  #isGone(): boolean {
+    return !this.#request.isPushed && this.#request.isAbandoned();
+  }
+
+  /** A place among the queries of the wallet and of the client that run at once on this node; null where none was free in time. */
+  async #queryTurn(patience: Patience): Promise<EndTurn | null> {
+    const { walletQueries, clientQueries } = this.#ports;
+    const { transaction, client } = this.#request;
+    const endWallet = await walletQueries.turn(transaction.wallet, patience);
+    if (endWallet === null || client === null || client === undefined) return endWallet;
+    const endClient = await clientQueries.turn(client, patience);
+    if (endClient === null) endWallet();
+    return (
+      endClient &&
+      (() => {
+        endClient();
+        endWallet();
+      })
+    );
+  }
+
+  /** Wallets that have paid before are sponsored for longer; only while sponsorship pauses are they looked up. */
+  async #sponsorshipPaused(): Promise<Problem | null> {
+    const { sponsoring, settledPayments, clock } = this.#ports;
+    const pause = sponsoring?.pause();
+    if (!pause) return null;
+    if (pause.wallets === 'new' && (await settledPayments(this.#request.transaction.wallet)) > 0) return null;
+    return pausedProblem(pause, clock.now());
+  }
+
+  /** The transaction with every signature: ours completes a sponsored one. */
+  async #sign(): Promise<Buffer> {
+    const { transaction } = this.#request;
+    if (!transaction.sponsored) return transaction.wire;
+    return withFeePayerSignature(transaction, await this.#ports.feePayer.sign(transaction.message));
+  }
+
+  /**
+   * What the chain has against a payment may be that another node has sent it since this one looked: then that is the
+   * reason, and its caller is not asked for another payment. A used payment never counts.
+   */
+  async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
+    const { state } = await load(this.#ports.log, payment, this.#stream);
+    if (mayBePresented(state)) return this.refuse(refusal);
+    await this.#advance.uncount();
+    await this.#advance.giveBackReserved();
+    return (await this.repeat()) ?? this.refuse(usedProblem(state));
+  }
+
+  async #recordFailedQuery(found: Loaded<Payment>, code: ErrorCode, httpStatus: number): Promise<void> {
+    const command: PaymentCommand = { type: 'RecordFailedQuery', authorization: this.#authorization, code, httpStatus };
+    try {
+      await handle(this.#ports, payment, this.#stream, command, this.#context, found);
+    } catch (error) {
+      // Where a copy of this request won, the stream says so better; where the log is down, nothing was claimed.
+      if (error instanceof RevisionConflict) return;
+      this.#ports.logger.error({ err: error, ...this.#who() }, 'a failed query was not recorded');
+    }
+  }
+
+  async #claimAndSettle(
+    found: Loaded<Payment>,
+    answer: QueryAnswer,
+    submission: Purchase['submission'],
+  ): Promise<PurchaseOutcome> {
+    const { keyCalls, draining, logger } = this.#ports;
+    const newKeyId = () => keyCalls.newKeyId();
+    const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
+    const { answeredCases } = answer;
+    if (draining.aborted) return this.refuse(stopping());
+    const closed = this.#ports.closed?.();
+    if (closed) return this.refuse(closed);
+    // From the claim on the answer can be fetched all the same.
+    if (this.#isGone()) return this.#abandoned(answeredCases);
+    const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
+    const claim = await claimPayment(
+      this.#ports,
+      this.#stream,
+      found,
+      purchase,
+      sealed.payloads,
+      this.#context,
+      this.#identified,
+    );
+    if ('used' in claim) return this.refuse(claim.used);
+    if ('bought' in claim) return this.#lost(claim.bought);
+    if ('unwritten' in claim) {
+      logger.error({ err: claim.unwritten, ...this.#who() }, 'a claim was not recorded: its payment is not charged');
+      return this.refuse(problemOf(claim.unwritten));
+    }
+    if ('unknown' in claim) {
+      // If it was recorded, recovery will settle it; only "pending" is true either way.
+      logger.error({ err: claim.unknown, ...this.#who() }, 'a claim has no known outcome');
+      return this.#pending(submission.transaction, answeredCases);
+    }
+    return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
+  }
+
+  /** Nobody pays for the work that was done, so it counts as what it was: else whoever breaks off could have it all day. */
+  async #abandoned(answeredCases: number): Promise<PurchaseOutcome> {
+    await this.#advance.countCases(answeredCases);
+    await this.#advance.giveBackReserved();
+    return { outcome: 'refused', problem: nobodyWaits(), ...this.#facts() };
+  }
+
+  /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
+  async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
+    await this.#advance.takeBack();
+    return this.#earlier(winner);
+  }
+
+  /** The outcome of the payment that an identifier stands for. Nothing is charged. */
+  async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
+    const { transaction } = state.submission;
+    const boughtBy = state.authorization.requestId;
+    const resultId = this.#resultIdOf(state);
+    if (resultId === null) return { outcome: 'refused', problem: resultKeyMissing(), ...this.#facts() };
+    switch (state.status) {
+      case 'submitted':
+        return { outcome: 'pending', transaction, boughtBy, resultId, ...this.#facts() };
+      case 'settled': {
+        const body =
+          state.answer.keyCall?.does === 'show' && isKept(this.#ports.clock, state)
+            ? await this.#ports.keyCalls.show(state, this.#keyCallContext())
+            : await keptAnswer(this.#ports, state);
+        if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
+        if (isProblem(body)) return { outcome: 'refused', problem: body, ...this.#facts() };
+        return {
+          outcome: 'settled',
+          transaction,
+          boughtBy,
+          resultId,
+          body,
+          promised: promisedBy(state),
+          ...this.#facts(),
+        };
+      }
+      case 'failed':
+        return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
+      case 'rolled_back':
+        return { outcome: 'failed', transaction, reason: 'rolled_back', ...this.#facts() };
+    }
+  }
+
+  /** @param composed null where the answer is composed after settlement */
+  async #settle(claimed: SubmittedPayment, composed: Buffer | null): Promise<PurchaseOutcome> {
+    const { draining, patience, logger } = this.#ports;
+    const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = patience ?? {};
+    const watch = { until: performance.now() + settlementMs, signal: draining, rebroadcastMs };
+    const { answeredCases } = claimed.state.answer;
+    const { transaction } = claimed.state.submission;
+    try {
+      const { state } = await settle(this.#ports, this.#stream, claimed, this.#context, watch);
+      if (state.status === 'settled') {
+        const body = composed ?? (await this.#keyAnswer(state));
+        if (isProblem(body)) return this.#pending(transaction, answeredCases);
+        await this.#advance.countCases(answeredCases);
+        const { requestId: boughtBy } = this.#request;
+        const resultId = this.#newResultId();
+        return {
+          outcome: 'settled',
+          transaction,
+          boughtBy,
+          resultId,
+          body,
+          promised: promisedBy(state),
+          ...this.#facts(),
+        };
+      }
+      if (state.status === 'failed') {
+        await this.#advance.countCases(0);
+        return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
+      }
+    } catch (error) {
+      // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says, and the
+      // result URL gives what is owed.
+      logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
+    }
+    return this.#pending(transaction, answeredCases);
+  }
+
+  #keyAnswer(settled: Purchase): Promise<Buffer | Problem> {
+    const { keyCalls } = this.#ports;
+    return settled.answer.keyCall?.does === 'rotate'
+      ? keyCalls.rotate(this.#stream, settled, this.#keyCallContext())
+      : keyCalls.show(settled, this.#keyCallContext());
+  }
+
+  #keyCallContext(): KeyCallContext {
+    return { tag: this.#request.tag, context: this.#context };
+  }
+
+  async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
+    await this.#advance.countCases(answeredCases);
+    const { requestId: boughtBy } = this.#request;
+    return { outcome: 'pending', transaction, boughtBy, resultId: this.#newResultId(), ...this.#facts() };
+  }
+
+  /** Of a payment that this request claimed. */
+  #newResultId(): string {
+    const { resultIds } = this.#ports;
+    return resultIds.idOf({ requestId: this.#request.requestId, resultKey: resultIds.newest });
+  }
+
+  /** Null where this node cannot make it. */
+  #resultIdOf({ answer }: SubmittedState): string | null {
+    try {
+      return this.#ports.resultIds.idOf(resultOf(answer));
+    } catch (error) {
+      if (error instanceof MasterKeyMissing) return null;
+      throw error;
+    }
+  }
+
+  #who(): { readonly requestId: string; readonly wallet: string } {
+    return { requestId: this.#request.requestId, wallet: this.#request.transaction.wallet };
+  }
+
+  #facts(): { readonly limits: RateLimitState | null; readonly timings: Timings } {
+    const now = performance.now();
+    const verifiedAt = this.#verifiedAt ?? now;
+    const answeredAt = this.#answeredAt;
+    return {
+      limits: this.#advance.limits,
+      timings: {
+        verify: verifiedAt - this.#request.startedAt,
+        query: answeredAt === null ? null : answeredAt - verifiedAt,
+        settle: answeredAt === null ? null : now - answeredAt,
+      },
+    };
+  }
+}
+
+/** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
+const provesNobody = ({ details }: Problem): boolean =>
+  details.reason === 'already_on_chain' ||
+  details.reason === 'blockhash_expired' ||
+  details.window === UNKNOWN_BLOCKHASHES;

@@ -1,0 +1,101 @@
+/** Runs the query that a payment is for, within its deadline and never beyond the process that runs it. */
+import type { BaseLogger } from 'pino';
+import { type ErrorCode, type Problem, problem } from '../../errors.ts';
+import type { KeyCall } from '../../events/payment.ts';
+import { problemOf } from '../../failure-problem.ts';
+import { onAbort } from '../../runtime/on-abort.ts';
+
+/** How long a query may take. */
+export const QUERY_DEADLINE_MS = 20_000;
+
+/** A query's answer. */
+export interface ComposedAnswer {
+  /** The whole body, `meta` included, serialised once: stored, served and pushed byte for byte. */
+  readonly body: Buffer;
+  /** How many cases were answered, for the wallet's day limit. */
+  readonly answeredCases: number;
+  /** What is pushed too, once the payment is settled. */
+  readonly callbacks?: readonly RequestedCallback[];
+}
+
+export interface RequestedCallback {
+  /** As the caller sent it: nobody has looked at it yet. */
+  readonly url: string;
+  /** Which result of a batch is pushed, from 0; null: the whole answer. */
+  readonly result: number | null;
+}
+
+/** A call on the wallet's signing keys: it has no effect and no answer before its payment is settled. */
+export interface KeyCallAnswer {
+  readonly keyCall: KeyCall['does'];
+  readonly answeredCases: number;
+}
+
+/** Nothing of what was asked could be answered, and the body says so of each part: it costs nothing. */
+export interface UnchargedAnswer {
+  readonly uncharged: Buffer;
+  /** The first reason, for the record. */
+  readonly code: ErrorCode;
+}
+
+export type QueryAnswer = ComposedAnswer | KeyCallAnswer;
+
+export interface QueryRun {
+  readonly requestId: string;
+  readonly deadlineMs: number;
+  /** Aborted when this process has no more time. */
+  readonly draining: AbortSignal;
+  readonly logger: Pick<BaseLogger, 'error'>;
+  /** Whether nobody waits for the answer any more. */
+  isAbandoned(): boolean;
+  query(signal: AbortSignal): Promise<QueryAnswer | UnchargedAnswer | Problem>;
+}
+
+/** What nobody hears: the request is over, and its payment may be presented again. */
+export const nobodyWaits = (): Problem =>
+  problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
+
+/** How soon a query learns that its caller has broken off, milliseconds. */
+const LOOK_FOR_CALLER_MS = 25;
+
+/** What a request is told that this process can no longer begin with. */
+export const stopping = (): Problem =>
+  problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');
+
+/**
+ * The query's answer, or why there is none. Never throws. What a query still does after its deadline is nobody's
+ * business any more.
+ */
+export async function runQuery({
+  requestId,
+  deadlineMs,
+  draining,
+  logger,
+  isAbandoned,
+  query,
+}: QueryRun): Promise<QueryAnswer | UnchargedAnswer | Problem> {
+  if (draining.aborted) return stopping();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stop = () => controller.abort(stopping());
+  const timer = setTimeout(() => controller.abort(problem('query_timeout', { retry_after: 1 })), deadlineMs);
+  const leave = onAbort(draining, stop);
+  const looking = setInterval(() => {
+    if (isAbandoned()) controller.abort(nobodyWaits());
+  }, LOOK_FOR_CALLER_MS);
+  try {
+    const ended = new Promise<Problem>((resolve) => {
+      signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
+    });
+    return await Promise.race([query(signal), ended]);
+  } catch (error) {
+    // A query that gave up because it was told to has not failed by itself.
+    if (signal.aborted) return signal.reason;
+    logger.error({ err: error, requestId }, 'a paid query failed');
+    return problemOf(error);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(looking);
+    leave();
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * What the payments of a wallet that are under way will take of its tokens, and how many they are, across all nodes. The
+ * chain alone cannot tell: payments that are sent at once all pass its simulation, though the wallet may afford only one,
+ * and one transfer that empties the wallet makes all of them fail. A sponsored payment that fails costs us its fee, and
+ * every other its query. So each reserves its amount and its place before it is simulated, and gives both back when its
+ * outcome is recorded.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Problem, problem } from '../../errors.ts';
+import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+import { type Chain, ChainUnavailable } from '../../solana/chain.ts';
+import type { Counted, Increment } from '../../storage/read-store.ts';
+import { isUnwritten } from '../../storage/storage-failure.ts';
+import { insufficientFunds } from '../payment/chain-checks.ts';
+import { allowedUnderWay, FIRST_UNDER_WAY } from './allowance.ts';
+import type { WaitingLines } from './waiting-lines.ts';
+import { type LimitPorts, refuseForFailures } from './wallet-limits.ts';
+
+export interface ReservationPorts extends LimitPorts {
+  readonly chain: Pick<Chain, 'tokenBalance'>;
+  /** One for all requests of a process: it lets one of each wallet's look, and not all of them. */
+  readonly lines: WaitingLines;
+  /** How many payments of a wallet have settled; asked only where it has many under way. */
+  settledPayments(wallet: string): Promise<number>;
+}
+
+export interface Spending {
+  readonly wallet: string;
+  /** The token account that pays, base58. */
+  readonly source: string;
+  /**
+   * Whether it is the wallet's own associated account. Another may be lent for less than it holds, which its balance
+   * does not tell, so of its payments one is under way at a time. Asked only where others are under way: to derive the
+   * account of a wallet that was never seen takes longer than all the rest.
+   */
+  own(): boolean;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** How long a request waits for the wallet's other payments to be decided. */
+export interface Patience {
+  /** By the monotonic clock (`performance.now()`), milliseconds. */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+/** Longer than a payment can be undecided, where the chain is well: what a killed process reserved is free then. */
+export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
+const PAUSE_MS = 100;
+
+const reservedOf = (wallet: string) => `${wallet}-reserved`;
+const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
+
+/**
+ * Amount and place share one counter, so that a payment reserves both by one write: a place counts as more base units
+ * than there are in circulation, and 8,000 of them are still exact.
+ */
+const PLACE = 2 ** 40;
+const packed = (amount: bigint): number => PLACE + Number(amount);
+const unpacked = (count: number) => ({ reserved: BigInt(count % PLACE), underWay: Math.floor(count / PLACE) });
+
+/** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */
+export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({
+  id: reservedOf(wallet),
+  amount: packed(amount),
+  limit: Number.MAX_SAFE_INTEGER,
+  now,
+  windowMicros: RESERVATION_WINDOW,
+});
+
+/** What `reservation` came to. */
+export interface Reserving {
+  /** Of the wallet's payments within the hour, read before it was made. */
+  readonly failures: number;
+  /** All that the wallet has reserved since, this payment's amount included; base units. */
+  readonly reserved: bigint;
+  /** How many payments of the wallet are under way, this one included. */
+  readonly underWay: number;
+}
+
+/** Reads what the counter of `reservation` came to. */
+export const reservedBy = (failures: number, { count }: Counted): Reserving => ({ failures, ...unpacked(count) });
+
+/**
+ * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
+ * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute.
+ * A payment that is alone is not looked at: the simulation that follows says whether it can be paid.
+ * @param begun what `reservation` of this amount came to, where it was made already
+ * @returns null when it is reserved, else why it is refused; then nothing is
+ */
+export async function reserve(
+  ports: ReservationPorts,
+  spending: Spending,
+  { until, signal }: Patience,
+  begun: Reserving | null = null,
+): Promise<Problem | null> {
+  const first = await attempt(ports, spending, begun);
+  if (first === null) return null;
+  if (first.final || signal.aborted || performance.now() >= until) return first.problem;
+  const endTurn = await ports.lines.turn(spending.wallet, { until, signal });
+  if (endTurn === null) return first.problem;
+  try {
+    for (;;) {
+      const refusal = await attempt(ports, spending, null);
+      if (refusal === null) return null;
+      if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
+      // Jittered, so that those who wait on several nodes do not come back together and stand in each other's way.
+      await ports.lines.nap(spending.wallet, PAUSE_MS * (0.5 + Math.random()), signal);
+    }
+  } finally {
+    endTurn();
+  }
+}
+
+interface Refusal {
+  readonly problem: Problem;
+  /** False where it may be another one, or none, once the wallet's other payments are decided. */
+  readonly final: boolean;
+}
+
+async function attempt(ports: ReservationPorts, spending: Spending, made: Reserving | null): Promise<Refusal | null> {
+  const { wallet, amount } = spending;
+  const begun = made ?? (await begin(ports, spending));
+  if ('problem' in begun) return { problem: begun, final: true };
+  if (begun.underWay <= 1) return null;
+  let refusal: Refusal | null;
+  try {
+    refusal = (await tooMany(ports, wallet, begun)) ?? (await tooMuch(ports, spending, begun.reserved));
+  } catch (error) {
+    await giveBack(ports, wallet, amount);
+    throw error;
+  }
+  if (refusal) await giveBack(ports, wallet, amount);
+  return refusal;
+}
+
+/** Whether more payments of the wallet are under way than it may have. Asks nobody for the first few. */
+async function tooMany(
+  ports: ReservationPorts,
+  wallet: string,
+  { failures, underWay }: Reserving,
+): Promise<Refusal | null> {
+  const first = allowedUnderWay({ settled: 0, failures });
+  if (underWay <= first) return null;
+  const settled = first < FIRST_UNDER_WAY ? 0 : await ports.settledPayments(wallet);
+  const limit = allowedUnderWay({ settled, failures });
+  return underWay <= limit ? null : { problem: tooManyUnderWay(limit), final: false };
+}
+
+/** Whether all that the wallet has under way is more than it has. */
+async function tooMuch(
+  { chain }: ReservationPorts,
+  { source, own, amount }: Spending,
+  reserved: bigint,
+): Promise<Refusal | null> {
+  if (!own()) return { problem: tooManyUnderWay(1), final: false };
+  try {
+    const balance = (await chain.tokenBalance(source))?.amount ?? 0n;
+    if (reserved <= balance) return null;
+    const final = balance < amount;
+    return { problem: insufficientFunds((final ? amount : reserved) - balance), final };
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    return { problem: chainUnavailable(), final: false };
+  }
+}
+
+const UNDER_WAY_RETRY_SECONDS = 2;
+
+const tooManyUnderWay = (limit: number): Problem =>
+  problem(
+    'rate_limit_exceeded',
+    { retry_after: UNDER_WAY_RETRY_SECONDS, limit, window: 'payments_under_way' },
+    `At most ${limit} payments of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
+  );
+
+/** First reserved and then compared: whoever reserves later counts this one in. */
+async function begin(
+  { readStore, clock }: ReservationPorts,
+  { wallet, amount }: Spending,
+): Promise<Reserving | Problem> {
+  const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
+  if (refused) return refused;
+  const { id, limit, now, windowMicros, ...increment } = reservation(wallet, amount, clock.now());
+  return reservedBy(failures, await readStore.increment(id, increment.amount, limit, now, windowMicros));
+}
+
+/** Ends a reservation: the payment has its outcome, or will never be broadcast. */
+export async function giveBack({ readStore, clock }: LimitPorts, wallet: string, amount: bigint): Promise<void> {
+  const name = reservedOf(wallet);
+  await readStore.increment(name, -packed(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
+}
+
+/** While storage fails, what could not be given back is tried again after these pauses, milliseconds: half a window. */
+export const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
+
+/**
+ * As `giveBack`, where that has just failed and nothing was written; never throws. A wallet that can pay for one answer
+ * must not be refused for a payment that was never submitted. What is not given back in the end, or may have been given
+ * back already, is free when its window ends.
+ */
+export async function giveBackLater(
+  ports: LimitPorts,
+  wallet: string,
+  amount: bigint,
+  pauses: readonly number[] = GIVE_BACK_AGAIN_MS,
+): Promise<void> {
+  for (const pauseMs of pauses) {
+    await sleep(pauseMs, undefined, { ref: false });
+    try {
+      await giveBack(ports, wallet, amount);
+      return;
+    } catch (error) {
+      if (!isUnwritten(error)) return;
+    }
+  }
+}

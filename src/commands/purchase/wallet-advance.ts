@@ -1,0 +1,123 @@
+/**
+ * What one request takes in advance of its wallet: a place in its minute, a case of its day, and the reservation of its
+ * payment's amount. Taken together before anything costs, and given back as far as it turns out not to be due.
+ */
+import type { BaseLogger } from 'pino';
+import { isProblem, type Problem } from '../../errors.ts';
+import { associatedTokenAddress } from '../../solana/addresses.ts';
+import type { VerifiedTransaction } from '../../solana/verify-transaction.ts';
+import { isUnwritten } from '../../storage/storage-failure.ts';
+import {
+  giveBack,
+  giveBackLater,
+  type Patience,
+  type ReservationPorts,
+  reservation,
+  reserve,
+  reservedBy,
+} from './reservation.ts';
+import { type Admission, admit, countCases, type RateLimitState, uncount } from './wallet-limits.ts';
+
+export interface AdvancePorts extends ReservationPorts {
+  readonly logger: Pick<BaseLogger, 'warn'>;
+}
+
+export interface AdvanceRequest {
+  readonly requestId: string;
+  readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source'>;
+  readonly mint: string;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** Whatever fails while something is given back is logged and never thrown: it must cost nobody an answer. */
+export class WalletAdvance {
+  readonly #ports: AdvancePorts;
+  readonly #request: AdvanceRequest;
+  #admission: Admission | null = null;
+  /** Whether the amount is reserved, and to be given back if the payment is never submitted. */
+  #reserved = false;
+
+  constructor(ports: AdvancePorts, request: AdvanceRequest) {
+    this.#ports = ports;
+    this.#request = request;
+  }
+
+  /** What remains of the wallet's limits; null where the request was not counted. */
+  get limits(): RateLimitState | null {
+    return this.#admission?.state ?? null;
+  }
+
+  /** @returns why nothing more may be done for this request; null where all of it is taken */
+  async take(patience: Patience): Promise<Lacking | null> {
+    const { transaction, mint, amount } = this.#request;
+    const { wallet, source } = transaction;
+    const along = [reservation(wallet, amount, this.#ports.clock.now())];
+    const admission = await admit(this.#ports, wallet, along);
+    if (isProblem(admission)) return { lacks: 'limits', problem: admission };
+    this.#admission = admission;
+    const [taken] = admission.along;
+    if (!taken) throw new RangeError('a read store gave no outcome of an increment');
+    const own = () => source === associatedTokenAddress(wallet, mint);
+    const begun = reservedBy(admission.failures, taken);
+    const problem = await reserve(this.#ports, { wallet, source, own, amount }, patience, begun);
+    this.#reserved = problem === null;
+    return problem && { lacks: 'funds', problem };
+  }
+
+  /** Nothing was submitted: the request keeps its place in the minute, and took nothing else. */
+  async takeBack(): Promise<void> {
+    await this.countCases(0);
+    await this.giveBackReserved();
+  }
+
+  /** The wallet was not shown to have sent this request, so its limits are as they were before. */
+  async uncount(): Promise<void> {
+    if (!this.#admission) return;
+    const { ends } = this.#admission;
+    this.#admission = null;
+    try {
+      await uncount(this.#ports, this.#request.transaction.wallet, ends);
+    } catch (error) {
+      this.#warn(error, 'a request counts that should not');
+    }
+  }
+
+  /**
+   * Corrects the day: a request takes as many cases as were answered. A count that cannot be corrected costs a wallet
+   * one case of its day.
+   */
+  async countCases(cases: number): Promise<void> {
+    if (!this.#admission) return;
+    try {
+      await countCases(this.#ports, this.#request.transaction.wallet, cases, this.#admission.ends);
+    } catch (error) {
+      this.#warn(error, 'the day of a wallet is miscounted');
+    }
+  }
+
+  /** What is reserved, now that the payment will not be submitted. (Of a submitted one its outcome gives it back.) */
+  async giveBackReserved(): Promise<void> {
+    if (!this.#reserved) return;
+    this.#reserved = false;
+    const { transaction, amount } = this.#request;
+    try {
+      await giveBack(this.#ports, transaction.wallet, amount);
+      this.#ports.lines.nudge(transaction.wallet);
+    } catch (error) {
+      this.#warn(error, 'a reservation was not given back yet');
+      if (isUnwritten(error)) void giveBackLater(this.#ports, transaction.wallet, amount);
+    }
+  }
+
+  #warn(error: unknown, message: string): void {
+    const { requestId, transaction } = this.#request;
+    this.#ports.logger.warn({ err: error, requestId, wallet: transaction.wallet }, message);
+  }
+}
+
+export interface Lacking {
+  /** Whether the wallet asked too often, or may not have what it would pay. */
+  readonly lacks: 'limits' | 'funds';
+  readonly problem: Problem;
+}

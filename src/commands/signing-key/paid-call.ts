@@ -1,0 +1,153 @@
+/**
+ * Paid calls on a wallet's signing keys, from their settlement on (docs/design/payments.md#key-calls): nothing of them
+ * happens before. The request that paid, the result URL and the process that follows settlements all come here, each
+ * perhaps several times and at once; the key's id was reserved with the payment, so that whoever comes first makes it.
+ */
+import { MasterKeyMissing, type MasterKeys } from '../../callbacks/master-keys.ts';
+import { type Problem, problem } from '../../errors.ts';
+import { ResultHandedOut } from '../../events/payment.ts';
+import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import { prepareAppend } from '../../storage/prepare-append.ts';
+import { appendUntilKnown } from '../append-until-known.ts';
+import { isRejection } from '../decider.ts';
+import { folded } from '../handle.ts';
+import { type Purchase, payment } from '../payment/payment.ts';
+import type { KeyCalls } from '../purchase/contract.ts';
+import { type MadeKey, madeKey, type ValidKeys, validKeysAt, type WalletKeys } from './signing-key.ts';
+import { ensureSigningKey, rotateSigningKey, type SigningKeyPorts } from './use.ts';
+
+export interface KeyCallPorts extends SigningKeyPorts {
+  readonly masterKeys: MasterKeys;
+}
+
+/** What an answer says of the call that paid for it. */
+export interface AnsweredKeyCall {
+  readonly requestId: string;
+  readonly wallet: string;
+  /** Base units. */
+  readonly amount: string;
+  readonly tag: string | null;
+  readonly at: Instant;
+}
+
+/** The bodies of both answers, `meta` included: the transport's business. */
+export interface KeyAnswers {
+  shown(call: AnsweredKeyCall, keys: ValidKeys): Buffer;
+  rotated(call: AnsweredKeyCall, key: MadeKey, secret: string): Buffer;
+}
+
+export interface KeyCallsPorts extends KeyCallPorts {
+  readonly answers: KeyAnswers;
+  newKeyId(): string;
+}
+
+/**
+ * What a settled call on keys does: makes the wallet's first key if it has none, or the key that a rotation reserved.
+ * Once, however often and by whomever this is asked for.
+ * @throws what the log throws; then it is not known whether it was done, and asking again is safe
+ */
+export async function applyKeyCall(
+  ports: KeyCallPorts,
+  { authorization: { wallet }, answer: { keyCall } }: Pick<Purchase, 'authorization' | 'answer'>,
+  context: CommandContext,
+): Promise<WalletKeys> {
+  if (keyCall === null) throw new TypeError('this payment bought no call on keys');
+  const { does, keyId } = keyCall;
+  const masterVersion = ports.masterKeys.newest;
+  return does === 'rotate'
+    ? rotateSigningKey(ports, wallet, { keyId, masterVersion }, context)
+    : ensureSigningKey({ ...ports, newKeyId: () => keyId }, wallet, masterVersion, context);
+}
+
+/** The calls on keys as purchases and the result URL make them. */
+export function createKeyCalls(ports: KeyCallsPorts): KeyCalls {
+  const { clock, masterKeys, answers } = ports;
+  const callOf = ({ authorization: { requestId, wallet, amount } }: Purchase, tag: string | null): AnsweredKeyCall => ({
+    requestId,
+    wallet,
+    amount,
+    tag,
+    at: toInstant(clock.now()),
+  });
+  return {
+    newKeyId: () => ports.newKeyId(),
+    async show(purchase, { tag, context }) {
+      const keys = validKeysAt(await applyKeyCall(ports, purchase, context), clock.now());
+      if (!keys) throw new Error('a wallet has no key though one was just made');
+      return answers.shown(callOf(purchase, tag), keys);
+    },
+    async rotate(stream, purchase, { tag, context }) {
+      const keyId = purchase.answer.keyCall?.keyId ?? '';
+      const key = madeKey(await applyKeyCall(ports, purchase, context), keyId);
+      if (!key) throw new Error('a rotation left no key though it was just made');
+      const secret = secretOf(masterKeys, purchase.authorization.wallet, key);
+      // Before it is recorded as handed out, so that a node which lacks the master key leaves it to another.
+      if (secret === null) return masterKeyLacks();
+      // And recorded before it leaves: whoever gets it is the only one who ever does.
+      if (!(await handOut(ports, stream, context))) return handedOutBefore();
+      return answers.rotated(callOf(purchase, tag), key, secret);
+    },
+  };
+}
+
+function secretOf(masterKeys: MasterKeys, wallet: string, { keyId, masterVersion }: MadeKey): string | null {
+  try {
+    return masterKeys.secretOf({ wallet, keyId, masterVersion });
+  } catch (error) {
+    if (error instanceof MasterKeyMissing) return null;
+    throw error;
+  }
+}
+
+/** This node lacks the master key that a signing key was made with; operators are told by `/readyz` and the log. */
+export const masterKeyLacks = (): Problem =>
+  problem(
+    'service_unavailable',
+    { component: 'signing_keys', retry_after: 60 },
+    'A signing key of this wallet cannot be used here now.',
+  );
+
+const handedOutBefore = (): Problem =>
+  problem(
+    'result_gone',
+    {
+      successor: 'POST /v2/wallet/keys',
+      hint: 'A secret is given once. If that answer was lost, rotate again: the new key replaces this one.',
+    },
+    'The secret of this key was handed out before.',
+  );
+
+/**
+ * Records that the answer of a payment is given now.
+ * @returns false if it was given before
+ * @throws what the log throws; then it may count as given, and must not be
+ */
+async function handOut(
+  {
+    log,
+    clock,
+    appendRepeatsMs,
+  }: { readonly log: EventLog; readonly clock: Clock; readonly appendRepeatsMs?: readonly number[] },
+  stream: string,
+  context: CommandContext,
+): Promise<boolean> {
+  const mine = new Set<string>();
+  for (;;) {
+    const recorded = await log.read(stream);
+    const given = recorded.find(({ type }) => type === ResultHandedOut.type);
+    // An attempt of ours that gave no answer was recorded all the same, and somebody has written after it.
+    if (given) return mine.has(given.id);
+    const { state, head } = folded(payment, recorded);
+    const events = payment.decide(state, { type: 'HandOut' });
+    if (isRejection(events)) return false;
+    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(clock.now()) });
+    for (const { id } of append.events) mine.add(id);
+    try {
+      await appendUntilKnown(log, append, appendRepeatsMs);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}

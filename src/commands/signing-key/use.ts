@@ -1,0 +1,72 @@
+/** A wallet's signing keys in the log: read, made when first needed, rotated. */
+import { type SigningKeyEvent, walletStream } from '../../events/signing-key.ts';
+import { type Clock, type Micros, toInstant } from '../../runtime/instant.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import { prepareAppend } from '../../storage/prepare-append.ts';
+import { appendUntilKnown } from '../append-until-known.ts';
+import { isRejection } from '../decider.ts';
+import { load } from '../handle.ts';
+import { type SigningKeyCommand, signingKeys, type WalletKeys } from './signing-key.ts';
+
+export interface SigningKeyPorts {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /** Pauses before an append of unknown outcome is repeated, milliseconds; as in production where left out. */
+  readonly appendRepeatsMs?: readonly number[];
+}
+
+export interface NewSigningKeyPorts extends SigningKeyPorts {
+  /** Id of a key that does not exist yet. */
+  newKeyId(): string;
+}
+
+/** The wallet's keys as its stream tells them: never behind. */
+export const loadSigningKeys = async (log: EventLog, wallet: string): Promise<WalletKeys> =>
+  (await load(log, signingKeys, walletStream(wallet))).state;
+
+/**
+ * The wallet's keys; makes its first one where it has none. Of many at once, one makes it and all get the same.
+ * @param masterVersion of the master key that new secrets are derived from
+ * @throws what the log throws; then it is not known whether the key was made, and asking again is safe
+ */
+export const ensureSigningKey = (
+  ports: NewSigningKeyPorts,
+  wallet: string,
+  masterVersion: number,
+  context: CommandContext,
+): Promise<WalletKeys> =>
+  change(ports, wallet, (at) => ({ type: 'Ensure', keyId: ports.newKeyId(), masterVersion, at }), context);
+
+/**
+ * Makes the key of this id the current one. It is made once, however often this is asked for, even after later keys.
+ * @throws what the log throws; then it is not known whether the key was made, and asking again is safe
+ */
+export const rotateSigningKey = (
+  ports: SigningKeyPorts,
+  wallet: string,
+  { keyId, masterVersion }: { readonly keyId: string; readonly masterVersion: number },
+  context: CommandContext,
+): Promise<WalletKeys> => change(ports, wallet, (at) => ({ type: 'Rotate', keyId, masterVersion, at }), context);
+
+async function change(
+  { log, clock, appendRepeatsMs }: SigningKeyPorts,
+  wallet: string,
+  commandAt: (now: Micros) => SigningKeyCommand,
+  context: CommandContext,
+): Promise<WalletKeys> {
+  const stream = walletStream(wallet);
+  // Each time somebody else wrote first, so that among any number of writers one always gets on.
+  for (;;) {
+    const { state, head } = await load(log, signingKeys, stream);
+    const now = clock.now();
+    const events = signingKeys.decide(state, commandAt(now));
+    if (isRejection(events) || events.length === 0) return state;
+    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(now) });
+    try {
+      await appendUntilKnown(log, append, appendRepeatsMs);
+      return (events as readonly SigningKeyEvent[]).reduce(signingKeys.evolve, state);
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * What operators watch, in the format of Prometheus (docs/design/operations.md#metrics): counters that grow as things
+ * happen, and gauges that are read when somebody asks.
+ */
+import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { PurchaseOutcome, PurchaseRequest, Purchasing } from '../../commands/purchase/contract.ts';
+import type { SponsorStanding } from '../../commands/purchase/sponsor-budget.ts';
+import { type DeliveryStanding, MOST_COUNTED } from '../../queries/delivery-standing.ts';
+import { sampledLines } from '../../runtime/sampled-lines.ts';
+import { usdcText } from '../../solana/usdc-text.ts';
+import { isPaying } from '../request-log.ts';
+import type { CloseReason } from '../unread-answers.ts';
+
+export interface Metrics {
+  /** One attempt of a callback has ended; `failureClass` is null where the receiver acknowledged it. */
+  attemptEnded(failureClass: string | null, seconds: number): void;
+  /** A payment has an outcome: `settled`, `pending`, `failed` or `refused`. */
+  purchaseEnded(dialect: string, outcome: string): void;
+  /** Stored content was met that is damaged, for the first time. */
+  payloadDamaged(): void;
+  /** A connection was closed for answers that its client did not read. */
+  unreadClosed(reason: CloseReason): void;
+  /** Says from where the bytes of unread answers are read. */
+  watchUnread(pendingBytes: () => number): void;
+  /** Says from where the standing of deliveries is read; while that fails, its figures are not a number. */
+  watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
+  /** Says from where the room on the disk is read; without it there is no such metric. */
+  watchDisk(freeBytes: () => Promise<number | null>): void;
+  /** Says from where is read what failed sponsored payments cost. */
+  watchSponsoring(standings: () => readonly SponsorStanding[]): void;
+  readonly contentType: string;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string>;
+}
+
+const UNKNOWN: DeliveryStanding = { pending: Number.NaN, retrying: Number.NaN, oldestOverdueSeconds: Number.NaN };
+
+/** Seconds; the last is past an attempt's deadline. */
+const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const attempts = new Counter({
+    name: 'docket_callback_attempts_total',
+    help: 'Attempts of callbacks that have ended, by failure class; acknowledged where there was none',
+    labelNames: ['failure_class'],
+    registers,
+  });
+  const attemptSeconds = new Histogram({
+    name: 'docket_callback_attempt_seconds',
+    help: 'How long attempts of callbacks took',
+    buckets: ATTEMPT_SECONDS,
+    registers,
+  });
+  const purchases = new Counter({
+    name: 'docket_purchases_total',
+    help: 'Paid requests that have ended, by dialect and outcome',
+    labelNames: ['dialect', 'outcome'],
+    registers,
+  });
+  const damaged = new Counter({
+    name: 'docket_damaged_payloads_total',
+    help: 'Blobs of stored content that were met damaged',
+    registers,
+  });
+  const unreadClosed = new Counter({
+    name: 'docket_unread_answers_closed_total',
+    help: 'Connections closed for answers that were not read: slow, or a bound (address, total, pipelined) was met',
+    labelNames: ['reason'],
+    registers,
+  });
+  const waiting = new Gauge({
+    name: 'docket_callback_deliveries',
+    help: `Deliveries with an attempt to come, counted up to ${MOST_COUNTED}: pending before their first, retrying after it`,
+    labelNames: ['status'],
+    registers,
+  });
+  const overdue = new Gauge({
+    name: 'docket_callback_oldest_overdue_seconds',
+    help: 'How long the oldest attempt that is due has been waiting',
+    registers,
+  });
+  let standing: (() => Promise<DeliveryStanding>) | null = null;
+
+  return {
+    attemptEnded(failureClass, seconds) {
+      attempts.inc({ failure_class: failureClass ?? 'acknowledged' });
+      attemptSeconds.observe(seconds);
+    },
+    purchaseEnded: (dialect, outcome) => purchases.inc({ dialect, outcome }),
+    payloadDamaged: () => damaged.inc(),
+    unreadClosed: (reason) => unreadClosed.inc({ reason }),
+    watchUnread(pendingBytes) {
+      new Gauge({
+        name: 'docket_unread_answer_bytes',
+        help: 'Bytes of answers that were written and that clients have not accepted',
+        registers,
+        collect() {
+          this.set(pendingBytes());
+        },
+      });
+    },
+    watchDeliveries(read) {
+      standing = read;
+    },
+    watchDisk(freeBytes) {
+      new Gauge({
+        name: 'docket_disk_free_bytes',
+        help: 'Bytes that can still be written where DATA_DIR lies',
+        registers,
+        async collect() {
+          this.set((await freeBytes()) ?? Number.NaN);
+        },
+      });
+    },
+    watchSponsoring(standings) {
+      new Gauge({
+        name: 'docket_sponsored_fees_lost_lamports',
+        help: 'What sponsored payments that failed on chain cost the fee payer, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, lost } of standings()) this.set({ window }, lost);
+        },
+      });
+      new Gauge({
+        name: 'docket_sponsored_fees_budget_lamports',
+        help: 'What they may cost before sponsored payments pause, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, limit } of standings()) this.set({ window }, limit);
+        },
+      });
+    },
+    contentType: registry.contentType,
+    async text() {
+      if (standing) {
+        // Storage that fails must not hide everything else just then.
+        const { pending, retrying, oldestOverdueSeconds } = await standing().catch(() => UNKNOWN);
+        waiting.set({ status: 'pending' }, pending);
+        waiting.set({ status: 'retrying' }, retrying);
+        overdue.set(oldestOverdueSeconds);
+      }
+      return registry.metrics();
+    },
+  };
+}
+
+/**
+ * The same purchasing, counted, with lines in the log: one for each payment that this service took, and for those that cost
+ * their wallet nothing the first of each outcome and code. No payment itself, and no query, is in them.
+ */
+export function countPurchases(
+  purchasing: Purchasing,
+  { purchaseEnded }: Pick<Metrics, 'purchaseEnded'>,
+  logger?: Pick<Logger, 'info' | 'isLevelEnabled'>,
+): Purchasing {
+  const free = logger && sampledLines(logger, 'payment');
+  return {
+    underway: purchasing.underway,
+    async buy(request) {
+      const outcome = await purchasing.buy(request);
+      purchaseEnded(request.dialect, outcome.outcome);
+      if (!logger?.isLevelEnabled('info')) return outcome;
+      const line = paymentLine(request, outcome);
+      if (isPaying(request.requestId, outcome)) logger.info(line, 'payment');
+      else free?.write({ outcome: line.outcome, code: line.code }, line);
+      return outcome;
+    },
+  };
+}
+
+function paymentLine(request: PurchaseRequest, outcome: PurchaseOutcome) {
+  const { requestId, endpoint, dialect, amount, transaction, startedAt } = request;
+  return {
+    requestId,
+    endpoint,
+    dialect,
+    wallet: transaction.wallet,
+    amount: usdcText(amount),
+    outcome: outcome.outcome,
+    ...('transaction' in outcome && { transaction: outcome.transaction }),
+    code: outcome.outcome === 'refused' ? outcome.problem.problem : undefined,
+    ...('boughtBy' in outcome && outcome.boughtBy !== requestId && { boughtBy: outcome.boughtBy }),
+    ...(outcome.outcome === 'failed' && { reason: outcome.reason }),
+    ms: Math.round(performance.now() - startedAt),
+  };
+}

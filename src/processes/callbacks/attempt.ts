@@ -1,0 +1,289 @@
+/**
+ * One look at one delivery: what is due is claimed, made and recorded. Which of several processes makes an attempt is
+ * decided by the log alone, by the claim's exact expected revision.
+ */
+import { randomUUID } from 'node:crypto';
+import type { BaseLogger } from 'pino';
+import type { MasterKeys } from '../../callbacks/master-keys.ts';
+import type { Outbound } from '../../callbacks/outbound/outbound.ts';
+import { signatureHeaders } from '../../callbacks/signature.ts';
+import { isRejection } from '../../commands/decider.ts';
+import {
+  type AttemptUnderWay,
+  type Delivery,
+  type DeliveryCommand,
+  type DeliveryRejection,
+  delivery,
+  type ReceivedOutcome,
+} from '../../commands/delivery/delivery.ts';
+import { MAX_JITTER } from '../../commands/delivery/schedule.ts';
+import { isOver, waitAnew, waitOf } from '../../commands/delivery/wait.ts';
+import { folded, handle, type Loaded } from '../../commands/handle.ts';
+import { deliveryStream } from '../../events/delivery.ts';
+import type { FailureClass } from '../../events/failure-class.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
+import { pause } from '../../runtime/pause.ts';
+import { type CommandContext, type EventLog, type Position, RevisionConflict } from '../../storage/event-log.ts';
+import { isDeadOwner } from '../../storage/lease-owner.ts';
+import type { PayloadStore } from '../../storage/payload-store.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
+import { type Contents, contentsOf } from './contents.ts';
+import { type SigningKeys, signingKeysFor } from './keys.ts';
+
+export interface AttemptPorts {
+  readonly log: EventLog;
+  readonly payloads: Pick<PayloadStore, 'resolve'>;
+  readonly clock: Clock;
+  readonly outbound: Pick<Outbound, 'post'>;
+  readonly masterKeys: MasterKeys;
+  newKeyId(): string;
+  /** From 0 to 1. */
+  random(): number;
+  /** Unique for this process: `leaseOwner()`. */
+  readonly owner: string;
+  /** Names the service and its docs. */
+  readonly userAgent: string;
+  readonly logger: Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error'>;
+  /** Told of each attempt that has an outcome. */
+  readonly observe?: (attempt: ObservedAttempt) => void;
+}
+
+export interface ObservedAttempt {
+  /** Null: acknowledged. */
+  readonly failureClass: FailureClass | null;
+  readonly durationMs: number;
+  /** How long after it was due it began. */
+  readonly lateMs: number;
+}
+
+const ACTOR = 'callback-delivery';
+/** Pauses before a record of unknown outcome is repeated, milliseconds. Past them the attempt counts as interrupted. */
+const RECORD_REPEATS_MS = [50, 250, 1_000, 2_000, 5_000, 10_000] as const;
+/** Somebody else is at work on the same delivery: when to look again. */
+const LOOK_AGAIN: Micros = 5 * MICROS_PER_SECOND;
+
+export interface Attended {
+  /** When something is to be done for it next; null for nothing. */
+  readonly next: Micros | null;
+  /** Up to where the log was known then: what shows less is older. Null where that is not certain. */
+  readonly position: Position | null;
+}
+
+/**
+ * Does what is due for a delivery, if anything is.
+ * @param signal aborts an attempt under way, which then counts as interrupted
+ * @throws StorageFailure
+ */
+export async function attendDelivery(ports: AttemptPorts, deliveryId: string, signal: AbortSignal): Promise<Attended> {
+  try {
+    return await new Attendance(ports, deliveryId, signal).run();
+  } catch (error) {
+    if (!(error instanceof RevisionConflict)) throw error;
+    return { next: ports.clock.now() + LOOK_AGAIN, position: null };
+  }
+}
+
+class Attendance {
+  readonly #ports: AttemptPorts;
+  readonly #deliveryId: string;
+  readonly #stream: string;
+  readonly #signal: AbortSignal;
+  /** Of its own: two processes that claim the same attempt must conflict, and not be taken for one. */
+  readonly #commandId = randomUUID();
+  #lastEventId: string | null = null;
+  #position: Position | null = null;
+
+  constructor(ports: AttemptPorts, deliveryId: string, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#deliveryId = deliveryId;
+    this.#stream = deliveryStream(deliveryId);
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Attended> {
+    const next = await this.#attend();
+    return { next, position: this.#position };
+  }
+
+  async #attend(): Promise<Micros | null> {
+    let known = await this.#waitByPresentClock(await this.#load());
+    if (known.state.status === 'none') return null;
+    if (known.state.underway) {
+      known = await this.#interrupt(known, known.state.underway);
+      if (known.state.status === 'none' || known.state.underway) return this.#next(known.state);
+    }
+    const { clock } = this.#ports;
+    const wait = waitOf(known.state);
+    if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
+
+    const [keys, contents] = await Promise.all([
+      // Before the claim: without its secret no attempt can be made.
+      signingKeysFor(this.#ports, known.state, this.#context(known.state.facts.requestId)),
+      contentsOf(this.#ports.payloads, known.state),
+    ]);
+    const claimed = await this.#claim(known, keys);
+    if (!claimed) return clock.now() + LOOK_AGAIN;
+    const { underway, loaded, claimedAt } = claimed;
+    const lateMs = Math.max(0, (clock.now() - wait.until) / MICROS_PER_MS);
+    const outcome = 'unsent' in contents ? contents.unsent : await this.#post(contents, keys);
+    const { failureClass, durationMs, responseCode } = outcome;
+    this.#ports.observe?.({ failureClass, durationMs, lateMs });
+    const { requestId, origin } = known.state.facts;
+    const told = { requestId, deliveryId: this.#deliveryId, host: hostOf(origin), responseCode, failureClass };
+    this.#ports.logger.info({ ...told, ms: Math.round(durationMs) }, 'delivery attempt');
+    return this.#finish(loaded, underway, outcome, claimedAt);
+  }
+
+  /** When something is to be done next. What is due already is due by the present clock. */
+  #next(state: Delivery): Micros | null {
+    const wait = waitOf(state);
+    const now = this.#ports.clock.now();
+    return wait && isOver(wait, now) ? Math.min(wait.until, now) : (wait?.until ?? null);
+  }
+
+  async #load(): Promise<Loaded<Delivery>> {
+    const recorded = await this.#ports.log.read(this.#stream);
+    const last = recorded.at(-1);
+    this.#lastEventId = last?.id ?? null;
+    this.#position = last?.position ?? null;
+    return folded(delivery, recorded);
+  }
+
+  /** A wait that was timed by a clock that has since been set back would last for as long as that. */
+  async #waitByPresentClock(known: Loaded<Delivery>): Promise<Loaded<Delivery>> {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    if (known.state.status === 'none' || !waitAnew(known.state, now)) return known;
+    const recorded = await this.#record(known, { type: 'Reschedule', now });
+    if (isRejection(recorded)) return known;
+    logger.debug({ deliveryId: this.#deliveryId }, 'a delivery waits anew: the clock was set back');
+    return recorded;
+  }
+
+  /** An attempt that nobody makes any more is recorded as such. */
+  async #interrupt(known: Loaded<Delivery>, { owner, attempt }: AttemptUnderWay): Promise<Loaded<Delivery>> {
+    const { clock, logger } = this.#ports;
+    // This process makes one attempt of a delivery at a time, so one of its own that it does not make now is lost.
+    const ownerIsGone = owner === this.#ports.owner || isDeadOwner(owner);
+    const recorded = await this.#record(known, {
+      type: 'Interrupt',
+      now: clock.now(),
+      ownerIsGone,
+      jitter: this.#jitter(),
+    });
+    if (isRejection(recorded)) return known;
+    logger.info({ deliveryId: this.#deliveryId, attempt }, 'an attempt was interrupted');
+    return recorded;
+  }
+
+  async #claim(known: Loaded<Delivery>, [{ keyId }]: SigningKeys): Promise<Claimed | null> {
+    const { clock, owner } = this.#ports;
+    const claimedAt = performance.now();
+    const command = { type: 'StartAttempt', now: clock.now(), keyId, owner } as const;
+    const recorded = await this.#record(known, command);
+    if (isRejection(recorded) || recorded.state.status === 'none' || !recorded.state.underway) return null;
+    return { underway: recorded.state.underway, loaded: recorded, claimedAt };
+  }
+
+  async #post(
+    { url, body }: Exclude<Contents, { readonly unsent: unknown }>,
+    keys: SigningKeys,
+  ): Promise<ReceivedOutcome> {
+    const { clock, outbound, userAgent } = this.#ports;
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': userAgent,
+      ...signatureHeaders({
+        body,
+        deliveryId: this.#deliveryId,
+        idempotencyKey: this.#deliveryId,
+        atSeconds: Math.floor(clock.now() / MICROS_PER_SECOND),
+        keys,
+      }),
+    };
+    return outbound.post({ url, headers, body, signal: this.#signal });
+  }
+
+  async #finish(
+    known: Loaded<Delivery>,
+    claimed: AttemptUnderWay,
+    outcome: ReceivedOutcome,
+    claimedAt: number,
+  ): Promise<Micros | null> {
+    const { clock, logger } = this.#ports;
+    const { responseCode, failureClass, durationMs } = outcome;
+    const facts = { deliveryId: this.#deliveryId, attempt: claimed.attempt, responseCode, failureClass, durationMs };
+    // A clock that is set forward while the receiver answers delays no next attempt: it ended when it did.
+    const elapsed = Math.ceil((performance.now() - claimedAt) * MICROS_PER_MS);
+    const now = Math.min(clock.now(), toMicros(claimed.startedAt) + elapsed);
+    const command = { type: 'FinishAttempt', claimed, outcome, now, jitter: this.#jitter() } as const;
+    let recorded = await this.#recordDespiteOthers(known, command);
+    if (isRejection(recorded)) {
+      // Its lease ended first, and another process has said that it was interrupted.
+      logger.warn(facts, 'the outcome of an attempt came too late to be recorded');
+      recorded = { ...known, ...(await this.#load()) };
+    }
+    if (failureClass === null) logger.debug(facts, 'a callback was delivered');
+    else if (failureClass === 'content_damaged')
+      logger.warn(facts, 'a callback cannot be sent: its content is damaged');
+    else logger.info(facts, 'an attempt to deliver a callback failed');
+    return this.#next((await this.#waitByPresentClock(recorded)).state);
+  }
+
+  /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what stands there now. */
+  async #recordDespiteOthers(
+    known: Loaded<Delivery>,
+    command: DeliveryCommand,
+  ): Promise<Loaded<Delivery> | { readonly rejected: string }> {
+    for (let loaded = known; ; loaded = await this.#load()) {
+      try {
+        return await this.#record(loaded, command);
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+
+  /** Repeats the same append until its outcome is known, as long as that may help. */
+  async #record(
+    known: Loaded<Delivery>,
+    command: DeliveryCommand,
+  ): Promise<Loaded<Delivery> | { readonly rejected: DeliveryRejection }> {
+    const requestId = known.state.status === 'none' ? null : known.state.facts.requestId;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const handled = await handle(this.#ports, delivery, this.#stream, command, this.#context(requestId), known);
+        if (!isRejection(handled)) this.#position = handled.position ?? this.#position;
+        return handled;
+      } catch (error) {
+        const repeatAfterMs = RECORD_REPEATS_MS[attempt];
+        if (!(error instanceof StorageFailure) || repeatAfterMs === undefined) throw error;
+        await pause(repeatAfterMs, this.#signal);
+      }
+    }
+  }
+
+  #context(requestId: string | null): CommandContext {
+    return {
+      commandId: this.#commandId,
+      requestId,
+      correlationId: requestId ?? this.#deliveryId,
+      causationId: this.#lastEventId,
+      actor: ACTOR,
+    };
+  }
+
+  #jitter(): number {
+    return this.#ports.random() * MAX_JITTER;
+  }
+}
+
+interface Claimed {
+  readonly underway: AttemptUnderWay;
+  readonly loaded: Loaded<Delivery>;
+  /** By the monotonic clock, milliseconds. */
+  readonly claimedAt: number;
+}
+
+/** Without the path and the query, which may hold a secret of the receiver. */
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);

@@ -1,0 +1,293 @@
+/**
+ * The process manager of callbacks (docs/design/callbacks.md#process): reacts to deliveries as they are scheduled,
+ * keeps their times, and lets as many attempts run as their receivers and wallets may have. It keeps nothing that could
+ * be lost: what is due stands in the log and its read model, and who makes an attempt is decided by the log.
+ */
+import { from, merge, mergeMap, Subject, timer } from 'rxjs';
+import { exhaustMap, filter, map, repeat, retry, takeUntil } from 'rxjs/operators';
+import { CLOCK_TOLERANCE } from '../../commands/delivery/wait.ts';
+import { DeliveryRedeliveryRequested, DeliveryScheduled, deliveryOf } from '../../events/delivery.ts';
+import { partitionOf } from '../../projections/deliveries.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
+import { SetBackWatch, steadyClock } from '../../runtime/steady-clock.ts';
+import type { Position, RecordedEvent } from '../../storage/event-log.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
+import { Trouble } from '../../storage/trouble.ts';
+import { type AttemptPorts, attendDelivery } from './attempt.ts';
+import { AttendedLately } from './attended.ts';
+import { createPartitions } from './partitions.ts';
+import { CallbackQueue, type DueDelivery, QUEUE_LIMITS, type QueueLimits } from './queue.ts';
+import { CallbackScan, HORIZON } from './scan.ts';
+import { Spread } from './spread.ts';
+
+export interface CallbackDeliveryOptions extends AttemptPorts {
+  readonly readStore: ReadStore;
+  /** A clock that is never set; the system's where left out. */
+  readonly steady?: Clock;
+  readonly limits?: QueueLimits;
+  /** Milliseconds; what is left out is as in production. */
+  readonly pace?: {
+    /** Between two looks at the wall clock and at the read model. */
+    readonly rearmMs?: number;
+    /** Between two looks while not everything found its place in memory. */
+    readonly rescanMs?: number;
+    /** Between the starts of two attempts that are long overdue. */
+    readonly spreadMs?: number;
+    /** How long attempts under way may take at a stop before they are interrupted. */
+    readonly drainMs?: number;
+    readonly leaseMs?: number;
+  };
+}
+
+export interface CallbackDeliveries {
+  start(): void;
+  /** Begins nothing more, waits for what is under way (10 s at most), records the rest as interrupted. */
+  stop(): Promise<void>;
+  /** Attempts under way, and deliveries that wait in memory. */
+  load(): { readonly running: number; readonly waiting: number };
+}
+
+/** Timers are set anew at least so often, so that a change of the wall clock or a long sleep is seen. */
+const REARM_MS = 15_000;
+const RESCAN_MS = 500;
+/** After a long stop overdue attempts begin one after the other: a lone one at once. */
+const SPREAD_MS = 10;
+const DRAIN_MS = 10_000;
+/** A delivery whose attendance failed is attended again: soon where the storage failed, else it fails by itself. */
+const STORAGE_AGAIN: Micros = 5_000 * MICROS_PER_MS;
+const FAILED_AGAIN: Micros = 60_000 * MICROS_PER_MS;
+const RESUBSCRIBE_MS = 500;
+/** The read model may be so much behind the log when it is looked at for what it may show. */
+const LOOK_LATER_MS = [1_000, 4_000];
+
+/** Makes the process; `start` begins it. */
+export function createCallbackDeliveries(options: CallbackDeliveryOptions): CallbackDeliveries {
+  return new Deliveries(options);
+}
+
+class Deliveries implements CallbackDeliveries {
+  readonly #options: CallbackDeliveryOptions;
+  readonly #pace: Required<NonNullable<CallbackDeliveryOptions['pace']>>;
+  readonly #queue: CallbackQueue;
+  readonly #scan: CallbackScan;
+  readonly #partitions;
+  readonly #lookTrouble: Trouble;
+  readonly #attendTrouble: Trouble;
+  readonly #stopping = new AbortController();
+  /** Ends the attempts that are still under way when the time of a stop is over. */
+  readonly #interrupting = new AbortController();
+  readonly #looks = new Subject<void>();
+  readonly #attending = new Set<Promise<void>>();
+  readonly #setBack: SetBackWatch;
+  /** What was attended lately: the read model may still show what was before. */
+  readonly #attended = new AttendedLately();
+  /** What became due of deliveries while they were attended. */
+  readonly #meanwhile = new Map<string, Micros>();
+  #lookAgain = false;
+  #sharing: Promise<void> = Promise.resolve();
+  #wake: NodeJS.Timeout | null = null;
+
+  constructor(options: CallbackDeliveryOptions) {
+    const { limits = QUEUE_LIMITS, pace = {}, readStore, clock, steady = steadyClock } = options;
+    this.#options = options;
+    this.#pace = {
+      rearmMs: REARM_MS,
+      rescanMs: RESCAN_MS,
+      spreadMs: SPREAD_MS,
+      drainMs: DRAIN_MS,
+      leaseMs: REARM_MS,
+      ...pace,
+    };
+    this.#queue = new CallbackQueue(new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
+    this.#scan = new CallbackScan(readStore);
+    this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
+    this.#lookTrouble = new Trouble(options.logger, { process: 'callbacks', follows: 'read_store' });
+    this.#attendTrouble = new Trouble(options.logger, { process: 'callbacks' });
+    this.#partitions = createPartitions({ ...options, leaseMs: this.#pace.leaseMs });
+  }
+
+  start(): void {
+    const stopped = new Subject<void>();
+    this.#stopping.signal.addEventListener('abort', () => stopped.next());
+    const fresh = this.#fresh().pipe(map((due) => this.#take(due)));
+    const found = merge(timer(0, this.#pace.rearmMs), this.#looks).pipe(exhaustMap(() => this.#look()));
+    merge(fresh, found)
+      .pipe(takeUntil(stopped))
+      .subscribe(() => this.#pump());
+    this.#sharing = this.#partitions.run(this.#stopping.signal, (taken, lost) => {
+      for (const partition of lost) this.#scan.forget(partition);
+      if (lost.length > 0) this.#queue.retain(({ partition }) => this.#partitions.holds(partition));
+      if (taken.length === 0) return;
+      this.#lookAnew();
+    });
+  }
+
+  /** Looks at once, and soon again: what was scheduled just before may not be in the read model yet. */
+  #lookAnew(): void {
+    this.#lookAgain = true;
+    this.#looks.next();
+    for (const delayMs of LOOK_LATER_MS) setTimeout(() => this.#looks.next(), delayMs).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#wake) clearTimeout(this.#wake);
+    const late = setTimeout(() => this.#interrupting.abort(), this.#pace.drainMs);
+    while (this.#attending.size > 0) await Promise.all(this.#attending);
+    clearTimeout(late);
+    await this.#sharing;
+  }
+
+  load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#queue.running, waiting: this.#queue.size };
+  }
+
+  /** Deliveries of our partitions from the moment that they are in the log, long before any read model has them. */
+  #fresh() {
+    const { log, logger } = this.#options;
+    const trouble = new Trouble(logger, { process: 'callbacks', follows: 'event_log' });
+    const { signal } = this.#stopping;
+    const types = [DeliveryScheduled.type, DeliveryRedeliveryRequested.type];
+    // What was there before is the scan's to find; what comes while the log cannot be followed is not.
+    let reached: Position | null | undefined;
+    const follow = async function* () {
+      if (reached === undefined) reached = await log.head();
+      for await (const batch of log.subscribe(reached, { by: 'types', types }, signal)) {
+        reached = batch.position;
+        trouble.recovered();
+        yield batch;
+      }
+    };
+    return from([null]).pipe(
+      mergeMap(() => from(follow())),
+      retry({
+        delay: (error) => {
+          trouble.failed(error, 'new callbacks cannot be followed; it is tried again');
+          return timer(RESUBSCRIBE_MS);
+        },
+      }),
+      repeat({ delay: RESUBSCRIBE_MS }),
+      mergeMap(({ events }) => from(events)),
+      map((event) => dueOf(event, this.#options.clock.now())),
+      filter((due) => due !== null),
+      filter(({ partition }) => this.#partitions.holds(partition)),
+    );
+  }
+
+  /** One that is attended just now may have been read before this was asked for. */
+  #take(due: DueDelivery): void {
+    if (this.#queue.isRunning(due.deliveryId)) this.#meanwhile.set(due.deliveryId, due.dueAt);
+    else this.#queue.add(due);
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      do {
+        this.#lookAgain = false;
+        const now = clock.now();
+        const held = this.#partitions.held();
+        const ahead = await this.#scan.lookForAhead(held, now, (shown) => this.#hasten(shown));
+        const due = await this.#scan.look(held, now, (shown) => this.#offer(shown));
+        if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
+      } while (this.#lookAgain && !this.#stopping.signal.aborted);
+      this.#lookTrouble.recovered();
+    } catch (error) {
+      this.#lookTrouble.failed(error, 'due callbacks could not be looked up; it is tried again');
+    }
+  }
+
+  /**
+   * What waits by a clock that has since been set back is attended soon, to be timed by the present one: also what was
+   * taken in for its former time. One after the other, or they would all be due at once when they have waited.
+   */
+  #hasten(shown: DueDelivery): boolean {
+    if (this.#attended.after(shown)) return this.#offer(shown);
+    return this.#queue.addInTurn(shown, this.#options.clock.now());
+  }
+
+  /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
+  #offer(shown: DueDelivery): boolean {
+    const known = this.#queue.get(shown.deliveryId);
+    if (known && shown.position <= known.position) return true;
+    const attended = this.#attended.after(shown);
+    if (attended && attended.next === null) return true;
+    return this.#queue.add({ ...shown, dueAt: attended?.next ?? shown.dueAt });
+  }
+
+  /**
+   * What is known in memory of times was told by a clock that has been set back since, pauses of our own too: it is
+   * forgotten, and what is due by the log is found again.
+   */
+  #heedSetBack(): void {
+    const back = this.#setBack.look();
+    if (back === 0) return;
+    this.#options.logger.warn(
+      { backSeconds: Math.round(back / MICROS_PER_SECOND) },
+      'the wall clock was set back: what callbacks wait for is timed anew',
+    );
+    this.#queue.retain(() => false);
+    this.#attended.clear();
+    for (const partition of this.#partitions.held()) this.#scan.forget(partition);
+    this.#lookAnew();
+  }
+
+  /** Starts what may start, and sets the timer for what comes next. */
+  #pump(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#heedSetBack();
+    const { clock } = this.#options;
+    for (let due = this.#queue.take(clock.now()); due; due = this.#queue.take(clock.now())) {
+      const attending: Promise<void> = this.#attend(due).finally(() => {
+        this.#attending.delete(attending);
+        this.#pump();
+      });
+      this.#attending.add(attending);
+    }
+    if (this.#wake) clearTimeout(this.#wake);
+    const now = clock.now();
+    const next = this.#queue.nextAt(now);
+    if (next === null) return;
+    const wait = Math.min(this.#pace.rearmMs, Math.max(0, Math.ceil((next - now) / MICROS_PER_MS)));
+    this.#wake = setTimeout(() => this.#pump(), wait);
+  }
+
+  async #attend(due: DueDelivery): Promise<void> {
+    const { clock, logger } = this.#options;
+    let next: Micros | null;
+    let position: Position | null = null;
+    try {
+      ({ next, position } = await attendDelivery(this.#options, due.deliveryId, this.#interrupting.signal));
+      this.#attendTrouble.recovered();
+    } catch (error) {
+      const message = 'a delivery could not be attended; it is tried again';
+      // In an outage every delivery fails, and it is the storage's trouble.
+      if (error instanceof StorageFailure) this.#attendTrouble.failed(error, message);
+      else logger.error({ err: error, deliveryId: due.deliveryId }, message);
+      next = clock.now() + (error instanceof StorageFailure ? STORAGE_AGAIN : FAILED_AGAIN);
+    }
+    this.#queue.done(due.deliveryId);
+    const asked = this.#meanwhile.get(due.deliveryId);
+    this.#meanwhile.delete(due.deliveryId);
+    if (asked !== undefined) next = Math.min(asked, next ?? asked);
+    if (position !== null) this.#attended.remember(due.deliveryId, { next, position });
+    if (next === null || next > clock.now() + HORIZON) return;
+    this.#queue.add({ ...due, dueAt: next, position: position ?? due.position });
+  }
+}
+
+/**
+ * What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours, or whose
+ * data is not what it should be: the projection halts at it and says so.
+ */
+function dueOf({ stream, position, data }: RecordedEvent, now: Micros): DueDelivery | null {
+  const deliveryId = deliveryOf(stream);
+  const { wallet, origin, createdAt, requestedAt } = data;
+  const at = createdAt ?? requestedAt;
+  if (deliveryId === null || typeof wallet !== 'string' || typeof origin !== 'string' || typeof at !== 'string') {
+    return null;
+  }
+  const dueAt = Math.min(toMicros(at), now);
+  return Number.isNaN(dueAt) ? null : { deliveryId, wallet, origin, partition: partitionOf(wallet), dueAt, position };
+}

@@ -1,0 +1,118 @@
+/**
+ * Which partitions of the deliveries this process tends. Nodes tell of themselves in one cell, and each takes no more
+ * than its fair part of the leases, so that a new node gets its part within seconds and that of a dead one is shared.
+ * Leases save work; what keeps two nodes from making one attempt is the log.
+ */
+import type { BaseLogger } from 'pino';
+import { PARTITIONS } from '../../projections/deliveries.ts';
+import { type Clock, MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
+import { pause } from '../../runtime/pause.ts';
+import { HeldLease } from '../../storage/held-lease.ts';
+import { isDeadOwner } from '../../storage/lease-owner.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { Trouble } from '../../storage/trouble.ts';
+
+export interface PartitionOptions {
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  readonly owner: string;
+  readonly logger: Pick<BaseLogger, 'warn' | 'error'>;
+  /** How long a node that died keeps the others waiting, milliseconds. */
+  readonly leaseMs?: number;
+}
+
+export interface Partitions {
+  holds(partition: number): boolean;
+  held(): readonly number[];
+  /** Takes and gives back until the signal aborts; then gives all back. `changed` is told which came and which went. */
+  run(signal: AbortSignal, changed: (taken: readonly number[], lost: readonly number[]) => void): Promise<void>;
+}
+
+const LEASE_MS = 15_000;
+const LOOKS_IN_A_LEASE = 15;
+const NODES = 'callback-nodes';
+/** A node tells of itself anew when so much of its announcement is over. */
+const ANNOUNCEMENTS_IN_A_LEASE = 3;
+
+/** Until when each node is taken for alive, by its owner's name. */
+type Nodes = Readonly<Record<string, Micros>>;
+
+export function createPartitions(options: PartitionOptions): Partitions {
+  const { readStore, clock, owner, logger, leaseMs = LEASE_MS } = options;
+  const leases = new Map<number, HeldLease>();
+
+  const holds = (partition: number): boolean => leases.get(partition)?.lost.aborted === false;
+
+  async function run(
+    signal: AbortSignal,
+    changed: (taken: readonly number[], lost: readonly number[]) => void,
+  ): Promise<void> {
+    const trouble = new Trouble(logger, { process: 'callback-partitions' });
+    while (!signal.aborted) {
+      try {
+        await balance(signal, changed);
+        trouble.recovered();
+      } catch (error) {
+        trouble.failed(error, 'the partitions of deliveries could not be shared out; it is tried again');
+      }
+      await pause(leaseMs / LOOKS_IN_A_LEASE, signal);
+    }
+    const releases = [...leases.values()].map((lease) => lease.release().catch(() => undefined));
+    leases.clear();
+    await Promise.all(releases);
+    await announce(0).catch(() => undefined);
+  }
+
+  async function balance(
+    signal: AbortSignal,
+    changed: (taken: readonly number[], lost: readonly number[]) => void,
+  ): Promise<void> {
+    const taken: number[] = [];
+    const lost: number[] = [];
+    const nodes = await announce(leaseMs * MICROS_PER_MS);
+    const fair = Math.ceil(PARTITIONS / nodes);
+    try {
+      for (const [partition, lease] of [...leases]) {
+        if (holds(partition) && leases.size <= fair) continue;
+        leases.delete(partition);
+        lost.push(partition);
+        await lease.release();
+      }
+      // Each node begins elsewhere, so that they do not all ask for the same ones first.
+      const start = [...owner].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % PARTITIONS, 0);
+      for (let step = 0; step < PARTITIONS && leases.size < fair && !signal.aborted; step++) {
+        const partition = (start + step) % PARTITIONS;
+        if (leases.has(partition)) continue;
+        const name = `callbacks/${partition}`;
+        const lease = await HeldLease.take({ readStore, clock, owner, name, durationMs: leaseMs });
+        if (!lease) continue;
+        leases.set(partition, lease);
+        taken.push(partition);
+      }
+    } finally {
+      if (taken.length > 0 || lost.length > 0) changed(taken, lost);
+    }
+  }
+
+  /** Tells the others that this node lives so long. @returns how many live */
+  async function announce(micros: Micros): Promise<number> {
+    for (;;) {
+      const now = clock.now();
+      const { version, value } = await readStore.cell(NODES);
+      const known = (value ?? {}) as Nodes;
+      const others = Object.entries(known).filter(
+        ([name, until]) =>
+          name !== owner && until > now && until <= now + 10 * leaseMs * MICROS_PER_MS && !isDeadOwner(name),
+      );
+      const mine = known[owner] ?? 0;
+      const isFresh =
+        mine > now + (micros * (ANNOUNCEMENTS_IN_A_LEASE - 1)) / ANNOUNCEMENTS_IN_A_LEASE && mine <= now + micros;
+      const wanted = Object.fromEntries([...others, ...(micros > 0 ? [[owner, now + micros] as const] : [])]);
+      const unchanged = others.length === Object.keys(known).length - (owner in known ? 1 : 0);
+      if (micros > 0 && isFresh && unchanged) return others.length + 1;
+      if (await readStore.compareAndSet(NODES, version, wanted)) return others.length + 1;
+    }
+  }
+
+  return { holds, held: () => [...leases.keys()].filter(holds), run };
+}

@@ -1,0 +1,295 @@
+/**
+ * Deliveries that are due soon, in memory: which may start now. Bounded in total, for each origin and for each wallet,
+ * both in what runs and in what waits, so that no slow receiver and no busy wallet holds up or crowds out the others.
+ */
+import { MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
+import type { Position } from '../../storage/event-log.ts';
+import type { Spread } from './spread.ts';
+
+export interface DueDelivery {
+  readonly deliveryId: string;
+  readonly wallet: string;
+  readonly origin: string;
+  readonly partition: number;
+  readonly dueAt: Micros;
+  /** Of the event that its time was told by. */
+  readonly position: Position;
+}
+
+export interface QueueLimits {
+  /** Most that run at once. */
+  readonly total: number;
+  readonly perOrigin: number;
+  readonly perWallet: number;
+  /** Most that are kept waiting. */
+  readonly waiting: number;
+}
+
+export const QUEUE_LIMITS: QueueLimits = { total: 256, perOrigin: 8, perWallet: 32, waiting: 50_000 };
+
+/** However full it is, so many of an origin may wait. */
+const LEAST_WAITING_PER_ORIGIN = 2;
+/** A part of the free room that one origin may take. */
+const SHARE_OF_ROOM = 1 / 4;
+
+/** Those of one wallet for one origin, first come first served. */
+interface Lane {
+  readonly wallet: string;
+  readonly origin: string;
+  readonly waiting: DueDelivery[];
+}
+
+export class CallbackQueue {
+  readonly #spread: Spread;
+  readonly #limits: QueueLimits;
+  /** Not yet due, as a heap by due time. */
+  readonly #later: DueDelivery[] = [];
+  /** Due all at once, so that they wait for their turns, in order; to them the wall clock may be set to anything. */
+  readonly #line = new Map<string, DueDelivery>();
+  readonly #lanes = new Map<string, Lane>();
+  /** Lanes that may start something, each once; every other lane is parked. */
+  readonly #rotation: Lane[] = [];
+  /** Lanes whose origin or wallet runs as much as it may, by that one. */
+  readonly #parked = new Map<string, Lane[]>();
+  readonly #running = new Map<string, DueDelivery>();
+  readonly #runningOf = new Map<string, number>();
+  readonly #waitingOf = new Map<string, number>();
+  /** By id, as each stands in the heap, the line or its lane: an entry that is not the one here is an old one. */
+  readonly #waiting = new Map<string, DueDelivery>();
+
+  /** @param spread when the next one of those may start that are due all at once */
+  constructor(spread: Spread, limits: QueueLimits = QUEUE_LIMITS) {
+    this.#spread = spread;
+    this.#limits = limits;
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** What waits or runs for a delivery: what was told no later than that is no news. */
+  get(deliveryId: string): DueDelivery | undefined {
+    return this.#waiting.get(deliveryId) ?? this.#running.get(deliveryId);
+  }
+
+  isRunning(deliveryId: string): boolean {
+    return this.#running.has(deliveryId);
+  }
+
+  /**
+   * Takes a delivery in, until its time. One that is in already waits no longer than the new time says.
+   * @returns false where there is no room: it is to be offered again later
+   */
+  add(due: DueDelivery): boolean {
+    if (this.#running.has(due.deliveryId)) return true;
+    const waiting = this.#waiting.get(due.deliveryId);
+    if (!waiting && !this.#makeRoom(due)) return false;
+    if (!waiting || this.#line.has(due.deliveryId) || due.dueAt < waiting.dueAt) this.#wait(due);
+    return true;
+  }
+
+  /**
+   * Takes a delivery in that starts when it has its turn, whatever its time says. One that is due already stays so.
+   * @returns false where there is no room: it is to be offered again later
+   */
+  addInTurn(due: DueDelivery, now: Micros): boolean {
+    if (this.#running.has(due.deliveryId)) return true;
+    const waiting = this.#waiting.get(due.deliveryId);
+    if (!waiting && !this.#makeRoom(due)) return false;
+    if (!waiting || (waiting.dueAt > now && !this.#line.has(due.deliveryId))) this.#waitInLine(due);
+    return true;
+  }
+
+  /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */
+  take(now: Micros): DueDelivery | null {
+    for (let next = this.#later[0]; next && next.dueAt <= now; next = this.#later[0]) {
+      pop(this.#later);
+      if (this.#waiting.get(next.deliveryId) !== next) continue;
+      if (isOverdue(next, now)) this.#waitInLine(next);
+      else this.#enterLane(next);
+    }
+    this.#giveTurn();
+    while (this.#running.size < this.#limits.total) {
+      const lane = this.#rotation.shift();
+      if (!lane) return null;
+      const due = lane.waiting[0];
+      if (!due) {
+        this.#lanes.delete(laneKey(lane));
+        continue;
+      }
+      if (this.#waiting.get(due.deliveryId) !== due) {
+        lane.waiting.shift();
+        this.#rotation.push(lane);
+        continue;
+      }
+      if (this.#park(lane)) continue;
+      lane.waiting.shift();
+      this.#rotation.push(lane);
+      this.#waiting.delete(due.deliveryId);
+      count(this.#waitingOf, due.origin, -1);
+      this.#running.set(due.deliveryId, due);
+      count(this.#runningOf, originKey(due), 1);
+      count(this.#runningOf, walletKey(due), 1);
+      return due;
+    }
+    return null;
+  }
+
+  /** A delivery runs no more. */
+  done(deliveryId: string): void {
+    const due = this.#running.get(deliveryId);
+    if (!due) return;
+    this.#running.delete(deliveryId);
+    count(this.#runningOf, originKey(due), -1);
+    count(this.#runningOf, walletKey(due), -1);
+    this.#unpark(originKey(due));
+    this.#unpark(walletKey(due));
+  }
+
+  /** When the next one has its time or its turn; null where none waits for either. */
+  nextAt(now: Micros): Micros | null {
+    const due = this.#later[0]?.dueAt ?? null;
+    if (this.#line.size === 0) return due;
+    const turn = now + this.#spread.wait;
+    return due === null ? turn : Math.min(due, turn);
+  }
+
+  /** Forgets what waits, but for what `keep` says. */
+  retain(keep: (due: DueDelivery) => boolean): void {
+    const keptInLine = [...this.#line.values()].filter(keep);
+    const kept = [...this.#waiting.values()].filter((due) => !this.#line.has(due.deliveryId) && keep(due));
+    this.#later.length = 0;
+    this.#line.clear();
+    this.#lanes.clear();
+    this.#rotation.length = 0;
+    this.#parked.clear();
+    this.#waiting.clear();
+    this.#waitingOf.clear();
+    for (const due of [...kept, ...keptInLine]) count(this.#waitingOf, due.origin, 1);
+    for (const due of kept) this.#wait(due);
+    for (const due of keptInLine) this.#waitInLine(due);
+  }
+
+  /** @returns false where there is none */
+  #makeRoom({ origin }: DueDelivery): boolean {
+    const ofOrigin = this.#waitingOf.get(origin) ?? 0;
+    const room = this.#limits.waiting - this.#waiting.size;
+    if (room <= 0 || ofOrigin >= Math.max(LEAST_WAITING_PER_ORIGIN, room * SHARE_OF_ROOM)) return false;
+    count(this.#waitingOf, origin, 1);
+    return true;
+  }
+
+  #wait(due: DueDelivery): void {
+    this.#line.delete(due.deliveryId);
+    this.#waiting.set(due.deliveryId, due);
+    push(this.#later, due);
+  }
+
+  #waitInLine(due: DueDelivery): void {
+    this.#waiting.set(due.deliveryId, due);
+    this.#line.set(due.deliveryId, due);
+  }
+
+  /** The first in the line leaves it, if one may start now. */
+  #giveTurn(): void {
+    if (this.#line.size === 0 || this.#spread.wait > 0) return;
+    const [first] = this.#line.values();
+    if (!first) return;
+    this.#line.delete(first.deliveryId);
+    this.#spread.begin();
+    this.#enterLane(first);
+  }
+
+  #enterLane(due: DueDelivery): void {
+    const key = laneKey(due);
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      lane = { wallet: due.wallet, origin: due.origin, waiting: [] };
+      this.#lanes.set(key, lane);
+      this.#rotation.push(lane);
+    }
+    lane.waiting.push(due);
+  }
+
+  /** Takes a lane out of the rotation where it may not start anything now. */
+  #park(lane: Lane): boolean {
+    const [origin, wallet] = [originKey(lane), walletKey(lane)];
+    const full = this.#isFull(origin) ? origin : this.#isFull(wallet) ? wallet : null;
+    if (full === null) return false;
+    const parked = this.#parked.get(full);
+    if (parked) parked.push(lane);
+    else this.#parked.set(full, [lane]);
+    // It may have been let out for room that it cannot use after all.
+    this.#unpark(full === origin ? wallet : origin);
+    return true;
+  }
+
+  /** Lets one lane out that waits for room of this origin or wallet, if there is room. */
+  #unpark(key: string): void {
+    const parked = this.#parked.get(key);
+    if (!parked || this.#isFull(key)) return;
+    const lane = parked.shift();
+    if (lane) this.#rotation.push(lane);
+    if (parked.length === 0) this.#parked.delete(key);
+  }
+
+  #isFull(key: string): boolean {
+    const { perOrigin, perWallet } = this.#limits;
+    return (this.#runningOf.get(key) ?? 0) >= (key.startsWith('origin ') ? perOrigin : perWallet);
+  }
+}
+
+type Owned = Pick<DueDelivery, 'wallet' | 'origin'>;
+const originKey = ({ origin }: Owned): string => `origin ${origin}`;
+const walletKey = ({ wallet }: Owned): string => `wallet ${wallet}`;
+const laneKey = ({ wallet, origin }: Owned): string => `${wallet} ${origin}`;
+
+function count(counts: Map<string, number>, key: string, change: number): void {
+  const after = (counts.get(key) ?? 0) + change;
+  if (after > 0) counts.set(key, after);
+  else counts.delete(key);
+}
+
+function push(heap: DueDelivery[], due: DueDelivery): void {
+  let child = heap.length;
+  heap.push(due);
+  while (child > 0) {
+    const parent = (child - 1) >> 1;
+    const above = heap[parent];
+    if (!above || above.dueAt <= due.dueAt) break;
+    heap[child] = above;
+    child = parent;
+  }
+  heap[child] = due;
+}
+
+function pop(heap: DueDelivery[]): void {
+  const last = heap.pop();
+  if (!last || heap.length === 0) return;
+  let parent = 0;
+  for (;;) {
+    let child = 2 * parent + 1;
+    const [left, right] = [heap[child], heap[child + 1]];
+    if (!left) break;
+    let smaller = left;
+    if (right && right.dueAt < left.dueAt) {
+      smaller = right;
+      child++;
+    }
+    if (smaller.dueAt >= last.dueAt) break;
+    heap[parent] = smaller;
+    parent = child;
+  }
+  heap[parent] = last;
+}
+
+/**
+ * Whether a due time is so far past that the service was stopped or overloaded meanwhile, or the wall clock set forward:
+ * then much else is due by now too.
+ */
+const isOverdue = ({ dueAt }: DueDelivery, now: Micros): boolean => now - dueAt > 30_000 * MICROS_PER_MS;

@@ -1,0 +1,305 @@
+/**
+ * Brings every payment that was submitted to its end, whatever became of the request that submitted it
+ * (docs/design/payments.md#recovery). It keeps nothing: what has to be done is in the log, and the read model only says
+ * where to look first.
+ */
+import type { BaseLogger } from 'pino';
+import { folded, type Loaded } from '../../commands/handle.ts';
+import { type Payment, type PaymentCommand, type Purchase, payment } from '../../commands/payment/payment.ts';
+import {
+  broadcast,
+  commandFor,
+  lookAt,
+  lookForExpiry,
+  recordOutcome,
+  type SettlementPorts,
+  type Sighting,
+} from '../../commands/payment/settlement.ts';
+import { PaymentSubmitted, paymentStream } from '../../events/payment.ts';
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+import { pause } from '../../runtime/pause.ts';
+import { steadyClock } from '../../runtime/steady-clock.ts';
+import type { CommandContext } from '../../storage/event-log.ts';
+import { HeldLease } from '../../storage/held-lease.ts';
+import type { ReadStore } from '../../storage/read-store.ts';
+import { Trouble } from '../../storage/trouble.ts';
+import { DoubtSpan } from './doubt-span.ts';
+import { createRecoveryQueue } from './recovery-queue.ts';
+
+export interface PaymentRecoveryPorts extends SettlementPorts {
+  readonly readStore: ReadStore;
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Unique for this process: `leaseOwner()`, so that the lease of one that was killed is taken over at once. */
+  readonly owner: string;
+  /** Payments that requests of this process are tending themselves. */
+  readonly underway: ReadonlySet<string>;
+  /** A clock that is never set, for pauses; the system's where left out. */
+  readonly steady?: Clock;
+  /** Milliseconds between the two looks of a round; `SECOND_LOOK_MS` where left out. */
+  readonly secondLookMs?: number;
+}
+
+/** What one round did. */
+export interface RecoveryRound {
+  settled: number;
+  settledLate: number;
+  failed: number;
+  finalized: number;
+  rolledBack: number;
+  /** Still without an outcome. */
+  pending: number;
+}
+
+export interface PaymentRecovery {
+  /** Looks once at everything that needs it. Needs no lease: expected revisions keep it safe. */
+  round(): Promise<RecoveryRound>;
+  /** Rounds under the lease until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const LEASE = 'payment-recovery';
+const LEASE_MS = 15_000;
+/** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
+const BUSY_PAUSE_MS = 2_000;
+const IDLE_PAUSE_MS = 5_000;
+/** What was broadcast just now has mostly landed a slot later. */
+const SECOND_LOOK_MS = 500;
+/** How long a payment that was given up is looked at, and how often. */
+export const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
+const DOUBT_EVERY_MICROS: Micros = 30 * MICROS_PER_SECOND;
+const AT_ONCE = 16;
+/** How long a payment that has no outcome is left alone after its rounds, the last from then on. */
+const RESTS_MS = [0, 0, 0, 4_000, 8_000] as const;
+const LONGEST_REST_MS = 10_000;
+
+export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
+  const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
+  const { secondLookMs = SECOND_LOOK_MS } = ports;
+  const queue = createRecoveryQueue({ log, readStore });
+  const trouble = new Trouble(logger, { process: LEASE });
+  const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
+  /** By the steady clock: a wall clock that is set back would put off what is to be done again. */
+  let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
+
+  /** Payments without an outcome: how many rounds have looked at each, and until when it is left alone. */
+  let resting = new Map<string, { readonly rounds: number; readonly until: Micros }>();
+
+  /** Payments that operators were told of: once by each process, not by each round. */
+  const toldOf = new Set<string>();
+
+  return { round, run };
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let lease: HeldLease | null = null;
+      try {
+        lease = await HeldLease.take({ readStore, clock, steady, owner, name: LEASE, durationMs: LEASE_MS });
+        if (lease) await rounds(AbortSignal.any([signal, lease.lost]));
+      } catch (error) {
+        trouble.failed(error, 'the lease of payment recovery could not be asked for; it is tried again');
+      } finally {
+        await lease?.release().catch(() => undefined);
+      }
+      if (!lease) await pause(IDLE_PAUSE_MS, signal);
+    }
+  }
+
+  async function rounds(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let pauseMs = IDLE_PAUSE_MS;
+      try {
+        const { pending } = await round(signal);
+        if (pending > 0) pauseMs = BUSY_PAUSE_MS;
+      } catch (error) {
+        trouble.failed(error, 'a round of payment recovery failed; the next one begins anew');
+      }
+      await pause(pauseMs, signal);
+    }
+  }
+
+  async function round(signal?: AbortSignal): Promise<RecoveryRound> {
+    const done: RecoveryRound = { settled: 0, settledLate: 0, failed: 0, finalized: 0, rolledBack: 0, pending: 0 };
+    const goOn = () => !signal?.aborted;
+    const now = clock.now();
+    const waiting: string[] = [];
+    const faults: unknown[] = [];
+    const forEach = (items: AsyncIterable<string> | readonly string[], act: (hash: string) => Promise<void>) =>
+      forEachOf(items, goOn, act, faults);
+    const next: typeof resting = new Map();
+    await forEach(queue.awaitingOutcome(), async (hash) => {
+      const rest = resting.get(hash);
+      if (rest && steady.now() < rest.until) next.set(hash, rest);
+      else await seekOutcome(hash, done, waiting);
+    });
+    // What was broadcast for the first time may have landed by now; the others have their pauses.
+    const fresh = waiting.filter((hash) => !resting.has(hash));
+    const still = waiting.filter((hash) => resting.has(hash));
+    if (fresh.length) {
+      await pause(secondLookMs, signal);
+      await forEach(fresh, (hash) => seekOutcome(hash, done, still));
+    }
+    for (const hash of still) {
+      const rounds = (resting.get(hash)?.rounds ?? 0) + 1;
+      const restMs = RESTS_MS[rounds - 1] ?? LONGEST_REST_MS;
+      next.set(hash, { rounds, until: steady.now() + restMs * MICROS_PER_MS });
+    }
+    resting = next;
+    done.pending = next.size;
+    await forEach(queue.awaitingFinality(now), (hash) => seekFinality(hash, done));
+    if (steady.now() - doubtedAt >= DOUBT_EVERY_MICROS) {
+      doubtedAt = steady.now();
+      await forEach(queue.givenUpSince(doubtSpan.from()), (hash) => seekLateSettlement(hash, done));
+    }
+    // Not before: a payment that can never be looked at must keep no other from its end, nor finality from the rest.
+    if (faults.length) {
+      const message = 'a round of payment recovery could not look at every payment; the next one tries again';
+      for (const fault of faults) trouble.failed(fault, message);
+    } else trouble.recovered();
+    return done;
+  }
+
+  async function seekOutcome(hash: string, done: RecoveryRound, waiting: string[]): Promise<void> {
+    if (underway.has(hash)) return;
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'submitted') return;
+    let sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
+    const command = commandFor(sighting);
+    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
+    if (!command) {
+      waiting.push(hash);
+      await broadcast(chain, state.submission, { everywhere: true });
+      return;
+    }
+    const outcome = await record(found, command);
+    if (outcome.status === 'settled') done.settled++;
+    if (outcome.status === 'failed') {
+      done.failed++;
+      logger.warn(
+        { payment: hash, requestId: state.authorization.requestId, reason: outcome.reason },
+        'a payment failed',
+      );
+    }
+  }
+
+  /** The money may have moved or not, and nobody here can say: an operator must, with an endpoint that can. */
+  function tellOfForgotten(hash: string, { authorization, submission }: Purchase): void {
+    if (toldOf.has(hash)) return;
+    toldOf.add(hash);
+    const { requestId, wallet } = authorization;
+    const { transaction } = submission;
+    logger.error(
+      { payment: hash, requestId, wallet, transaction, alarm: 'payment_history_pruned' },
+      'no outcome can be recorded: a chain endpoint no longer has the blocks in which this payment could land; ' +
+        'configure endpoints with longer history',
+    );
+  }
+
+  async function seekFinality(hash: string, done: RecoveryRound): Promise<void> {
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'settled' || state.finalized) return;
+    let sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
+    const command = finalityCommandFor(sighting);
+    if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
+    if (!command) {
+      // A block that held it may have been dropped: while its blockhash lives, it can land in another.
+      if (sighting.seen === 'not_yet') await broadcast(chain, state.submission, { everywhere: true });
+      return;
+    }
+    const outcome = await record(found, command);
+    if (outcome.status === 'settled') done.finalized++;
+    if (outcome.status === 'rolled_back') {
+      done.rolledBack++;
+      const { requestId, wallet } = state.authorization;
+      logger.error(
+        { payment: hash, requestId, wallet, alarm: 'payment_rolled_back' },
+        'an answered payment was undone',
+      );
+    }
+  }
+
+  async function seekLateSettlement(hash: string, done: RecoveryRound): Promise<void> {
+    const found = await loadRecorded(hash);
+    const { state } = found.loaded;
+    if (state.status !== 'failed' && state.status !== 'rolled_back') return;
+    const sighting = await lookAt(chain, state.submission.transaction);
+    if (sighting.seen !== 'landed') return;
+    const outcome = await record(found, { type: 'Settle', slot: sighting.slot });
+    if (outcome.status !== 'settled') return;
+    done.settledLate++;
+    const { requestId, wallet } = state.authorization;
+    logger.error(
+      { payment: hash, requestId, wallet, alarm: 'payment_settled_late' },
+      'a payment landed after it had been given up; its answer is at its result URL',
+    );
+  }
+
+  interface Recorded {
+    readonly stream: string;
+    readonly loaded: Loaded<Payment>;
+    /** Id of the event that made this payment recovery's business. */
+    readonly cause: string | null;
+  }
+
+  async function loadRecorded(hash: string): Promise<Recorded> {
+    const stream = paymentStream(hash);
+    const recorded = await log.read(stream);
+    return {
+      stream,
+      loaded: folded(payment, recorded),
+      cause: recorded.findLast(({ type }) => type === PaymentSubmitted.type)?.id ?? null,
+    };
+  }
+
+  async function record({ stream, loaded, cause }: Recorded, command: PaymentCommand): Promise<Payment> {
+    const requestId = 'authorization' in loaded.state ? loaded.state.authorization.requestId : null;
+    const context: CommandContext = {
+      // With the kind of outcome: two nodes that saw different things must conflict, and not be taken for one another.
+      commandId: `${cause}/${command.type}`,
+      requestId,
+      correlationId: requestId ?? `${cause}`,
+      causationId: cause,
+      actor: LEASE,
+    };
+    return (await recordOutcome(ports, stream, loaded, command, context)).state;
+  }
+}
+
+/** What a look says of a payment that was seen confirmed before. */
+function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
+  switch (sighting.seen) {
+    case 'landed':
+      return sighting.final ? { type: 'Finalize', slot: sighting.slot } : null;
+    case 'failed':
+      return sighting.final ? { type: 'RollBack', reason: 'failed_on_the_finalized_chain' } : null;
+    case 'never':
+      return { type: 'RollBack', reason: 'not_on_the_finalized_chain' };
+    case 'not_yet':
+    case 'forgotten':
+      return null;
+  }
+}
+
+/** Several at once, never more; what one fails with is added to the faults, and leaves the others alone. */
+async function forEachOf(
+  items: AsyncIterable<string> | readonly string[],
+  goOn: () => boolean,
+  act: (item: string) => Promise<void>,
+  faults: unknown[],
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  for await (const item of items) {
+    if (!goOn()) break;
+    const one: Promise<void> = act(item)
+      .catch((error: unknown) => {
+        faults.push(error);
+      })
+      .finally(() => running.delete(one));
+    running.add(one);
+    if (running.size >= AT_ONCE) await Promise.race(running);
+  }
+  await Promise.all(running);
+}

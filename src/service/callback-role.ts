@@ -1,0 +1,59 @@
+/** The role `callbacks`: what follows settlements, and the deliveries that come of it, put together in one place. */
+import type { Logger } from 'pino';
+import type { MasterKeys } from '../callbacks/master-keys.ts';
+import type { Outbound } from '../callbacks/outbound/outbound.ts';
+import { applyKeyCall } from '../commands/signing-key/paid-call.ts';
+import { ensureSigningKey } from '../commands/signing-key/use.ts';
+import type { Metrics } from '../http/admin/metrics.ts';
+import { createAfterSettlement } from '../processes/after-settlement.ts';
+import { createCallbackDeliveries } from '../processes/callbacks/deliveries.ts';
+import { deliveryStanding } from '../queries/delivery-standing.ts';
+import type { Clock } from '../runtime/instant.ts';
+import type { Storage } from '../storage/storage.ts';
+
+export interface CallbackRoleOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly outbound: Outbound;
+  readonly masterKeys: MasterKeys;
+  newKeyId(): string;
+  readonly owner: string;
+  readonly userAgent: string;
+  readonly metrics: Metrics;
+}
+
+export interface CallbackRole {
+  /** Begins nothing more, lets attempts end for ten seconds at most, and gives every lease back. */
+  stop(): Promise<void>;
+}
+
+/** Starts both processes; they take up by themselves whatever a former one left. */
+export function startCallbackRole(options: CallbackRoleOptions): CallbackRole {
+  const { storage, masterKeys, metrics } = options;
+  const { newest } = masterKeys;
+  const afterSettlement = createAfterSettlement({
+    ...options,
+    ...storage,
+    ensureKey: (wallet, context) => ensureSigningKey({ ...options, log: storage.log }, wallet, newest, context),
+    applyKeyCall: (purchase, context) => applyKeyCall({ ...options, log: storage.log }, purchase, context),
+  });
+  const deliveries = createCallbackDeliveries({
+    ...options,
+    ...storage,
+    random: Math.random,
+    observe: ({ failureClass, durationMs }) => metrics.attemptEnded(failureClass, durationMs / 1000),
+  });
+  metrics.watchDeliveries(() => deliveryStanding(storage.readStore, options.clock.now()));
+  const stopping = new AbortController();
+  const following = afterSettlement.run(stopping.signal);
+  deliveries.start();
+  let stopped: Promise<unknown> | null = null;
+  return {
+    async stop() {
+      stopping.abort();
+      stopped ??= Promise.all([following, deliveries.stop()]);
+      await stopped;
+    },
+  };
+}

@@ -1,0 +1,270 @@
+/** What `/readyz` looks at (docs/design/operations.md#health): each part with the reason why it is not fit for work. */
+import type { BaseLogger } from 'pino';
+import type { MasterKeys } from '../callbacks/master-keys.ts';
+import type { LogIdentity } from '../commands/log-identity/log-identity.ts';
+import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
+import type { SolanaNetwork } from '../config.ts';
+import { type Problem, problem } from '../errors.ts';
+import {
+  type Advice,
+  type Check,
+  type Finding,
+  type Health,
+  NOMINAL,
+  type PartHealth,
+  STARTING,
+} from '../http/admin/health.ts';
+import { assertMadeFrom } from '../identity/identify-log.ts';
+import type { ProjectionRunner } from '../projections/runner.ts';
+import { oldestOverdue } from '../queries/delivery-standing.ts';
+import { missingMasterVersions } from '../queries/missing-master-versions.ts';
+import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
+import type { OpenFiles } from '../runtime/open-files.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
+import type { BlockhashWatch } from '../solana/blockhash-watch.ts';
+import { type Chain, ChainUnavailable } from '../solana/chain.ts';
+import { describeWrong, endpointNetworks, type WrongEndpoint } from '../solana/network-check.ts';
+import { checkReceiver, type Receiver } from '../solana/prepare-receiver.ts';
+import type { EventLog } from '../storage/event-log.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
+
+/** A projection further behind than this, in seconds, gives answers that are too old to sell. */
+const DEGRADED_BEHIND_SECONDS = 5;
+const DOWN_BEHIND_SECONDS = 60;
+/** A callback that is late by so much waits for more than its turn. */
+const DEGRADED_OVERDUE_SECONDS = 300;
+
+const MEBIBYTE = 1024 * 1024;
+/** Room for a good while of a busy service: time for an operator to make more. */
+const LOW_DISK_BYTES = 64 * MEBIBYTE;
+/** Less than the write-ahead logs may take between two of their checkpoints: the next write may fail. */
+const FULL_DISK_BYTES = 8 * MEBIBYTE;
+
+/** Parts of the limit of open files. */
+const DEGRADED_OPEN_FILES = 0.8;
+const DOWN_OPEN_FILES = 0.95;
+
+const down = (reason: string): Finding => ({ status: 'down', reason });
+const degraded = (reason: string): Finding => ({ status: 'degraded', reason });
+
+const whileItAnswers =
+  (part: { check(): Promise<void> }): Check =>
+  async () => {
+    try {
+      await part.check();
+      return NOMINAL;
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+      const { code, hint, message } = error;
+      return { ...down(message), code, hint };
+    }
+  };
+
+export interface CheckedParts {
+  readonly log: EventLog;
+  /** The log that the read models must be made from. */
+  readonly logIdentity: Pick<LogIdentity, 'logId'>;
+  readonly payloads: PayloadStore;
+  readonly readStore: ReadStore;
+  readonly chain: Chain;
+  /** Why the local chain has stopped for good, null while it runs; left out where there is none. */
+  readonly localFailure?: () => Finding | null;
+  readonly blockhashes: BlockhashWatch;
+  readonly receiver: Receiver;
+  readonly solanaNetwork: SolanaNetwork;
+  readonly runner: ProjectionRunner;
+  readonly masterKeys: Pick<MasterKeys, 'versions'>;
+  /** What failed payments cost the fee payer; left out, nothing bounds it. */
+  readonly sponsoring?: Pick<SponsorBudget, 'pause'>;
+  readonly clock: Clock;
+  /** Left out where no part of the storage is on a disk of ours. */
+  readonly freeBytes?: (() => Promise<number | null>) | undefined;
+  /** Left out, descriptors are not looked at. */
+  readonly openFiles?: () => Promise<OpenFiles | null>;
+}
+
+const CHAIN_ADVICE: Advice = {
+  code: 'chain_unreachable',
+  hint: 'Check SOLANA_RPC_URL and the network; several endpoints may be given. Nothing is sold or charged meanwhile.',
+};
+
+/** For parts that cannot be looked at (`watchHealth`). */
+export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
+  chain: CHAIN_ADVICE,
+  payment_receiver: CHAIN_ADVICE,
+};
+
+/** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
+export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
+  const { freeBytes, openFiles } = parts;
+  return {
+    event_log: whileItAnswers(parts.log),
+    payload_store: whileItAnswers(parts.payloads),
+    read_store: whileItAnswers({ check: () => checkReadStore(parts) }),
+    ...(freeBytes && { disk: async () => diskFinding(await freeBytes()) }),
+    ...(openFiles && { open_files: async () => openFilesFinding(await openFiles()) }),
+    chain: chainCheck(parts),
+    payment_receiver: () => paymentReceiver(parts),
+    projections: () => projections(parts.runner),
+    signing_keys: () => signingKeys(parts),
+    callbacks: () => callbacks(parts),
+  };
+}
+
+/** Read models, payloads and cells of another log must not be sold as those of this one. */
+async function checkReadStore({ readStore, logIdentity }: CheckedParts): Promise<void> {
+  await readStore.check();
+  assertMadeFrom(logIdentity, await readStore.logId());
+}
+
+/** Money of another network is none. */
+const WRONG_CHAIN = 'wrong_chain';
+
+/** Parts without which nothing may be charged, even where a purchase would not notice. */
+const NEEDED_TO_CHARGE = ['event_log', 'read_store'] as const;
+
+/** Why nothing may be charged at the moment. A part that has not been looked at yet forbids nothing. */
+export function closedFor(health: Health): Problem | null {
+  if (health.chain?.code === WRONG_CHAIN) {
+    return problem('service_unavailable', { component: 'chain', retry_after: 2 });
+  }
+  const down = NEEDED_TO_CHARGE.find((part) => health[part]?.status === 'down' && health[part].reason !== STARTING);
+  return down === undefined ? null : problem('service_unavailable', { component: down, retry_after: 2 });
+}
+
+/**
+ * Tells operators of each part that falls ill: `alarm` is what a log watcher looks for, e.g.
+ * `payment_receiver_degraded` when the fee payer's SOL runs low.
+ */
+export const alarmsTo =
+  (logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>) =>
+  (part: string, { status, reason, code, hint }: PartHealth): void => {
+    if (status === 'nominal') logger.info({ part }, 'component recovered');
+    else
+      logger[status === 'down' ? 'error' : 'warn'](
+        { part, reason, code, hint, alarm: `${part}_${status}` },
+        status === 'down' ? 'component down' : 'component degraded',
+      );
+  };
+
+/**
+ * What so many bytes left where DATA_DIR lies mean (null: nobody knows). Looked at before the disk is full: then nothing is
+ * sold any more, and what was sold cannot be finished.
+ */
+export function diskFinding(free: number | null): Finding {
+  if (free === null || free >= LOW_DISK_BYTES) return NOMINAL;
+  const reason = `the disk that holds DATA_DIR has ${Math.floor(free / MEBIBYTE)} MiB left`;
+  const hint = 'Free space on it, or move DATA_DIR to a larger one while the service is stopped.';
+  return free < FULL_DISK_BYTES
+    ? { ...down(reason), code: 'storage_full', hint }
+    : { ...degraded(reason), code: 'low_disk', hint };
+}
+
+/**
+ * What so many open files and connections mean (null: unknown). Without a free one no connection is accepted and no file is
+ * opened, so it is an alarm before that.
+ */
+export function openFilesFinding(files: OpenFiles | null): Finding {
+  if (files === null || files.open < files.limit * DEGRADED_OPEN_FILES) return NOMINAL;
+  const reason = `${files.open} of ${files.limit} file descriptors are in use`;
+  const hint =
+    'Raise the limit of open files (ulimit -n; LimitNOFILE in systemd), or find who holds so many connections.';
+  return files.open < files.limit * DOWN_OPEN_FILES
+    ? { ...degraded(reason), code: 'few_descriptors', hint }
+    : { ...down(reason), code: 'no_descriptors', hint };
+}
+
+/** Attempts that should have been made: after a long stop they are spread, and so take their time. */
+async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
+  const seconds = await oldestOverdue(readStore, clock.now());
+  if (seconds <= DEGRADED_OVERDUE_SECONDS) return NOMINAL;
+  return degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`);
+}
+
+/** How long it is known which network the endpoints serve, once each of them has said so. */
+const NETWORK_KNOWN_MICROS = 60 * MICROS_PER_SECOND;
+
+function chainCheck(parts: CheckedParts): Check {
+  const { chain, localFailure, blockhashes, solanaNetwork } = parts;
+  let networkKnownUntil = Number.NEGATIVE_INFINITY;
+
+  const wrongNow = async (): Promise<readonly WrongEndpoint[]> => {
+    if (steadyClock.now() < networkKnownUntil) return [];
+    try {
+      const { wrong, unknown } = await endpointNetworks(chain, solanaNetwork);
+      if (wrong.length === 0 && unknown === 0) networkKnownUntil = steadyClock.now() + NETWORK_KNOWN_MICROS;
+      return wrong;
+    } catch (error) {
+      // Whether the chain answers at all is the other question's to find out.
+      if (error instanceof ChainUnavailable) return [];
+      throw error;
+    }
+  };
+
+  return async () => {
+    const failed = localFailure?.();
+    if (failed) return failed;
+    // Asked now: a blockhash stays good for a while after the chain has gone.
+    const [wrong] = await Promise.all([wrongNow(), chain.blockHeight('processed')]);
+    if (wrong.length > 0) {
+      const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are not payments.';
+      return { ...down(describeWrong(wrong, solanaNetwork)), code: WRONG_CHAIN, hint };
+    }
+    return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
+  };
+}
+
+/** A low balance of the fee payer is an alarm before it is a failure. */
+async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): Promise<Finding> {
+  const { feePayer, payTo, mint } = receiver;
+  const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
+  const sendSol = `Send SOL to ${feePayer}: it pays the network’s fees of x402 payments.`;
+  if (lacks.includes('fee_payer_funds')) {
+    const reason = `the fee payer ${feePayer} has ${feePayerLamports} lamports: too little for network fees`;
+    return { ...down(reason), code: 'fee_payer_empty', hint: sendSol };
+  }
+  if (lacks.includes('token_account')) {
+    const reason = `${payTo} has no USDC token account (${tokenAccount}); it must be made before it can be paid`;
+    const hint = `Make it: spl-token create-account ${mint} --owner ${payTo} --fee-payer KEYPAIR; or send it any USDC from a wallet.`;
+    return { ...down(reason), code: 'token_account_missing', hint };
+  }
+  if (feePayerLow) {
+    const reason = `the fee payer ${feePayer} has only ${feePayerLamports} lamports left`;
+    return { ...degraded(reason), code: 'fee_payer_low', hint: sendSol };
+  }
+  const pause = sponsoring?.pause();
+  if (pause) {
+    const { window, lost, limit } = pause.standing;
+    const reason = `failed payments cost the fee payer ${lost} lamports within the ${window}, of ${limit} that are allowed: sponsored payments pause`;
+    const hint =
+      'Payments whose sender pays the fee go on. Look at docket_purchases_total and the wallets in the log; SPONSOR_LOSS_LAMPORTS_PER_HOUR and _PER_DAY set the budget.';
+    return { ...degraded(reason), code: 'sponsored_payments_paused', hint };
+  }
+  return NOMINAL;
+}
+
+async function projections(runner: ProjectionRunner): Promise<Finding> {
+  const statuses = await runner.status();
+  const halted = statuses.filter(({ state }) => state === 'halted');
+  if (halted.length) {
+    return down(
+      halted.map(({ projection, halt }) => `${projection} halted at ${halt?.position}: ${halt?.error}`).join('; '),
+    );
+  }
+  const slowest = statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
+  if (slowest > DOWN_BEHIND_SECONDS) return down(`a projection is ${Math.round(slowest)} seconds behind`);
+  if (slowest > DEGRADED_BEHIND_SECONDS) return degraded(`a projection is ${Math.round(slowest)} seconds behind`);
+  return NOMINAL;
+}
+
+/** Wallets whose key was made with a master key that is not here get no callbacks from this node. */
+async function signingKeys({ readStore, masterKeys: { versions } }: CheckedParts): Promise<Finding> {
+  const missing = await missingMasterVersions(readStore, versions);
+  if (missing.length === 0) return NOMINAL;
+  return degraded(
+    `signing keys were made with version ${missing.join(', ')} of the master key, which is not here: ` +
+      'add it to MASTER_KEY behind the newest',
+  );
+}

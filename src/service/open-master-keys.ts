@@ -1,0 +1,118 @@
+/** The master key at a start: from the configuration, or one that is made in the data folder; checked against the log. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BaseLogger } from 'pino';
+import { type MasterKeys, MasterKeyUnreadable, readMasterKeys } from '../callbacks/master-keys.ts';
+import { introduceMasterKey, loadMasterKeyVersions, type MasterKeyPorts } from '../commands/signing-key/master-key.ts';
+import { type Config, ConfigurationError } from '../config.ts';
+import { createSecretFile } from '../runtime/secret-file.ts';
+import type { CommandContext } from '../storage/event-log.ts';
+
+const MASTER_KEY_BYTES = 32;
+
+/** Where the embedded default is kept, written as MASTER_KEY is. */
+export const masterKeyFile = (dataDirectory: string): string => join(dataDirectory, 'keys', 'master-key');
+
+/** A new master key, as MASTER_KEY is written: 32 random bytes under this version. */
+export const newMasterKey = (version: number): string => `${version}:${randomBytes(MASTER_KEY_BYTES).toString('hex')}`;
+
+export interface OpenMasterKeysPorts extends MasterKeyPorts {
+  readonly logger: Pick<BaseLogger, 'warn'>;
+}
+
+/**
+ * The master keys of this process, each of them recorded in the log. Where none is configured, the data folder's is
+ * read, or made under a version that no other node has used.
+ * @throws ConfigurationError if the log knows another key under one of these versions, or the file cannot be read
+ */
+export async function openMasterKeys(
+  { log, clock, logger }: OpenMasterKeysPorts,
+  config: Pick<Config, 'masterKey' | 'dataDirectory' | 'engines'>,
+  context: CommandContext,
+): Promise<MasterKeys> {
+  const ports = { log, clock };
+  const file = masterKeyFile(config.dataDirectory);
+  if (config.masterKey !== null) {
+    const masterKeys = readMasterKeys(config.masterKey);
+    await introduce(ports, masterKeys, 'MASTER_KEY', context);
+    return masterKeys;
+  }
+  const masterKeys = loadMasterKeyFile(file) ?? (await makeMasterKeyFile(ports, file, context));
+  await introduce(ports, masterKeys, file, context);
+  if (config.engines) {
+    logger.warn(
+      { file, alarm: 'master_key_generated' },
+      'MASTER_KEY is not set, so the one in the data folder signs callbacks: other nodes cannot sign for the keys that ' +
+        'are made here. Give every node the same MASTER_KEY',
+    );
+  }
+  return masterKeys;
+}
+
+/**
+ * What a master key file holds; null where there is none.
+ * @throws ConfigurationError if it is damaged or may not be read
+ */
+export function loadMasterKeyFile(file: string): MasterKeys | null {
+  const text = readMasterKeyFile(file);
+  if (text === null) return null;
+  try {
+    return readMasterKeys(text);
+  } catch (error) {
+    if (!(error instanceof MasterKeyUnreadable)) throw error;
+    throw wrong(file, `the file is damaged: ${error.message}`);
+  }
+}
+
+/** The file's text, as MASTER_KEY is written; null where there is none. @throws ConfigurationError */
+export function readMasterKeyFile(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw wrong(file, `the file cannot be read (${code})`);
+  }
+}
+
+/** Of several processes that start at once on one data folder, all get the same. */
+async function makeMasterKeyFile(ports: MasterKeyPorts, file: string, context: CommandContext): Promise<MasterKeys> {
+  for (;;) {
+    const version = Math.max(0, ...(await loadMasterKeyVersions(ports.log)).keys()) + 1;
+    const text = newMasterKey(version);
+    const made = readMasterKeys(text);
+    // Recorded first: a process that dies in between has used up a number, and nothing else.
+    const commandId = `${context.commandId}/${made.fingerprintOf(version)}`;
+    const recorded = { masterVersion: version, fingerprint: made.fingerprintOf(version) };
+    if (!(await introduceMasterKey(ports, recorded, { ...context, commandId }))) continue;
+    try {
+      createSecretFile(file, `${text}\n`);
+      return made;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const other = loadMasterKeyFile(file);
+    if (other) return other;
+  }
+}
+
+async function introduce(
+  ports: MasterKeyPorts,
+  masterKeys: MasterKeys,
+  source: string,
+  context: CommandContext,
+): Promise<void> {
+  for (const version of masterKeys.versions) {
+    const fingerprint = masterKeys.fingerprintOf(version);
+    const commandId = `${context.commandId}/${fingerprint}`;
+    if (await introduceMasterKey(ports, { masterVersion: version, fingerprint }, { ...context, commandId })) continue;
+    throw wrong(
+      source,
+      `version ${version} is not the key that this event log knows under that number: its secrets would differ from ` +
+        'those that were handed out. Give the key that the other nodes have, or give this one a number of its own',
+    );
+  }
+}
+
+const wrong = (variable: string, problem: string) => new ConfigurationError([{ variable, problem }]);

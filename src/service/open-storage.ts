@@ -1,0 +1,58 @@
+/** The storage that a configuration names: for the service, and for commands beside it. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { withPayloadsFirst } from '../storage/payloads-first.ts';
+import { openSqlite, openSqliteLog } from '../storage/sqlite/open.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/**
+ * Opens the storage that the configuration names.
+ * @throws StorageFailure if an engine does not answer
+ */
+export async function openStorage(
+  config: Config,
+  logger?: Pick<Logger, 'debug' | 'warn' | 'error'>,
+  { logThread = false }: { readonly logThread?: boolean } = {},
+): Promise<Storage> {
+  if (!config.engines) return openSqlite({ directory: config.dataDirectory, logger, logThread });
+  // Loaded only here: the embedded engine needs neither client.
+  const [{ openEventStore }, { openMongo }] = await Promise.all([
+    import('../storage/eventstoredb/open.ts'),
+    import('../storage/mongodb/open.ts'),
+  ]);
+  const log = await openEventStore(config.engines.eventStore, logger);
+  try {
+    const { payloads, readStore, close } = await openMongo(config.engines.mongo);
+    return {
+      log: withPayloadsFirst(log, payloads),
+      payloads,
+      readStore,
+      async close() {
+        await Promise.all([log.close(), close()]);
+      },
+    };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+export type LogStorage = Pick<Storage, 'log' | 'close'>;
+
+/**
+ * Opens the event log alone, for who reads nothing else: an auditor needs no read models, nor an engine that holds them.
+ * @throws StorageFailure if its engine does not answer
+ */
+export async function openEventLog(config: Config): Promise<LogStorage> {
+  if (!config.engines) {
+    const { log, payloads, cells } = openSqliteLog(join(config.dataDirectory, 'log.sqlite'));
+    const close = async (): Promise<void> => {
+      await Promise.all([log.close(), payloads.close(), cells.close()]);
+    };
+    return { log, close };
+  }
+  const { openEventStore } = await import('../storage/eventstoredb/open.ts');
+  const log = await openEventStore(config.engines.eventStore);
+  return { log, close: () => log.close() };
+}

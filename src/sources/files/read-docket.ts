@@ -1,0 +1,7 @@
+/** A docket of a file, in whichever of the known forms it is. */
+import { type ReadDocket, type ReadOptions, type Refusal, readJuriscraperDocket } from '../juriscraper/juriscraper.ts';
+import { isOwnDocket, readOwnDocket } from './own-docket.ts';
+
+/** Reads one docket. Never throws. */
+export const readDocket = (value: unknown, options: ReadOptions): ReadDocket | Refusal =>
+  isOwnDocket(value) ? readOwnDocket(value, options) : readJuriscraperDocket(value, options);

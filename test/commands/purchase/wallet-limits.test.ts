@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  admit,
+  CASES_PER_DAY,
+  countCases,
+  countSettlementFailure,
+  REQUESTS_PER_MINUTE,
+  uncount,
+  type WindowEnds,
+} from '../../../src/commands/purchase/wallet-limits.ts';
+import { isProblem } from '../../../src/errors.ts';
+import { MICROS_PER_SECOND } from '../../../src/runtime/instant.ts';
+import type { Increment } from '../../../src/storage/read-store.ts';
+import { openSqlite, type SqliteStorage } from '../../../src/storage/sqlite/open.ts';
+
+let directory: string;
+let storage: SqliteStorage;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'limits-'));
+  storage = openSqlite({ directory });
+});
+afterAll(async () => {
+  await storage.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const NEVER: WindowEnds = { minute: Number.POSITIVE_INFINITY, day: Number.POSITIVE_INFINITY };
+const START = 1_780_000_000_000_000;
+let count = 0;
+
+/** A wallet of its own, and a clock that a test moves. */
+function wallet() {
+  let now = START;
+  const name = `wallet-${count++}`;
+  const ports = { readStore: storage.readStore, clock: { now: () => now } };
+  return {
+    pass: (seconds: number) => {
+      now += seconds * MICROS_PER_SECOND;
+    },
+    ask: (along: readonly Increment[] = []) => admit(ports, name, along),
+    answered: (cases: number, ends = NEVER) => countCases(ports, name, cases, ends),
+    uncounted: (ends: WindowEnds) => uncount(ports, name, ends),
+    failed: () => countSettlementFailure(ports, name),
+    async askFor(times: number) {
+      const outcomes = await Promise.all(Array.from({ length: times }, () => admit(ports, name)));
+      return outcomes.filter((outcome) => !isProblem(outcome)).length;
+    },
+  };
+}
+
+const state = (outcome: Awaited<ReturnType<typeof admit>>) => (isProblem(outcome) ? outcome : outcome.state);
+
+describe('what is counted along with a request', () => {
+  const along = (id: string) => ({ id, amount: 7, limit: 100, now: START, windowMicros: 60 * MICROS_PER_SECOND });
+
+  it('counts where it is admitted, and not where it is refused', async () => {
+    const mine = wallet();
+    const id = `along-${count}`;
+    expect(await mine.ask([along(id)])).toMatchObject({ failures: 0, along: [{ count: 7, allowed: true }] });
+    await mine.askFor(REQUESTS_PER_MINUTE);
+    expect(await mine.ask([along(id)])).toMatchObject({ problem: 'rate_limit_exceeded' });
+    mine.pass(60);
+    expect(await mine.ask([along(id)])).toMatchObject({ along: [{ count: 14 }] });
+    await mine.answered(CASES_PER_DAY);
+    expect(await mine.ask([along(id)])).toMatchObject({ problem: 'rate_limit_exceeded', details: { window: 'day' } });
+    mine.pass(60);
+    expect((await storage.readStore.increment(id, 0, 100, START, 60 * MICROS_PER_SECOND)).count).toBe(14);
+  });
+});
+
+describe('the minute', () => {
+  it('starts with the first counted request and takes exactly 60, also at once', async () => {
+    const mine = wallet();
+    mine.pass(30);
+    expect(state(await mine.ask())).toEqual({ limit: 60, remaining: 59, resetSeconds: 60 });
+    mine.pass(10);
+    expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE - 1);
+    expect(await mine.ask()).toMatchObject({
+      problem: 'rate_limit_exceeded',
+      message: 'At most 60 requests a minute are taken from one wallet; wait 50 seconds.',
+      details: { retry_after: 50, limit: 60, window: 'minute' },
+    });
+    mine.pass(50);
+    expect(state(await mine.ask())).toMatchObject({ remaining: 59 });
+  });
+});
+
+describe('what is given back', () => {
+  const ends = (outcome: Awaited<ReturnType<typeof admit>>): WindowEnds => (isProblem(outcome) ? NEVER : outcome.ends);
+
+  it('is what was taken, in the windows that it was taken in', async () => {
+    const mine = wallet();
+    const first = ends(await mine.ask());
+    mine.pass(59);
+    await mine.uncounted(first);
+    expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
+  });
+
+  it('lets nobody into a minute that has begun since', async () => {
+    const mine = wallet();
+    const taken = ends(await mine.ask());
+    mine.pass(60);
+    expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE);
+    for (let times = 0; times < 10; times++) await mine.uncounted(taken);
+    expect(await mine.askFor(10)).toBe(0);
+  });
+
+  it('lets nobody into a day that has begun since', async () => {
+    const mine = wallet();
+    const taken = ends(await mine.ask());
+    mine.pass(86_400);
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY);
+    await mine.uncounted(taken);
+    await mine.answered(0, taken);
+    expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
+  });
+});
+
+describe('the day', () => {
+  it('counts cases that were answered: what failed takes nothing of it, a batch all its cases', async () => {
+    const mine = wallet();
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY - 1);
+    mine.pass(61);
+    // One case is left of the day, and it is the tighter limit from here on.
+    expect(state(await mine.ask())).toEqual({ limit: 10_000, remaining: 0, resetSeconds: 86_400 - 61 });
+    await mine.answered(0);
+    expect(state(await mine.ask())).toMatchObject({ remaining: 0 });
+    await mine.answered(1);
+    expect(await mine.ask()).toMatchObject({ details: { window: 'day', limit: 10_000, retry_after: 86_400 - 61 } });
+    mine.pass(86_400 - 61);
+    expect(state(await mine.ask())).toMatchObject({ limit: 60, remaining: 59 });
+  });
+
+  it('lets a batch that began below the limit end above it', async () => {
+    const mine = wallet();
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY - 1);
+    await mine.ask();
+    await mine.answered(50);
+    expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
+  });
+
+  it('refuses without counting against the minute', async () => {
+    const mine = wallet();
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY);
+    for (let i = 0; i < 70; i++) expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
+  });
+
+  it('takes exactly 10,000 single calls, however many are under way', async () => {
+    const mine = wallet();
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY - 5);
+    expect(await mine.askFor(20)).toBe(5);
+  });
+});
+
+describe('payments that fail on chain at our cost', () => {
+  it('pause their wallet at the third within an hour, for the rest of it', async () => {
+    const mine = wallet();
+    await mine.failed();
+    await mine.failed();
+    mine.pass(600);
+    expect(isProblem(await mine.ask())).toBe(false);
+    await mine.failed();
+    expect(await mine.ask()).toMatchObject({
+      problem: 'rate_limit_exceeded',
+      details: { window: 'settlement_failures', retry_after: 3_000 },
+    });
+    mine.pass(3_000);
+    expect(isProblem(await mine.ask())).toBe(false);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Purchasing } from '../../../src/commands/purchase/contract.ts';
+import { buildAdminApp } from '../../../src/http/admin/admin-app.ts';
+import { countPurchases, createMetrics, type Metrics } from '../../../src/http/admin/metrics.ts';
+import { StorageFailure } from '../../../src/storage/storage-failure.ts';
+import { listen, service, silent } from '../serving.ts';
+
+/** What Prometheus would read, over a real socket: samples by name and labels. */
+async function scrape(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
+  const app = buildAdminApp({ service, logger: silent, health: () => ({}), metrics });
+  const port = await listen(app);
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(
+      lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+    );
+  } finally {
+    await app.close();
+  }
+}
+
+describe('GET /metrics', () => {
+  it('counts attempts by their failure class', async () => {
+    const metrics = createMetrics();
+    metrics.attemptEnded(null, 0.2);
+    metrics.attemptEnded('http_5xx', 0.3);
+    metrics.attemptEnded('http_5xx', 20);
+    const samples = await scrape(metrics);
+    expect(samples.get('docket_callback_attempts_total{failure_class="acknowledged"}')).toBe(1);
+    expect(samples.get('docket_callback_attempts_total{failure_class="http_5xx"}')).toBe(2);
+    expect(samples.get('docket_callback_attempt_seconds_bucket{le="0.25"}')).toBe(1);
+    expect(samples.get('docket_callback_attempt_seconds_count')).toBe(3);
+  });
+
+  it('reads how much room there is on the disk, where that can be told', async () => {
+    const metrics = createMetrics();
+    expect((await scrape(metrics)).has('docket_disk_free_bytes')).toBe(false);
+    let free: number | null = 5_000_000;
+    metrics.watchDisk(async () => free);
+    expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBe(5_000_000);
+    free = null;
+    expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBeNaN();
+  });
+
+  it('reads how deliveries stand at the moment of asking', async () => {
+    const metrics = createMetrics();
+    let oldestOverdueSeconds = 0;
+    metrics.watchDeliveries(async () => ({ pending: 2, retrying: 5, oldestOverdueSeconds }));
+    expect((await scrape(metrics)).get('docket_callback_oldest_overdue_seconds')).toBe(0);
+    oldestOverdueSeconds = 71.5;
+    const samples = await scrape(metrics);
+    expect(samples.get('docket_callback_oldest_overdue_seconds')).toBe(71.5);
+    expect(samples.get('docket_callback_deliveries{status="pending"}')).toBe(2);
+    expect(samples.get('docket_callback_deliveries{status="retrying"}')).toBe(5);
+  });
+
+  it('shows all the rest while the standing of deliveries cannot be read', async () => {
+    const metrics = createMetrics();
+    metrics.payloadDamaged();
+    let isDown = true;
+    metrics.watchDeliveries(async () => {
+      if (isDown) throw new StorageFailure('storage_unavailable', 'no answer');
+      return { pending: 1, retrying: 0, oldestOverdueSeconds: 0 };
+    });
+    const samples = await scrape(metrics);
+    expect(samples.get('docket_damaged_payloads_total')).toBe(1);
+    expect(samples.get('docket_callback_deliveries{status="pending"}')).toBeNaN();
+    expect(samples.get('docket_callback_oldest_overdue_seconds')).toBeNaN();
+    isDown = false;
+    expect((await scrape(metrics)).get('docket_callback_deliveries{status="pending"}')).toBe(1);
+  });
+
+  it('counts what was bought, by dialect and outcome', async () => {
+    const metrics = createMetrics();
+    const bought = { outcome: 'pending' } as Awaited<ReturnType<Purchasing['buy']>>;
+    const purchasing = countPurchases({ underway: new Set(), buy: async () => bought }, metrics);
+    expect(await purchasing.buy({ dialect: 'x402-v1' } as Parameters<Purchasing['buy']>[0])).toBe(bought);
+    expect((await scrape(metrics)).get('docket_purchases_total{dialect="x402-v1",outcome="pending"}')).toBe(1);
+  });
+});

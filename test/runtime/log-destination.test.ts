@@ -1,0 +1,196 @@
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { logDestination } from '../../src/runtime/log-destination.ts';
+
+const fs = vi.hoisted(() => ({
+  failure: null as string | null,
+  asked: 0,
+  /** How often a pipe is full at the last before its reader has taken something. */
+  fullTimes: 0,
+  fullNow: 0,
+}));
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof import('node:fs')>();
+  const failure = (code: string) => Object.assign(new Error(code), { code });
+  return {
+    ...real,
+    write: (descriptor: number, bytes: Buffer, told: (error: Error | null, written: number) => void) => {
+      fs.asked++;
+      if (fs.failure !== null) setImmediate(told, failure(fs.failure), 0);
+      // A few bytes at a time, as a pipe may take them.
+      else real.write(descriptor, bytes.subarray(0, 7), told);
+    },
+    writeSync: (descriptor: number, bytes: Buffer) => {
+      if (fs.failure !== null) throw failure(fs.failure);
+      if (fs.fullNow++ < fs.fullTimes) throw failure('EAGAIN');
+      fs.fullNow = 0;
+      return real.writeSync(descriptor, fs.fullTimes > 0 ? bytes.subarray(0, 7) : bytes);
+    },
+  };
+});
+
+// Each destination is flushed at the exit.
+process.setMaxListeners(50);
+
+describe('where log lines go', () => {
+  let directory: string;
+  let path: string;
+  let descriptor: number;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'log-'));
+    path = join(directory, 'log');
+    descriptor = openSync(path, 'a');
+    fs.failure = null;
+    fs.asked = 0;
+    fs.fullTimes = 0;
+  });
+  afterEach(async () => {
+    // Ends what still tries: its descriptor will be another file's.
+    fs.failure = 'EPIPE';
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    closeSync(descriptor);
+    rmSync(directory, { recursive: true });
+  });
+  const written = () => readFileSync(path, 'utf8');
+  const comesTo = (text: string) => vi.waitFor(() => expect(written()).toBe(text), { timeout: 5_000, interval: 5 });
+
+  it('is written in order, whole, as pino gives them', async () => {
+    const logger = pino({ base: null, timestamp: false }, logDestination(descriptor));
+    for (let n = 0; n < 20; n++) logger.info({ n }, 'ä line');
+    await comesTo(Array.from({ length: 20 }, (_, n) => `{"level":30,"n":${n},"msg":"ä line"}\n`).join(''));
+  });
+
+  it.each(['ENOSPC', 'EAGAIN', 'EIO'])('%s: what is not taken waits, and follows in order', async (code) => {
+    const destination = logDestination(descriptor);
+    fs.failure = code;
+    destination.write('one\n');
+    destination.write('two\n');
+    await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(1), { timeout: 5_000 });
+    fs.failure = null;
+    destination.write('three\n');
+    await comesTo('one\ntwo\nthree\n');
+  });
+
+  it('loses what comes past its limit, says how much once lines flow again, and takes them again', async () => {
+    const destination = logDestination(descriptor, 10);
+    fs.failure = 'ENOSPC';
+    destination.write('12345\n');
+    destination.write('lost\n!');
+    destination.write('lost too\n');
+    destination.write('789\n');
+    fs.failure = null;
+    await vi.waitFor(() => expect(written()).toMatch(/^12345\n789\n\{.+\}\n$/), { timeout: 5_000, interval: 5 });
+    const before = written();
+    expect(JSON.parse(before.slice('12345\n789\n'.length))).toEqual({
+      level: 50,
+      time: expect.any(Number),
+      pid: process.pid,
+      hostname: expect.any(String),
+      lines: 2,
+      alarm: 'log_lines_lost',
+      msg: expect.stringContaining('lost'),
+    });
+    destination.write('after\n');
+    await comesTo(`${before}after\n`);
+  });
+
+  it('says at the last what was lost', async () => {
+    const destination = logDestination(descriptor, 10);
+    fs.failure = 'ENOSPC';
+    destination.write('12345\n');
+    destination.write('lost\n!');
+    await vi.waitFor(() => expect(fs.asked).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    fs.failure = null;
+    destination.flushSync();
+    expect(written()).toMatch(/^12345\n\{.+"lines":1,.+\}\n$/);
+  });
+
+  it('never waits for a full disk at the end, and writes what waits where it can', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'ENOSPC';
+    destination.write('one\n');
+    await vi.waitFor(() => expect(fs.asked).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    fs.failure = null;
+    destination.write('two\n');
+    destination.flushSync();
+    expect(written()).toBe('one\ntwo\n');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(written()).toBe('one\ntwo\n');
+    fs.failure = 'ENOSPC';
+    destination.write('three\n');
+    destination.flushSync();
+    expect(written()).toBe('one\ntwo\n');
+  });
+
+  it('waits at the end for a reader that reads, however much it has to read, and cuts no character', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'EAGAIN';
+    const line = 'ä line, ö line, ü line\n';
+    for (let n = 0; n < 50; n++) destination.write(line);
+    await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    fs.failure = null;
+    fs.fullTimes = 2;
+    destination.flushSync();
+    expect(written()).toBe(line.repeat(50));
+  });
+
+  it('goes on behind what it could not write at the last of a reader that does not read', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'EAGAIN';
+    destination.write('äöü\n');
+    await vi.waitFor(() => expect(fs.asked).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const began = performance.now();
+    destination.flushSync();
+    expect(performance.now() - began).toBeLessThan(5_000);
+    fs.failure = null;
+    await comesTo('äöü\n');
+  });
+
+  it('writes at the last what no other thread is writing, and nothing twice', async () => {
+    const destination = logDestination(descriptor);
+    const line = `${'ß'.repeat(70_000)}\n`;
+    fs.failure = 'EAGAIN';
+    destination.write('first\n');
+    destination.write(line);
+    destination.write('last\n');
+    fs.failure = null;
+    // Another thread writes the first: what follows does not wait for it, and it is not written twice.
+    destination.flushSync();
+    await vi.waitFor(() => expect(written().length).toBe(line.length + 11));
+    expect(
+      written()
+        .split('\n')
+        .map((one) => one.length)
+        .sort(),
+    ).toEqual([0, 4, 5, 70_000]);
+  });
+
+  it('is left alone once its reader is gone', async () => {
+    const destination = logDestination(descriptor);
+    fs.failure = 'EPIPE';
+    destination.write('one\n');
+    await vi.waitFor(() => expect(fs.asked).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    destination.write('two\n');
+    destination.flushSync();
+    expect(fs.asked).toBe(1);
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))('a log on a device that is full', () => {
+  it('ends nothing, neither while lines come nor at the last', async () => {
+    const descriptor = openSync('/dev/full', 'w');
+    const destination = logDestination(descriptor);
+    for (let n = 0; n < 3; n++) destination.write('line\n');
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    destination.flushSync();
+    closeSync(descriptor);
+  });
+});

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSecretFile, privateFolder, replaceSecretFile } from '../../src/runtime/secret-file.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'secret-file-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+it.each([0o000, 0o022, 0o077])('a secret and its folder are their owner’s alone under umask %o', (mask) => {
+  const folder = join(directory, 'data', 'keys');
+  const before = process.umask(mask);
+  try {
+    privateFolder(folder);
+    createSecretFile(join(folder, 'one'), 'secret');
+    replaceSecretFile(join(folder, 'one'), 'newer');
+    createSecretFile(join(directory, 'other', 'two'), 'secret');
+  } finally {
+    process.umask(before);
+  }
+  expect(modeOf(folder)).toBe('700');
+  expect(modeOf(join(directory, 'other'))).toBe('700');
+  expect(modeOf(join(folder, 'one'))).toBe('600');
+  expect(modeOf(join(directory, 'other', 'two'))).toBe('600');
+});
+
+it('a folder of keys that others may read is closed to them; one that somebody else’s secret goes into is left alone', () => {
+  const keys = join(directory, 'keys');
+  mkdirSync(keys, { mode: 0o755 });
+  privateFolder(keys);
+  expect(modeOf(keys)).toBe('700');
+  const home = join(directory, 'home');
+  mkdirSync(home, { mode: 0o755 });
+  createSecretFile(join(home, 'wallet.json'), 'secret');
+  expect(modeOf(home)).toBe('755');
+});

@@ -1,0 +1,194 @@
+import { open } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { type HealthWatch, isReady, watchHealth } from '../../src/http/admin/health.ts';
+import { LOOKS_TO_TELL_BETTER } from '../../src/http/admin/health-news.ts';
+import { systemClock } from '../../src/runtime/instant.ts';
+import { openFiles } from '../../src/runtime/open-files.ts';
+import {
+  alarmsTo,
+  type CheckedParts,
+  closedFor,
+  HEALTH_ADVICE,
+  healthChecks,
+  openFilesFinding,
+} from '../../src/service/health-checks.ts';
+import { GENESIS_HASHES } from '../../src/solana/addresses.ts';
+import { ChainUnavailable } from '../../src/solana/chain.ts';
+import { StorageFailure } from '../../src/storage/storage-failure.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Looks at these parts alone, and at nothing else that a service has. */
+function watching(names: readonly string[], parts: Partial<CheckedParts>) {
+  const told: object[] = [];
+  const tell = (level: string) => (line: object) => told.push({ level, ...line });
+  const checks = healthChecks(parts as CheckedParts);
+  const watch: HealthWatch = watchHealth({
+    checks: Object.fromEntries(Object.entries(checks).filter(([name]) => names.includes(name))),
+    advice: HEALTH_ADVICE,
+    clock: systemClock,
+    everyMs: 60_000,
+    timeoutMs: 100,
+    onChange: alarmsTo({ info: tell('info'), warn: tell('warn'), error: tell('error') }),
+  });
+  return { watch, told };
+}
+
+describe('the disk', () => {
+  it('is an alarm when its room grows short, and takes the node out of service before it is full', async () => {
+    let free: number | null = 64 * MEBIBYTE;
+    const { watch, told } = watching(['disk'], { freeBytes: async () => free });
+    const look = async (bytes: number | null) => {
+      free = bytes;
+      await watch.refresh();
+      return watch.health().disk;
+    };
+    try {
+      expect(await look(64 * MEBIBYTE)).toMatchObject({ status: 'nominal', reason: null });
+      const low = await look(64 * MEBIBYTE - 1);
+      expect(low).toMatchObject({ status: 'degraded', code: 'low_disk', hint: expect.stringContaining('Free space') });
+      expect(low?.reason).toContain('63 MiB left');
+      expect(isReady(watch.health())).toBe(true);
+      expect(await look(8 * MEBIBYTE)).toMatchObject({ status: 'degraded' });
+      expect(await look(8 * MEBIBYTE - 1)).toMatchObject({ status: 'down', code: 'storage_full' });
+      expect(isReady(watch.health())).toBe(false);
+      await look(0);
+      expect(await look(null)).toMatchObject({ status: 'nominal' });
+      for (let more = 2; more <= LOOKS_TO_TELL_BETTER; more++) await look(null);
+      expect(told).toEqual([
+        expect.objectContaining({ level: 'warn', alarm: 'disk_degraded', code: 'low_disk' }),
+        expect.objectContaining({ level: 'error', alarm: 'disk_down', code: 'storage_full' }),
+        expect.objectContaining({ level: 'info', part: 'disk' }),
+      ]);
+      expect(watch.health().disk).not.toHaveProperty('code');
+    } finally {
+      watch.stop();
+    }
+  });
+
+  it('is no part of a service whose engines are elsewhere', () => {
+    expect(healthChecks({} as CheckedParts)).not.toHaveProperty('disk');
+  });
+});
+
+describe('open files', () => {
+  it('are an alarm from four fifths of the limit on, and take the node out of service when hardly one is left', async () => {
+    const look = async (open: number, limit = 1000) => {
+      const { watch } = watching(['open_files'], { openFiles: async () => ({ open, limit }) });
+      await watch.refresh();
+      watch.stop();
+      return watch.health().open_files;
+    };
+    expect(await look(799)).toMatchObject({ status: 'nominal' });
+    expect(await look(800)).toMatchObject({ status: 'degraded', code: 'few_descriptors' });
+    expect(await look(949)).toMatchObject({ status: 'degraded', reason: expect.stringContaining('949 of 1000') });
+    expect(await look(950)).toMatchObject({ status: 'down', code: 'no_descriptors' });
+  });
+
+  it.runIf(process.platform === 'linux')('are counted as they are', async () => {
+    const before = await openFiles();
+    const held = await Promise.all(Array.from({ length: 50 }, () => open('/dev/null')));
+    const now = await openFiles();
+    await Promise.all(held.map((file) => file.close()));
+    expect(now?.open).toBeGreaterThanOrEqual((before?.open ?? Number.NaN) + 40);
+    expect(now?.limit).toBeGreaterThan(now?.open ?? Number.NaN);
+  });
+
+  it('are nothing to tell of where nobody knows', () => {
+    expect(openFilesFinding(null).status).toBe('nominal');
+  });
+});
+
+describe('the chain', () => {
+  it('is down while an endpoint serves another network, and says which', async () => {
+    let hashes: readonly (string | null)[] = [GENESIS_HASHES.mainnet, null];
+    const chain = { genesisHashes: async () => hashes, blockHeight: async () => 1 } as unknown as CheckedParts['chain'];
+    const blockhashes = { latest: () => ({}) } as CheckedParts['blockhashes'];
+    const { watch } = watching(['chain'], { chain, blockhashes, solanaNetwork: 'mainnet' });
+    await watch.refresh();
+    expect(watch.health().chain).toMatchObject({ status: 'nominal' });
+    hashes = [GENESIS_HASHES.mainnet, GENESIS_HASHES.devnet];
+    await watch.refresh();
+    expect(watch.health().chain).toMatchObject({
+      status: 'down',
+      code: 'wrong_chain',
+      reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
+    });
+    // Money of another network is none: nothing is sold for it.
+    expect(closedFor(watch.health())).toMatchObject({
+      problem: 'service_unavailable',
+      details: { component: 'chain' },
+    });
+    watch.stop();
+  });
+});
+
+describe('a part of the storage that fails', () => {
+  it('is down with the code of its failure and what to do about it', async () => {
+    let failure: Error | null = new StorageFailure('storage_read_only', 'EROFS: read-only file system');
+    const log = {
+      async check() {
+        if (failure) throw failure;
+      },
+    } as CheckedParts['log'];
+    const { watch, told } = watching(['event_log'], { log });
+    try {
+      await watch.refresh();
+      expect(watch.health().event_log).toMatchObject({
+        status: 'down',
+        code: 'storage_read_only',
+        reason: 'EROFS: read-only file system',
+        hint: expect.stringContaining('writable'),
+      });
+      expect(told).toEqual([expect.objectContaining({ level: 'error', alarm: 'event_log_down' })]);
+      failure = new Error('broken');
+      await watch.refresh();
+      expect(watch.health().event_log).toMatchObject({ status: 'down', reason: 'broken' });
+      expect(watch.health().event_log).not.toHaveProperty('code');
+      failure = null;
+      await watch.refresh();
+      expect(isReady(watch.health())).toBe(true);
+    } finally {
+      watch.stop();
+    }
+  });
+});
+
+describe('what money needs', () => {
+  const receiver = {
+    payTo: '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW',
+    feePayer: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+    mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  };
+  const holding = (lamports: bigint, tokens: object | null) => ({
+    blockHeight: async () => 1,
+    balance: async () => lamports,
+    tokenBalance: async () => tokens,
+  });
+  const failing = (fail: () => Promise<never>) => ({ blockHeight: fail, balance: fail, tokenBalance: fail });
+  const silent = failing(() => new Promise<never>(() => {}));
+  const gone = failing(async () => {
+    throw new ChainUnavailable('no endpoint answers');
+  });
+  const SOL = 1_000_000_000n;
+
+  it.each([
+    ['chain', 'does not answer', silent, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['chain', 'cannot be reached', gone, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['chain', 'gave no blockhash', holding(SOL, {}), 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['payment_receiver', 'does not answer', silent, 'down', 'chain_unreachable', 'SOLANA_RPC_URL'],
+    ['payment_receiver', 'has no SOL', holding(0n, {}), 'down', 'fee_payer_empty', receiver.feePayer],
+    ['payment_receiver', 'has little SOL', holding(SOL / 100n, {}), 'degraded', 'fee_payer_low', receiver.feePayer],
+    ['payment_receiver', 'cannot be paid', holding(SOL, null), 'down', 'token_account_missing', receiver.payTo],
+  ])('says of %s, which %s, what to do about it', async (part, _, chain, status, code, hint) => {
+    const blockhashes = { latest: () => null };
+    const { watch, told } = watching([part], { chain, receiver, blockhashes } as unknown as CheckedParts);
+    try {
+      await watch.refresh();
+      expect(watch.health()[part]).toMatchObject({ status, code, hint: expect.stringContaining(hint) });
+      expect(told).toEqual([expect.objectContaining({ alarm: `${part}_${status}`, code })]);
+    } finally {
+      watch.stop();
+    }
+  });
+});

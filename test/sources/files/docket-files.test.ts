@@ -1,0 +1,41 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readDocketFile } from '../../../src/sources/files/docket-files.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docket-files-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function itemsOf(name: string, text: string) {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  const items: string[] = [];
+  for await (const item of readDocketFile(path)) items.push(`${item.where}: ${'why' in item ? item.why : 'read'}`);
+  return items;
+}
+
+describe('a docket that cannot be read', () => {
+  const deep = `{"docket_entries":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+
+  it('costs no other docket of its list', async () => {
+    expect(await itemsOf('list.json', `[{"a":1},${deep},{"b":2}]`)).toEqual([
+      '[0]: read',
+      '[1]: is nested too deeply',
+      '[2]: read',
+    ]);
+  });
+
+  it('costs no other line of its file', async () => {
+    const items = await itemsOf('lines.ndjson', `{"a":1}\n${deep}\n{bad\n\n{"b":2}`);
+    expect(items).toEqual([
+      'line 1: read',
+      'line 2: read',
+      expect.stringContaining('line 3: is not JSON'),
+      'line 5: read',
+    ]);
+  });
+});
