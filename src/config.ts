@@ -11,7 +11,7 @@ import type { SponsorLimits } from './commands/purchase/sponsor-budget.ts';
 import { UNKNOWN_BLOCKHASHES_PER_SECOND } from './commands/purchase/unknown-blockhashes.ts';
 import { readProxyRange } from './http/client-address.ts';
 import { readOrigin } from './http/mcp/origins.ts';
-import { isAddress } from './solana/addresses.ts';
+import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
 
@@ -199,8 +199,6 @@ export interface EngineUrls {
   readonly eventStore: string;
   readonly mongo: string;
 }
-
-export type SolanaNetwork = 'local' | 'devnet' | 'mainnet';
 
 export interface Config {
   readonly production: boolean;

@@ -103,14 +103,9 @@ describe('a path in the documentation for maintainers', () => {
       .filter((path) => known.has(path))
       .flatMap((path) =>
         [...read(path).matchAll(/`((?:src|test|bench|scripts|docs|examples|registry|fixtures)\/[\w./-]*)`/g)].flatMap(
-          ([, named = '']) => (exists(named) || PLANNED.has(named) ? [] : [`${path}: ${named}`]),
+          ([, named = '']) => (exists(named) ? [] : [`${path}: ${named}`]),
         ),
       );
     expect(broken).toEqual([]);
   });
 });
-
-/** Folders that a change under way makes. */
-const PLANNED: ReadonlySet<string> = new Set(
-  existsSync(join(root, 'src/runtime')) ? [] : ['src/service', 'src/sources', 'src/runtime'],
-);

@@ -14,6 +14,9 @@ export interface CliContext {
   readonly unwritten?: (error: unknown) => string | null;
 }
 
+/** Runs one command line of `docket` in this process and gives its exit code. Never throws. */
+export type RunDocket = (argv: readonly string[], context: CliContext) => Promise<number>;
+
 /** Adds one command to the program. One file of `src/cli` each. */
 export type AddCommand = (program: Command, context: CliContext) => void;
 

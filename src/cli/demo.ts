@@ -14,7 +14,7 @@ import { freePorts } from '../runtime/free-ports.ts';
 import { openEventLog } from '../service/open-storage.ts';
 import { NETWORKS } from '../solana/addresses.ts';
 import { localChainDirectory } from '../solana/local/start-local-chain.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, print, printJson, type RunDocket } from './command.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const COURT = 'cand';
@@ -60,14 +60,14 @@ class Shell {
     private readonly context: CliContext,
     private readonly environment: NodeJS.ProcessEnv,
     private readonly say: (line: string) => void,
+    private readonly docket: RunDocket,
   ) {}
 
   /** @throws CliError with the command's own words if it fails */
   async run(...args: readonly string[]): Promise<string> {
     this.say(`\n$ docket ${args.map((arg) => (/[\s*]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
     const [out, err] = [collector(), collector()];
-    const { main } = await import('./main.ts');
-    const exitCode = await main([...args, '--json'], {
+    const exitCode = await this.docket([...args, '--json'], {
       ...this.context,
       environment: this.environment,
       stdout: out.stream,
@@ -161,16 +161,19 @@ async function dataFolder(environment: NodeJS.ProcessEnv, keep: boolean): Promis
   return resolve(asked);
 }
 
-export const addDemoCommand: AddCommand = (program: Command, context) => {
-  program
-    .command('demo')
-    .description('See a paid query and a paid delta on a local chain, from end to end, in seconds.')
-    .option('--keep', 'leave the data behind, in DATA_DIR if it is set')
-    .option('--engines', 'events in EVENTSTORE_URL, the rest in MONGODB_URL; the local chain stays in DATA_DIR')
-    .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
-    .addHelpText(
-      'after',
-      `
+/** @param run what a command line of the demo is run by */
+export const createDemoCommand =
+  (run: RunDocket): AddCommand =>
+  (program: Command, context) => {
+    program
+      .command('demo')
+      .description('See a paid query and a paid delta on a local chain, from end to end, in seconds.')
+      .option('--keep', 'leave the data behind, in DATA_DIR if it is set')
+      .option('--engines', 'events in EVENTSTORE_URL, the rest in MONGODB_URL; the local chain stays in DATA_DIR')
+      .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
+      .addHelpText(
+        'after',
+        `
 Everything runs here: a service on free ports, a local chain with test money, a synthetic docket. Nothing is left
 behind unless you ask, or unless it goes to engines of yours: an event store forgets nothing. There every demo has a
 docket number of its own.
@@ -179,26 +182,26 @@ Examples:
   $ npm run demo
   $ DATA_DIR=audit-me npm run demo -- --keep && DATA_DIR=audit-me npx docket audit replay payments
   $ EVENTSTORE_URL='esdb://localhost:2113?tls=false' MONGODB_URL=mongodb://localhost:27017/demo npm run demo -- --engines`,
-    )
-    .action(async (options: { keep?: boolean; engines?: boolean; json?: boolean }) => {
-      const say = options.json ? () => undefined : (line: string) => print(context, line);
-      const engines = options.engines ? engineConfig(context.environment) : null;
-      if (engines) await assertOwnPayments(engines);
-      const keep = options.keep === true || engines !== null;
-      const folder = engines ? resolve(engines.dataDirectory) : await dataFolder(context.environment, keep);
-      const scratch = await mkdtemp(join(tmpdir(), 'docket-demo-files-'));
-      try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        const place: Place = { folder, scratch, engines: engines !== null, number: engines ? ownNumber() : CASE };
-        const told = await tell(context, place, say);
-        if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
-        else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
-      } finally {
-        await rm(scratch, { recursive: true, force: true });
-        if (!keep) await rm(folder, { recursive: true, force: true });
-      }
-    });
-};
+      )
+      .action(async (options: { keep?: boolean; engines?: boolean; json?: boolean }) => {
+        const say = options.json ? () => undefined : (line: string) => print(context, line);
+        const engines = options.engines ? engineConfig(context.environment) : null;
+        if (engines) await assertOwnPayments(engines);
+        const keep = options.keep === true || engines !== null;
+        const folder = engines ? resolve(engines.dataDirectory) : await dataFolder(context.environment, keep);
+        const scratch = await mkdtemp(join(tmpdir(), 'docket-demo-files-'));
+        try {
+          await mkdir(folder, { recursive: true, mode: 0o700 });
+          const place: Place = { folder, scratch, engines: engines !== null, number: engines ? ownNumber() : CASE };
+          const told = await tell(context, place, say, run);
+          if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
+          else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
+        } finally {
+          await rm(scratch, { recursive: true, force: true });
+          if (!keep) await rm(folder, { recursive: true, force: true });
+        }
+      });
+  };
 
 interface Place {
   /** The service's own data folder. */
@@ -211,7 +214,7 @@ interface Place {
 }
 
 /** The story itself. */
-async function tell(context: CliContext, place: Place, say: (line: string) => void) {
+async function tell(context: CliContext, place: Place, say: (line: string) => void, run: RunDocket) {
   const { folder, number } = place;
   const [port, adminPort, rpcPort] = await freePorts(3);
   const environment: NodeJS.ProcessEnv = {
@@ -233,7 +236,7 @@ async function tell(context: CliContext, place: Place, say: (line: string) => vo
   try {
     say(`A service is running at ${service.url}, with a local Solana chain at ${service.rpcUrl} (test money).`);
     if (place.engines) for (const line of service.banner.filter((line) => line.includes('storage'))) say(line);
-    const shell = new Shell(context, environment, say);
+    const shell = new Shell(context, environment, say, run);
 
     await shell.run('import', await fixture('demo-before.json', place));
     say('A synthetic docket is in the service.');

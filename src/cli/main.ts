@@ -31,7 +31,7 @@ Settings come from environment variables; see \`docket config --help\`.`;
 /** Each command is loaded only when it is asked for: `docket --help` must not load a blockchain. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
-  demo: async () => (await import('./demo.ts')).addDemoCommand,
+  demo: async () => (await import('./demo.ts')).createDemoCommand(main),
   import: async () => (await import('./import.ts')).addImportCommand,
   cases: async () => (await import('./cases.ts')).addCasesCommand,
   classify: async () => (await import('./classify.ts')).addClassifyCommand,

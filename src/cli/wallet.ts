@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SolanaNetwork } from '../config.ts';
+import type { SolanaNetwork } from '../solana/addresses.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { AmountUnreadable, formatAmount, parseAmount } from '../solana/decimal-amount.ts';

@@ -1,7 +1,8 @@
 /** What a configuration and its chain say that a log must be bound to. */
 
 import type { PaymentTarget } from '../commands/log-identity/log-identity.ts';
-import { ConfigurationError, type SolanaNetwork } from '../config.ts';
+import { ConfigurationError } from '../config.ts';
+import type { SolanaNetwork } from '../solana/addresses.ts';
 import { GENESIS_HASHES, NETWORKS } from '../solana/addresses.ts';
 import type { Chain } from '../solana/chain.ts';
 

@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import { appendUntilKnown } from '../commands/append-until-known.ts';
+import { finishRedaction } from '../commands/docket/redaction.ts';
 import { findCourt } from '../courts/registry.ts';
 import { MASKING_VERSION } from '../dockets/mask.ts';
 import { remaskBlob } from '../dockets/remask.ts';
@@ -144,30 +145,6 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
   }
   await finishRedaction(payloads, name, await log.read(stream));
   return masked.filingIds.length;
-}
-
-/**
- * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Each of
- * them comes to refer to the last one in one step, and a reference that is there is never moved: a node that read the
- * log earlier does no harm. Whether there was anything to remove.
- */
-export async function finishRedaction(
-  payloads: PayloadStore,
-  name: BlobName,
-  history: readonly RecordedEvent[],
-): Promise<boolean> {
-  const replacements = history.map(
-    (recorded) => (decodeEvent(recorded) as ReturnType<typeof ContentRedacted.of>).data.replacement,
-  );
-  const last = replacements.pop();
-  if (last === undefined) return false;
-  const replaced = [name, ...replacements].filter((one): one is BlobName => one !== null && one !== last);
-  const found = await payloads.resolve(replaced);
-  const own = replaced.filter((one) => found.get(one)?.replaced === false);
-  // A store that was restored without the replacement holds the only copy.
-  if (own.length === 0 || (last !== null && (await payloads.get(last)) === null)) return false;
-  for (const one of own) await payloads.remove(one, last ?? undefined);
-  return true;
 }
 
 function countryOf(stream: string) {

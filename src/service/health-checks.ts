@@ -3,7 +3,6 @@ import type { BaseLogger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { LogIdentity } from '../commands/log-identity/log-identity.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
-import type { SolanaNetwork } from '../config.ts';
 import { type Problem, problem } from '../errors.ts';
 import {
   type Advice,
@@ -21,6 +20,7 @@ import { missingMasterVersions } from '../queries/missing-master-versions.ts';
 import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { OpenFiles } from '../runtime/open-files.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import type { SolanaNetwork } from '../solana/addresses.ts';
 import type { BlockhashWatch } from '../solana/blockhash-watch.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { describeWrong, endpointNetworks, type WrongEndpoint } from '../solana/network-check.ts';

@@ -1,7 +1,6 @@
 /** The addresses and network names that the service speaks of (docs/design/payments.md#dialects). */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
-import type { SolanaNetwork } from '../config.ts';
 import { deriveProgramAddress } from './derived-address.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
@@ -35,6 +34,9 @@ const DEVNET: NetworkNames = {
 };
 
 /** The local chain speaks as devnet, so that clients need to be told nothing but its address. */
+/** `local` is a chain of the service's own, for development and tests. */
+export type SolanaNetwork = 'local' | 'devnet' | 'mainnet';
+
 export const NETWORKS: Readonly<Record<SolanaNetwork, NetworkNames>> = {
   mainnet: {
     caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',

@@ -1,6 +1,5 @@
 /** Whether every endpoint serves the network that payments are sold on: one of another would take money that is none. */
-import type { SolanaNetwork } from '../config.ts';
-import { isGenesisOf, publicNetworkOf } from './addresses.ts';
+import { isGenesisOf, publicNetworkOf, type SolanaNetwork } from './addresses.ts';
 import type { Chain } from './chain.ts';
 
 /** An endpoint that serves another network than the one that is configured. */

@@ -1,9 +1,9 @@
 /** A lease that is renewed while its work goes on, and that stops the work when it is lost. */
 
-import { onHeartbeat } from '../projections/heartbeat.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
 import { MICROS_PER_MS } from '../runtime/instant.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
+import { onHeartbeat } from './heartbeat.ts';
 import type { Lease, ReadStore } from './read-store.ts';
 
 /** A lease is renewed when this part of it is over, or before: all leases of a process are renewed at once. */

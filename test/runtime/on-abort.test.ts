@@ -49,9 +49,9 @@ it('no other module listens to a signal that it did not make for one call of its
     'callbacks/outbound/connection.ts',
     'callbacks/outbound/dial.ts',
     'callbacks/outbound/resolve.ts',
-    'commands/payment-query.ts',
-    'on-abort.ts',
-    'processes/callback-deliveries.ts',
+    'commands/purchase/query-run.ts',
+    'processes/callbacks/deliveries.ts',
+    'runtime/on-abort.ts',
   ];
   const listening = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))

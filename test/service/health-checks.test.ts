@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { type HealthWatch, isReady, watchHealth } from '../../src/http/admin/health.ts';
-import { LOOKS_TO_TELL_BETTER } from '../../src/http/admin/health-news.ts';
+import { type HealthWatch, isReady, LOOKS_TO_TELL_BETTER, watchHealth } from '../../src/http/admin/health.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { openFiles } from '../../src/runtime/open-files.ts';
 import {

@@ -4,8 +4,7 @@
  */
 import type { DeliveryRescheduled } from '../../events/delivery.ts';
 import type { EventOf } from '../../events/event.ts';
-import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
-import type { Delivery, ScheduledDelivery } from './delivery.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
 import { ATTEMPT_LEASE } from './schedule.ts';
 
 /** Clocks of two machines, and one machine's before and after it is corrected, may differ by this: nothing is made of it. */
@@ -18,9 +17,20 @@ export interface Wait {
   readonly until: Micros;
 }
 
+/** What of a delivery that was scheduled tells what it waits for. */
+interface Waiting {
+  readonly attempts: number;
+  readonly nextAttemptAt: Instant | null;
+  readonly scheduledSince: Instant;
+  readonly underway: { readonly attempt: number; readonly redelivery: boolean; readonly leaseUntil: Instant } | null;
+  readonly redelivery: { readonly requestedAt: Instant } | null;
+}
+
+type MaybeWaiting = { readonly status: 'none' } | (Waiting & { readonly status: string });
+
 /** What is waited for; null for a delivery that has come to rest. */
-export function waitOf(state: Delivery): Wait | null {
-  if (state.status === 'none') return null;
+export function waitOf(state: MaybeWaiting): Wait | null {
+  if (!('underway' in state)) return null;
   const { underway, redelivery, nextAttemptAt, scheduledSince } = state;
   if (underway) {
     const until = toMicros(underway.leaseUntil);
@@ -36,7 +46,7 @@ export function waitOf(state: Delivery): Wait | null {
 }
 
 /** When something is to be done for a delivery, by the log alone; null for one that has come to rest. */
-export const dueAt = (state: Delivery): Micros | null => waitOf(state)?.until ?? null;
+export const dueAt = (state: MaybeWaiting): Micros | null => waitOf(state)?.until ?? null;
 
 /** Whether a wait is over. What was due at once when it was recorded is due, whatever the clock was set to since. */
 export const isOver = ({ since, until }: Wait, now: Micros): boolean => now >= until || since >= until;
@@ -48,7 +58,10 @@ const beganAhead = (wait: Wait, now: Micros): boolean => !isOver(wait, now) && w
  * The same wait by the present clock, where the clock that it was timed by has since been set back; else null. How much
  * of it was over nobody can know then, so it begins anew: a clock never costs a delivery more than one wait.
  */
-export function waitAnew(state: ScheduledDelivery, now: Micros): EventOf<typeof DeliveryRescheduled>['data'] | null {
+export function waitAnew(
+  state: Waiting & { readonly status: string },
+  now: Micros,
+): EventOf<typeof DeliveryRescheduled>['data'] | null {
   const wait = waitOf(state);
   if (!wait || !beganAhead(wait, now)) return null;
   return {

@@ -11,12 +11,12 @@ import { ContentRedacted, contentStream } from '../../events/content.ts';
 import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
-import { finishRedaction } from '../../processes/remasking.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, RevisionConflict } from '../../storage/event-log.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
 import { prepareAppend } from '../../storage/prepare-append.ts';
 import { appendUntilKnown } from '../append-until-known.ts';
+import { finishRedaction } from './redaction.ts';
 
 export interface WithdrawalPorts {
   readonly log: EventLog;

@@ -16,6 +16,7 @@ import { hasSandboxHeader } from '../parameters/request-parameters.ts';
 import { pathOf } from '../route-table.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId } from '../send-problem.ts';
 import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
+import type { Answer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Dispatch, Outcome, Surroundings } from './dispatch.ts';
 import {
@@ -50,17 +51,6 @@ export interface McpEndpoint {
   readonly answerEarly: EarlyAnswer;
   /** Adds the routes, for whatever is not taken early. */
   register(app: FastifyInstance): void;
-}
-
-export interface Answer {
-  readonly status: number;
-  /** JSON; null for none. */
-  readonly body: string | null;
-  /** Follows the body, and is followed by what closes it: results lie ready as bytes, and are not copied. */
-  readonly result?: Buffer;
-  /** What closes a body with a result; left out, that of one message. */
-  readonly ending?: string;
-  readonly allow?: string;
 }
 
 export function mcpEndpoint({

@@ -2,7 +2,7 @@
  * Several JSON-RPC messages in one body, as revision 2025-03-26 has them. Each is answered as if it had come alone: it has
  * a request id of its own, and a paid call counts and pays by itself.
  */
-import type { Answer } from './endpoint.ts';
+import type { Answer } from './answer.ts';
 import { AFTER_RESULT, failure, failureText, type Incoming, RPC, type RpcId } from './json-rpc.ts';
 
 /** Answers that are held at once: what comes after them is refused before anything of it is done. */

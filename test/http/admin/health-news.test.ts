@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PartStatus } from '../../../src/http/admin/health.ts';
-import { HealthNews, LOOKS_TO_TELL_BETTER } from '../../../src/http/admin/health-news.ts';
+import { HealthNews, LOOKS_TO_TELL_BETTER } from '../../../src/http/admin/health.ts';
 
 /** What is told of a part that is found like this, look after look. */
 const toldOf = (found: readonly PartStatus[]): PartStatus[] => {

@@ -5,11 +5,11 @@ import {
   type Finding,
   type HealthWatch,
   isReady,
+  LOOKS_TO_TELL_BETTER,
   NOMINAL,
   operationalStatus,
   watchHealth,
 } from '../../../src/http/admin/health.ts';
-import { LOOKS_TO_TELL_BETTER } from '../../../src/http/admin/health-news.ts';
 import { createMetrics } from '../../../src/http/admin/metrics.ts';
 import { listen, service, silent } from '../serving.ts';
 

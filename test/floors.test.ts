@@ -1,0 +1,61 @@
+/**
+ * The floors of `src` (ARCHITECTURE.md): a file imports from its own floor and those below, never from one above. The
+ * linter holds that no imports go in a circle.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const SOURCE = join(import.meta.dirname, '../src');
+
+/** From the ground up. A name with an extension is a file at the root of `src`. */
+const FLOORS = [
+  'runtime',
+  'courts',
+  'events',
+  'errors.ts',
+  'callbacks',
+  'storage',
+  'failure-problem.ts',
+  'solana',
+  'dockets',
+  'sources',
+  'commands',
+  'projections',
+  'queries',
+  'processes',
+  'http',
+  'config.ts',
+  'identity',
+  'service',
+  'main.ts',
+  'cli',
+];
+
+const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+/** Which floor a file of `src` is on; -1 for one that has none. */
+const floorOf = (file: string): number => FLOORS.indexOf(file.split('/')[0] ?? '');
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']*\.ts)'/g;
+
+const importsOf = (file: string): readonly string[] =>
+  [...readFileSync(join(SOURCE, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
+    posix.normalize(posix.join(posix.dirname(file), path)),
+  );
+
+describe('the floors of src', () => {
+  it('are all there is: nothing lies loose at the root', () => {
+    expect(files.filter((file) => floorOf(file) === -1)).toEqual([]);
+    expect(FLOORS.filter((_, floor) => !files.some((file) => floorOf(file) === floor))).toEqual([]);
+  });
+
+  it('import from their own floor and those below', () => {
+    const upwards = files.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => floorOf(imported) > floorOf(file))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+});
