@@ -190,10 +190,7 @@ class PurchaseRun {
     const { client } = this.#request;
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination, client });
     this.#verifiedAt = performance.now();
-    if (isProblem(checked)) {
-      if (provesNobody(checked)) await this.#advance.uncount();
-      return this.#refuseUnlessUsed(checked);
-    }
+    if (isProblem(checked)) return this.#refuseUnlessUsed(checked);
 
     const endTurn = await this.#queryTurn(patience);
     if (endTurn === null) return this.refuse(queriesUnderWay());
@@ -275,12 +272,15 @@ class PurchaseRun {
 
   /**
    * What the chain has against a payment may be that another node has sent it since this one looked: then that is the
-   * reason, and its caller is not asked for another payment. A used payment never counts.
+   * reason, and its caller is not asked for another payment. A used payment counts no more than once.
    */
   async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
-    if (mayBePresented(state)) return this.refuse(refusal);
-    await this.#advance.uncount();
+    if (mayBePresented(state)) {
+      if (provesNobody(refusal)) await this.#advance.uncount();
+      return this.refuse(refusal);
+    }
+    await this.#advance.uncountUsed();
     await this.#advance.giveBackReserved();
     return (await this.repeat()) ?? this.refuse(usedProblem(state));
   }

@@ -16,7 +16,15 @@ import {
   reserve,
   reservedBy,
 } from './reservation.ts';
-import { type Admission, admit, countCases, type RateLimitState, uncount } from './wallet-limits.ts';
+import {
+  type Admission,
+  admit,
+  countCases,
+  type Presented,
+  type RateLimitState,
+  uncount,
+  type WindowEnds,
+} from './wallet-limits.ts';
 
 export interface AdvancePorts extends ReservationPorts {
   readonly logger: Pick<BaseLogger, 'warn'>;
@@ -24,7 +32,7 @@ export interface AdvancePorts extends ReservationPorts {
 
 export interface AdvanceRequest {
   readonly requestId: string;
-  readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source'>;
+  readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source' | 'messageHash'>;
   readonly mint: string;
   /** Base units. */
   readonly amount: bigint;
@@ -53,7 +61,7 @@ export class WalletAdvance {
     const { transaction, mint, amount } = this.#request;
     const { wallet, source } = transaction;
     const along = [reservation(wallet, amount, this.#ports.clock.now())];
-    const admission = await admit(this.#ports, wallet, along);
+    const admission = await admit(this.#ports, this.#presented(), along);
     if (isProblem(admission)) return { lacks: 'limits', problem: admission };
     this.#admission = admission;
     const [taken] = admission.along;
@@ -72,12 +80,24 @@ export class WalletAdvance {
   }
 
   /** The wallet was not shown to have sent this request, so its limits are as they were before. */
-  async uncount(): Promise<void> {
+  uncount(): Promise<void> {
+    return this.#uncount((ends) => ends);
+  }
+
+  /**
+   * Another request has bought with this payment, and took the day that is due. The payment counts once against the
+   * minute, whichever of the two it was counted with.
+   */
+  uncountUsed(): Promise<void> {
+    return this.#uncount((ends) => ({ ...ends, first: null }));
+  }
+
+  async #uncount(due: (ends: WindowEnds) => WindowEnds): Promise<void> {
     if (!this.#admission) return;
     const { ends } = this.#admission;
     this.#admission = null;
     try {
-      await uncount(this.#ports, this.#request.transaction.wallet, ends);
+      await uncount(this.#ports, this.#presented(), due(ends));
     } catch (error) {
       this.#warn(error, 'a request counts that should not');
     }
@@ -108,6 +128,11 @@ export class WalletAdvance {
       this.#warn(error, 'a reservation was not given back yet');
       if (isUnwritten(error)) void giveBackLater(this.#ports, transaction.wallet, amount);
     }
+  }
+
+  #presented(): Presented {
+    const { wallet, messageHash } = this.#request.transaction;
+    return { wallet, payment: messageHash };
   }
 
   #warn(error: unknown, message: string): void {

@@ -8,6 +8,8 @@ import type { Counted, Increment, ReadStore } from '../../storage/read-store.ts'
 
 export const REQUESTS_PER_MINUTE = 60;
 export const CASES_PER_DAY = 10_000;
+/** Presentations of one payment after its first, which count in a window of their own and not in the wallet's minute. */
+export const REPEATS_PER_MINUTE = 20;
 /**
  * A payment that fails costs us its query and, where it is sponsored, its network fee: so many in an hour, and the
  * wallet must pause.
@@ -17,10 +19,19 @@ export const SETTLEMENT_FAILURES_PER_HOUR = 3;
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 const HOUR: Micros = 60 * MINUTE;
 const DAY: Micros = 24 * HOUR;
+/** Longer than a blockhash is valid: while a payment can be presented, it counts once. */
+const PAYMENT_LIFE: Micros = 3 * MINUTE;
 
 export interface LimitPorts {
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
   readonly clock: Clock;
+}
+
+/** Who is counted, and for what. */
+export interface Presented {
+  readonly wallet: string;
+  /** The hash of the payment's message: a copy of a payment has the same one. */
+  readonly payment: string;
 }
 
 /** What remains of the tighter limit: the `RateLimit-*` headers. */
@@ -43,46 +54,81 @@ export interface Admission {
 }
 
 export interface WindowEnds {
-  readonly minute: Micros;
+  /** Null for a repeat of a payment, which took nothing of the minute. */
+  readonly first: { readonly payment: Micros; readonly minute: Micros } | null;
   readonly day: Micros;
 }
 
 // The wallet first: what one payment counts then lies together in the store, and is written together.
 const minuteOf = (wallet: string) => `${wallet}-requests-minute`;
+const presentedOf = ({ wallet, payment }: Presented) => `${wallet}-presented-${payment}`;
+const repeatsOf = ({ wallet, payment }: Presented) => `${wallet}-repeats-${payment}`;
 const dayOf = (wallet: string) => `${wallet}-cases-day`;
 const failuresOf = (wallet: string) => `${wallet}-settlement-failures`;
 
 /**
  * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all
- * be the last one. A refused request counts for nothing.
+ * be the last one. A refused request counts for nothing. A payment counts once against the minute, however often it is
+ * presented: a header can be captured, and must not close its owner's minute.
  * @param along increments to be made at the same go if the request is admitted
  */
 export async function admit(
   { readStore, clock }: LimitPorts,
-  wallet: string,
+  presented: Presented,
   along: readonly Increment[] = [],
 ): Promise<Admission | Problem> {
+  const { wallet } = presented;
   const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
   if (refused) return refused;
   const now = clock.now();
-  const [minute, day, ...counted] = await readStore.incrementInTurn([
-    { id: minuteOf(wallet), amount: 1, limit: REQUESTS_PER_MINUTE, now, windowMicros: MINUTE },
-    { id: dayOf(wallet), amount: 1, limit: CASES_PER_DAY, now, windowMicros: DAY },
-    ...along,
-  ]);
-  if (minute && !minute.allowed) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
-  if (!minute || !day) throw new RangeError('a read store gave no outcome of an increment');
-  if (!day.allowed) {
-    await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
-    return limited(day, CASES_PER_DAY, 'day', now);
+  const inMinute = { id: minuteOf(wallet), amount: 1, limit: REQUESTS_PER_MINUTE, now, windowMicros: MINUTE };
+  const inDay = { id: dayOf(wallet), amount: 1, limit: CASES_PER_DAY, now, windowMicros: DAY };
+
+  const once = { id: presentedOf(presented), amount: 1, limit: 1, now, windowMicros: PAYMENT_LIFE };
+  const counted = await readStore.incrementInTurn([once, inMinute, inDay, ...along]);
+  if (counted[0]?.allowed) return concluded(counted, [once, inMinute]);
+
+  // Where the minute is full, nothing passes: the presentation that was counted may be about to be refused by it.
+  const minute = await readStore.increment(inMinute.id, 0, REQUESTS_PER_MINUTE, now, MINUTE);
+  if (minute.count >= REQUESTS_PER_MINUTE) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
+  const again = { id: repeatsOf(presented), amount: 1, limit: REPEATS_PER_MINUTE, now, windowMicros: MINUTE };
+  const [repeat, ...others] = await readStore.incrementInTurn([again, inDay, ...along]);
+  if (repeat && !repeat.allowed) return limited(repeat, REPEATS_PER_MINUTE, 'payment', now);
+  return concluded([repeat, minute, ...others], [again]);
+
+  /** @param taken what is to be given back, as far as it was counted, where a later limit refuses the request */
+  async function concluded(
+    [own, minute, day, ...others]: readonly (Counted | undefined)[],
+    taken: readonly Increment[],
+  ): Promise<Admission | Problem> {
+    if (own && minute && !minute.allowed) {
+      // Else the payment would pass as one that was counted already.
+      await giveBack(taken.slice(0, 1));
+      return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
+    }
+    if (!own || !minute || !day) throw new RangeError('a read store gave no outcome of an increment');
+    if (!day.allowed) {
+      await giveBack(taken);
+      return limited(day, CASES_PER_DAY, 'day', now);
+    }
+    const minuteLeft = REQUESTS_PER_MINUTE - minute.count;
+    const dayLeft = CASES_PER_DAY - day.count;
+    const tighter =
+      dayLeft < minuteLeft
+        ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
+        : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
+    const first = taken.includes(inMinute) ? { payment: own.resetsAt, minute: minute.resetsAt } : null;
+    return {
+      state: tighter,
+      failures,
+      along: others.filter((other) => other !== undefined),
+      ends: { first, day: day.resetsAt },
+    };
   }
-  const minuteLeft = REQUESTS_PER_MINUTE - minute.count;
-  const dayLeft = CASES_PER_DAY - day.count;
-  const tighter =
-    dayLeft < minuteLeft
-      ? { limit: CASES_PER_DAY, remaining: dayLeft, resetSeconds: secondsUntil(day, now) }
-      : { limit: REQUESTS_PER_MINUTE, remaining: minuteLeft, resetSeconds: secondsUntil(minute, now) };
-  return { state: tighter, failures, along: counted, ends: { minute: minute.resetsAt, day: day.resetsAt } };
+
+  async function giveBack(taken: readonly Increment[]): Promise<void> {
+    for (const { id, limit, windowMicros } of taken) await readStore.increment(id, -1, limit, now, windowMicros);
+  }
 }
 
 /** How many payments of a wallet failed within the hour, and its refusal where those are too many. */
@@ -98,13 +144,22 @@ export async function refuseForFailures(
 }
 
 /**
- * Gives back what a request took of both windows: it turned out to prove nothing about who sent it. Of a window that has
- * begun since it took nothing, and giving back there would let another request in.
+ * Gives back what a request took of its windows: it turned out to prove nothing about who sent it. Of a window that has
+ * begun since it took nothing, and giving back there would let another request in. What a repeat took of its payment's
+ * own limit stays.
  */
-export async function uncount({ readStore, clock }: LimitPorts, wallet: string, ends: WindowEnds): Promise<void> {
+export async function uncount(
+  { readStore, clock }: LimitPorts,
+  presented: Presented,
+  { first, day }: WindowEnds,
+): Promise<void> {
+  const { wallet } = presented;
   const now = clock.now();
-  if (now < ends.minute) await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
-  if (now < ends.day) await readStore.increment(dayOf(wallet), -1, CASES_PER_DAY, now, DAY);
+  if (first && now < first.payment) await readStore.increment(presentedOf(presented), -1, 1, now, PAYMENT_LIFE);
+  if (first && now < first.minute) {
+    await readStore.increment(minuteOf(wallet), -1, REQUESTS_PER_MINUTE, now, MINUTE);
+  }
+  if (now < day) await readStore.increment(dayOf(wallet), -1, CASES_PER_DAY, now, DAY);
 }
 
 /**
@@ -136,13 +191,14 @@ const secondsUntil = ({ resetsAt }: Counted, now: Micros): number =>
 function limited(
   counted: Counted,
   limit: number,
-  window: 'minute' | 'day' | 'settlement_failures',
+  window: 'minute' | 'day' | 'payment' | 'settlement_failures',
   now: Micros,
 ): Problem {
   const wait = secondsUntil(counted, now);
   const what = {
     minute: `At most ${limit} requests a minute are taken from one wallet`,
     day: `At most ${limit} cases a day are answered for one wallet`,
+    payment: `At most ${limit} times a minute one payment may be presented again`,
     settlement_failures: `${limit} payments of this wallet failed within an hour`,
   }[window];
   return problem('rate_limit_exceeded', { retry_after: wait, limit, window }, `${what}; wait ${wait} seconds.`);

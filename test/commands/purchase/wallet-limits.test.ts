@@ -7,6 +7,7 @@ import {
   CASES_PER_DAY,
   countCases,
   countSettlementFailure,
+  REPEATS_PER_MINUTE,
   REQUESTS_PER_MINUTE,
   uncount,
   type WindowEnds,
@@ -27,9 +28,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const NEVER: WindowEnds = { minute: Number.POSITIVE_INFINITY, day: Number.POSITIVE_INFINITY };
+const NEVER: WindowEnds = { first: null, day: Number.POSITIVE_INFINITY };
 const START = 1_780_000_000_000_000;
 let count = 0;
+const newPayment = () => `payment-${count++}`;
 
 /** A wallet of its own, and a clock that a test moves. */
 function wallet() {
@@ -40,12 +42,16 @@ function wallet() {
     pass: (seconds: number) => {
       now += seconds * MICROS_PER_SECOND;
     },
-    ask: (along: readonly Increment[] = []) => admit(ports, name, along),
+    /** Presents a new payment, or this one. */
+    ask: (along: readonly Increment[] = [], payment = newPayment()) => admit(ports, { wallet: name, payment }, along),
+    present: (payment: string) => admit(ports, { wallet: name, payment }),
     answered: (cases: number, ends = NEVER) => countCases(ports, name, cases, ends),
-    uncounted: (ends: WindowEnds) => uncount(ports, name, ends),
+    uncounted: (ends: WindowEnds, payment = '') => uncount(ports, { wallet: name, payment }, ends),
     failed: () => countSettlementFailure(ports, name),
     async askFor(times: number) {
-      const outcomes = await Promise.all(Array.from({ length: times }, () => admit(ports, name)));
+      const outcomes = await Promise.all(
+        Array.from({ length: times }, () => admit(ports, { wallet: name, payment: newPayment() })),
+      );
       return outcomes.filter((outcome) => !isProblem(outcome)).length;
     },
   };
@@ -88,14 +94,102 @@ describe('the minute', () => {
   });
 });
 
+describe('a payment that is presented again', () => {
+  const window = (outcome: Awaited<ReturnType<typeof admit>>) => (isProblem(outcome) ? outcome.details.window : null);
+
+  it('counts once in the minute, also at once, and repeats have a limit of their own', async () => {
+    const mine = wallet();
+    const outcomes = await Promise.all(Array.from({ length: 60 }, () => mine.present('captured')));
+    const admitted = outcomes.filter((outcome) => !isProblem(outcome));
+    expect(admitted.map(state)).toEqual(admitted.map(() => ({ limit: 60, remaining: 59, resetSeconds: 60 })));
+    expect(admitted).toHaveLength(1 + REPEATS_PER_MINUTE);
+    expect(outcomes.find(isProblem)).toMatchObject({
+      problem: 'rate_limit_exceeded',
+      message: 'At most 20 times a minute one payment may be presented again; wait 60 seconds.',
+      details: { window: 'payment', limit: REPEATS_PER_MINUTE, retry_after: 60 },
+    });
+    mine.pass(59);
+    expect(window(await mine.present('captured'))).toBe('payment');
+    mine.pass(1);
+    expect(state(await mine.present('captured'))).toMatchObject({ remaining: REQUESTS_PER_MINUTE });
+    expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE);
+  });
+
+  it('does not pass a full minute, though it was counted in it: nor can two copies that are sent at once', async () => {
+    const mine = wallet();
+    await mine.present('early');
+    expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE - 1);
+    expect(window(await mine.present('early'))).toBe('minute');
+    const copies = await Promise.all(Array.from({ length: 10 }, () => mine.present('late')));
+    expect(copies.map(window)).toEqual(copies.map(() => 'minute'));
+  });
+
+  it('was counted by no minute that refused it, so it is counted by the next one', async () => {
+    const mine = wallet();
+    await mine.askFor(REQUESTS_PER_MINUTE);
+    for (let times = 0; times < 3; times++) expect(window(await mine.present('late'))).toBe('minute');
+    mine.pass(60);
+    expect(await mine.askFor(REQUESTS_PER_MINUTE - 1)).toBe(REQUESTS_PER_MINUTE - 1);
+    expect(state(await mine.present('late'))).toMatchObject({ remaining: 0 });
+  });
+
+  it('was counted by no day that refused it', async () => {
+    const mine = wallet();
+    await mine.ask();
+    await mine.answered(CASES_PER_DAY);
+    for (let times = 0; times < 3; times++) expect(window(await mine.present('late'))).toBe('day');
+    mine.pass(86_400);
+    expect(state(await mine.present('late'))).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
+  });
+
+  it('counts again once it was given back, and a repeat gives back nothing of the minute', async () => {
+    const mine = wallet();
+    const first = await mine.present('foreign');
+    if (isProblem(first)) throw new Error(first.problem);
+    await mine.uncounted(first.ends, 'foreign');
+    const second = await mine.present('foreign');
+    expect(state(second)).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
+    const third = await mine.present('foreign');
+    if (isProblem(third)) throw new Error(third.problem);
+    await mine.uncounted(third.ends, 'foreign');
+    expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 2 });
+  });
+
+  it('takes of the day what a new one takes', async () => {
+    const mine = wallet();
+    await mine.present('captured');
+    await mine.answered(CASES_PER_DAY - 1);
+    expect(state(await mine.present('captured'))).toMatchObject({ limit: CASES_PER_DAY, remaining: 0 });
+    expect(window(await mine.present('captured'))).toBe('day');
+  });
+
+  it('costs its first presentation one call that writes', async () => {
+    const calls: string[] = [];
+    const { readStore } = storage;
+    const counting: Parameters<typeof admit>[0]['readStore'] = {
+      increment: (id, amount, ...more) => {
+        calls.push(amount === 0 ? 'look' : 'increment');
+        return readStore.increment(id, amount, ...more);
+      },
+      incrementInTurn: (increments) => {
+        calls.push('incrementInTurn');
+        return readStore.incrementInTurn(increments);
+      },
+    };
+    const presented = { wallet: `wallet-${count++}`, payment: newPayment() };
+    await admit({ readStore: counting, clock: { now: () => START } }, presented);
+    expect(calls).toEqual(['look', 'incrementInTurn']);
+  });
+});
+
 describe('what is given back', () => {
   const ends = (outcome: Awaited<ReturnType<typeof admit>>): WindowEnds => (isProblem(outcome) ? NEVER : outcome.ends);
 
   it('is what was taken, in the windows that it was taken in', async () => {
     const mine = wallet();
-    const first = ends(await mine.ask());
+    const first = ends(await mine.ask([], 'given-back'));
     mine.pass(59);
-    await mine.uncounted(first);
+    await mine.uncounted(first, 'given-back');
     expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
   });
 

@@ -61,6 +61,7 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
   window: z.enum([
     'minute',
     'day',
+    'payment',
     'settlement_failures',
     'payments_under_way',
     'unknown_blockhashes',
