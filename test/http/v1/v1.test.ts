@@ -246,7 +246,7 @@ describe('version 1', () => {
       expect([head.status, head.text]).toEqual([410, '']);
     });
 
-    it('lives to the last microsecond, and then takes no payment: the same one buys of version 2', async () => {
+    it('lives to the last microsecond, and then accepts no payment: one made for it buys nothing of version 2', async () => {
       frozen = V1_ENDS - 1;
       expect(await buy(`/v1/case?${CASE}`)).toMatchObject({ status: 200, spent: PRICE });
       expect((await fetch(`${world.url}/v1/status`)).status).toBe(200);
@@ -268,7 +268,11 @@ describe('version 1', () => {
 
       frozen = V1_ENDS + 60 * MICROS_PER_SECOND;
       const instead = await fetch(`${world.url}/v2/case?${CASE}`, { headers: sent ?? {} });
-      expect([instead.status, (await world.received()) - before]).toEqual([200, PRICE]);
+      expect([instead.status, await world.received()]).toEqual([402, before]);
+      expect(await instead.json()).toMatchObject({
+        error: { code: 'payment_rejected', details: { reason: 'payment_for_another_purpose', charged: false } },
+      });
+      expect(await buy(`/v2/case?${CASE}`)).toMatchObject({ status: 200, spent: PRICE });
     });
   });
 });
