@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { loadMasterKeyVersions } from '../commands/signing-key/master-key.ts';
 import { type Config, readConfig } from '../config.ts';
+import { resultsByMasterVersion } from '../queries/result-keys-in-use.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { reachableHost } from '../runtime/listen.ts';
@@ -13,6 +14,7 @@ import { diskFinding } from '../service/health-checks.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../service/open-master-keys.ts';
 import { openEventLog, openStorage } from '../service/open-storage.ts';
 import { freeBytes } from '../storage/disk-space.ts';
+import type { EventLog } from '../storage/event-log.ts';
 import { UnreadableCertificate } from '../storage/eventstoredb/connection-string.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
@@ -72,7 +74,7 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
 async function masterKey(config: Config): Promise<Diagnosis> {
   const part = 'master key';
   const source = config.masterKey === null ? masterKeyFile(config.dataDirectory) : 'MASTER_KEY';
-  const hint = `Give MASTER_KEY every version that live keys need, the newest first; or restore ${source} from a backup.`;
+  const hint = `Give MASTER_KEY every version that live keys and results of the last 30 days need, the newest first; or restore ${source} from a backup.`;
   try {
     const masterKeys = config.masterKey === null ? loadMasterKeyFile(source) : readMasterKeys(config.masterKey);
     if (!hasEventLog(config)) {
@@ -87,14 +89,8 @@ async function masterKey(config: Config): Promise<Diagnosis> {
         return fingerprint !== undefined && fingerprint !== masterKeys?.fingerprintOf(version);
       });
       if (others.length) return bad(part, `version ${others.join(', ')} is another key than the event log knows`, hint);
-      const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), systemClock.now());
-      const missing = uses.filter(({ masterVersion, liveKeys }) => liveKeys > 0 && !versions.includes(masterVersion));
-      if (missing.length) {
-        const told = missing.map(
-          ({ masterVersion, liveKeys }) => `version ${masterVersion}, which ${counted(liveKeys, 'live key')} made with`,
-        );
-        return bad(part, `missing: ${told.join('; ')}`, hint);
-      }
+      const missing = await missingUses(log, versions, known);
+      if (missing.length) return bad(part, `missing: ${missing.join('; ')}`, hint);
       return good(
         part,
         masterKeys ? `version ${masterKeys.newest}, from ${source}` : 'none yet; the first start makes it',
@@ -107,6 +103,25 @@ async function masterKey(config: Config): Promise<Diagnosis> {
       return bad(part, 'not checked: no event log', 'Fix the storage first.');
     return bad(part, textOf(error), hint);
   }
+}
+
+/** What cannot be done without the versions of the master key that are not here; a sentence for each. */
+async function missingUses(
+  log: EventLog,
+  versions: readonly number[],
+  known: ReadonlyMap<number, string>,
+): Promise<readonly string[]> {
+  const now = systemClock.now();
+  // Each version is in the log before anything is derived from it, so only then there is a use to look for.
+  const isComplete = [...known.keys()].every((version) => versions.includes(version));
+  const results = isComplete ? new Map<number, number>() : await resultsByMasterVersion(log, now);
+  const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), results, now);
+  return uses
+    .filter(({ masterVersion }) => !versions.includes(masterVersion))
+    .flatMap(({ masterVersion, liveKeys, results: open }) => [
+      ...(liveKeys > 0 ? [`version ${masterVersion}, which ${counted(liveKeys, 'live key')} made with`] : []),
+      ...(open > 0 ? [`version ${masterVersion}, which ${counted(open, 'result')} sold with in the last 30 days`] : []),
+    ]);
 }
 
 const counted = (count: number, what: string): string => (count === 1 ? `1 ${what} was` : `${count} ${what}s were`);

@@ -6,6 +6,7 @@ import { introduceMasterKey, loadMasterKeyVersions } from '../commands/signing-k
 import { validKeysAt } from '../commands/signing-key/signing-key.ts';
 import { loadSigningKeys } from '../commands/signing-key/use.ts';
 import { type Config, readConfig } from '../config.ts';
+import { resultsByMasterVersion } from '../queries/result-keys-in-use.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { replaceSecretFile } from '../runtime/secret-file.ts';
@@ -60,7 +61,7 @@ Examples:
       'after',
       `
 Signing keys keep the master key that they were made with, so callbacks and receivers notice nothing; a wallet comes to
-the new one when it rotates its key. Where MASTER_KEY is not set, the file in DATA_DIR is rewritten: restart the service.
+the new one when it rotates its key. A version that results of the last 30 days open by is kept too. Where MASTER_KEY is not set, the file in DATA_DIR is rewritten: restart the service.
 Where it is set, its new value is printed: with several nodes give all of them the first value, which makes the new key
 known, and then the second, which uses it.
 
@@ -110,7 +111,12 @@ async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, cont
 /** What a rotation of the master key gives an operator. */
 interface MasterRotation {
   readonly newest: number;
-  readonly kept: readonly { readonly version: number; readonly live_keys: number; readonly young_keys: number }[];
+  readonly kept: readonly {
+    readonly version: number;
+    readonly live_keys: number;
+    readonly young_keys: number;
+    readonly results: number;
+  }[];
   readonly dropped: readonly number[];
   /** Where the new value was written; null where the operator sets MASTER_KEY. */
   readonly file: string | null;
@@ -128,13 +134,13 @@ async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<
     note(context, 'One node: set MASTER_KEY to the last line. Several: set the first on all of them, then the last.');
     print(context, `MASTER_KEY=${known}\nMASTER_KEY=${used}`);
   } else print(context, `Version ${newest} is in ${file}: restart the service to use it.`);
-  for (const { version, live_keys: live, young_keys: young } of kept) {
+  for (const { version, live_keys: live, young_keys: young, results } of kept) {
     note(
       context,
-      `Version ${version} is kept: live keys that need it: ${live}; others whose secret may still be fetched: ${young}.`,
+      `Version ${version} is kept: live keys that need it: ${live}; others whose secret may still be fetched: ${young}; results that open by it: ${results}.`,
     );
   }
-  for (const version of dropped) note(context, `Version ${version} is dropped: no key needs it.`);
+  for (const version of dropped) note(context, `Version ${version} is dropped: no key and no result needs it.`);
 }
 
 async function makeRotation(config: Config, log: EventLog): Promise<MasterRotation> {
@@ -156,7 +162,9 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
   };
   const ports = { log, clock: systemClock };
   const present = await openMasterKeys({ ...ports, logger: { warn: () => {} } }, config, context);
-  const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), systemClock.now());
+  const now = systemClock.now();
+  const results = await resultsByMasterVersion(log, now);
+  const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), results, now);
   const useOf = (version: number) => uses.find(({ masterVersion }) => masterVersion === version);
   // A service that still runs makes keys with the newest of its versions until it is started anew.
   const isNeeded = (version: number) => version === present.newest || useOf(version) !== undefined;
@@ -181,8 +189,8 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
   return {
     newest,
     kept: kept.map((version) => {
-      const { liveKeys = 0, youngKeys = 0 } = useOf(version) ?? {};
-      return { version, live_keys: liveKeys, young_keys: youngKeys };
+      const { liveKeys = 0, youngKeys = 0, results: open = 0 } = useOf(version) ?? {};
+      return { version, live_keys: liveKeys, young_keys: youngKeys, results: open };
     }),
     dropped: present.versions.filter((version) => !isNeeded(version)),
     file: config.masterKey === null ? file : null,

@@ -1,4 +1,4 @@
-/** Which signing keys every wallet has, and which master keys they need: from the log, so that it is never behind. */
+/** Which signing keys every wallet has, and which master keys are needed: from the log, so that it is never behind. */
 import { ANSWER_RETENTION_DAYS } from '../commands/payment/answer.ts';
 import { signingKeys, type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key/signing-key.ts';
 import { decodeEvent } from '../events/codec.ts';
@@ -28,20 +28,30 @@ export interface MasterVersionUse {
   readonly liveKeys: number;
   /** Keys that are neither, but so young that their secret may still wait at a result URL. */
   readonly youngKeys: number;
+  /** Stored answers that open by an id of this version. */
+  readonly results: number;
 }
 
 const SECRETS_WAIT: Micros = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
 
-/** By version, oldest first; a version that is not among them is needed no more. */
-export function masterVersionsInUse(wallets: Iterable<WalletKeys>, now: Micros): readonly MasterVersionUse[] {
-  const uses = new Map<number, { liveKeys: number; youngKeys: number }>();
+/**
+ * By version, oldest first; a version that is not among them is needed no more.
+ * @param results how many stored answers open by an id of each version
+ */
+export function masterVersionsInUse(
+  wallets: Iterable<WalletKeys>,
+  results: ReadonlyMap<number, number>,
+  now: Micros,
+): readonly MasterVersionUse[] {
+  const uses = new Map<number, { liveKeys: number; youngKeys: number; results: number }>();
+  for (const [version, count] of results) uses.set(version, { liveKeys: 0, youngKeys: 0, results: count });
   const young = toInstant(now - SECRETS_WAIT);
   for (const keys of wallets) {
     const live = liveIds(validKeysAt(keys, now));
     for (const { keyId, masterVersion, createdAt } of keys.keys) {
       const isLive = live.has(keyId);
       if (!isLive && createdAt < young) continue;
-      const use = uses.get(masterVersion) ?? { liveKeys: 0, youngKeys: 0 };
+      const use = uses.get(masterVersion) ?? { liveKeys: 0, youngKeys: 0, results: 0 };
       if (isLive) use.liveKeys++;
       else use.youngKeys++;
       uses.set(masterVersion, use);

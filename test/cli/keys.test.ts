@@ -6,8 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { ensureSigningKey, rotateSigningKey } from '../../src/commands/signing-key/use.ts';
-import { type Micros, systemClock } from '../../src/runtime/instant.ts';
+import { paymentStream, QueryAnswered } from '../../src/events/payment.ts';
+import { type Micros, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { masterKeyFile, newMasterKey, openMasterKeys } from '../../src/service/open-master-keys.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 
@@ -60,6 +63,24 @@ const aged = (wallet: string, ago: Micros, rotate = false) =>
     const ports = { log, clock, newKeyId: randomUUID };
     if (rotate) await rotateSigningKey(ports, wallet, { keyId: randomUUID(), masterVersion: newest }, context());
     else await ensureSigningKey(ports, wallet, newest, context());
+  });
+
+/** Records an answer that opens by an id of the newest version, so long ago. */
+const sold = (ago: Micros) =>
+  serve(async ({ log, newest }) => {
+    const at = systemClock.now() - ago;
+    const answered = QueryAnswered.of({
+      requestId: randomUUID(),
+      answer: null,
+      keepUntil: toInstant(at + 30 * DAY),
+      answeredCases: 1,
+      resultKey: newest,
+      keyCall: null,
+      callbacks: [],
+    });
+    const stream = paymentStream(randomUUID().replaceAll('-', '').repeat(2));
+    const recordedAt = toInstant(at);
+    await log.append(prepareAppend({ stream, head: NO_STREAM, events: [answered], context: context(), recordedAt }));
   });
 
 describe('the master key at a start', () => {
@@ -145,7 +166,7 @@ describe('docket keys rotate-master', () => {
     const ran = await docket(['keys', 'rotate-master', '--json']);
     expect(ran.json).toEqual({
       newest: 2,
-      kept: [{ version: 1, live_keys: 1, young_keys: 0 }],
+      kept: [{ version: 1, live_keys: 1, young_keys: 0, results: 0 }],
       dropped: [],
       file: masterKeyFile(directory),
       rollout: null,
@@ -181,6 +202,25 @@ describe('docket keys rotate-master', () => {
       dropped: [2, 1],
     });
     expect((await serve()).versions).toEqual([4, 3]);
+  });
+
+  it('keeps a version as long as an answer is kept that opens by it, and then drops it', async () => {
+    await sold(29 * DAY);
+    await docket(['keys', 'rotate-master']);
+    await sold(31 * DAY);
+    const kept = await docket(['keys', 'rotate-master', '--json']);
+    expect(kept.json).toMatchObject({
+      newest: 3,
+      kept: [
+        { version: 2, results: 0 },
+        { version: 1, live_keys: 0, results: 1 },
+      ],
+      dropped: [],
+    });
+    const dropped = await docket(['keys', 'rotate-master']);
+    expect(dropped.err).toContain('Version 1 is kept: live keys that need it: 0;');
+    expect(dropped.err).toContain('Version 2 is dropped: no key and no result needs it.');
+    expect((await serve()).versions).toEqual([4, 3, 1]);
   });
 
   it('prints both values of a configured one: known everywhere first, then used', async () => {
@@ -261,6 +301,12 @@ describe('docket doctor', () => {
     expect(await verdict({ MASTER_KEY: newMasterKey(2) })).toMatchObject({
       ok: false,
       found: 'missing: version 1, which 1 live key was made with',
+    });
+    await sold(DAY);
+    expect(await verdict()).toMatchObject({ ok: true });
+    expect(await verdict({ MASTER_KEY: newMasterKey(2) })).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('version 1, which 1 result was sold with in the last 30 days'),
     });
     unlinkSync(masterKeyFile(directory));
     expect(await verdict()).toMatchObject({ ok: false, hint: expect.stringContaining('backup') });
