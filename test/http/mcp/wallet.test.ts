@@ -1,5 +1,8 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit';
 import type { Keypair } from '@solana/web3.js';
+import { createSIWxPayload, encodeSIWxHeader } from '@x402/extensions/sign-in-with-x';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { walletStream } from '../../../src/events/signing-key.ts';
 import { callTool, type Instructions, paymentFor, sdkClient, unpacked } from './client.ts';
 import { openWorld, PRICE, type World } from './world.ts';
 
@@ -159,6 +162,38 @@ describe('service_wallet_info', () => {
     expect([alone.isError, alone.data.x402Version]).toEqual([true, 2]);
     const both = await callTool(`${world.mcp}?payment=x402`, 'service_wallet_info', BOTH);
     expect([both.isError, both.data.payments.length]).toEqual([false, 2]);
+  });
+
+  it('accepts a proof of the wallet for its deliveries, and demands it from then on', async () => {
+    const wallet = await world.wallet();
+    const pay = () => payments(wallet);
+    /** What the reference client signs for what the tool offers. */
+    const proof = async () => {
+      const { data } = await call(BOTH);
+      const { info, supportedChains } = data['sign-in-with-x'];
+      const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
+      const signed = await createSIWxPayload(
+        { ...info, ...supportedChains[0] },
+        signer as never,
+        'https://dockets.example',
+      );
+      return { headers: { 'sign-in-with-x': encodeSIWxHeader(signed) } };
+    };
+    const both = { ...BOTH, ...(await pay()) };
+    expect((await call(both, await proof())).data).toMatchObject({ deliveries: [] });
+    const events = await world.storage.log.read(walletStream(wallet.publicKey.toBase58()));
+    expect(events.map(({ type }) => type)).toContain('SignInProved');
+
+    // Each part is sold by itself: the keys are, and the deliveries are refused uncharged.
+    const bare = await pay();
+    const { result, spent } = await spentBy(wallet, () => call({ ...BOTH, ...bare }));
+    expect([spent, result.data.current_key_id, result.data.deliveries]).toEqual([PRICE, expect.any(String), undefined]);
+    expect(result.text).toContain('sign_in_required');
+    const stranger = await world.wallet();
+    const foreign = await call({ ...BOTH, ...(await payments(stranger)) }, await proof());
+    expect(foreign.text).toContain('sign_in_by_another_wallet');
+    const again = { ...bare, payment_tx_keys: (await pay()).payment_tx_keys };
+    expect((await call({ ...BOTH, ...again }, await proof())).data).toMatchObject({ deliveries: [] });
   });
 
   it('answers for a fixture wallet in the sandbox, validly by its output schema', async () => {

@@ -71,7 +71,8 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
       : `${first.argument} is missing; what you sent is not used before both are there. Send both in one call, by one wallet.`;
     const { argument: _, ...transfer } = first;
     const more = { payments, total_usdc: usdcText(PRICE_BASE_UNITS * BigInt(payments.length)) };
-    const instructions = terms.instructions(asked, requestId, more, transfer);
+    const signIn = missing.find((part) => part.signIn)?.signIn;
+    const instructions = terms.instructions({ ...asked, ...(signIn && { signIn }) }, requestId, more, transfer);
     return toolResult({
       structured: JSON.stringify({ ...instructions, next_step: `${steps} ${String(instructions.next_step)}` }),
     });
