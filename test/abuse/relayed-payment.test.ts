@@ -15,6 +15,7 @@ import {
 import { x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NamedResult } from '../../src/commands/payment/result-id.ts';
 import { walletStream } from '../../src/events/signing-key.ts';
 import { SIGN_IN_WITH_X } from '../../src/http/x402/sign-in.ts';
 import { openWorld, type World } from '../http/world.ts';
@@ -52,8 +53,14 @@ async function signedForShop(required: PaymentRequired, victim: Keypair, memo?: 
   return encodePaymentSignatureHeader(await client.createPaymentPayload(shown));
 }
 
-const present = async (path: string, payment: string, method = 'GET', more: Record<string, string> = {}) => {
-  const answer = await fetch(world.url + path, { method, headers: { 'payment-signature': payment, ...more } });
+const present = async (
+  path: string,
+  payment: string,
+  method = 'GET',
+  more: Record<string, string> = {},
+  node = world.url,
+) => {
+  const answer = await fetch(node + path, { method, headers: { 'payment-signature': payment, ...more } });
   const text = await answer.text();
   return { status: answer.status, text, json: JSON.parse(text), headers: answer.headers };
 };
@@ -206,6 +213,51 @@ describe('a proof that cannot be passed on', () => {
       expect(reasonOf(answer)).toEqual([402, 'sign_in_invalid']);
     }
     expect(await walletEvents(victim)).toEqual(['SignInProved', 'SigningKeyCreated']);
+  });
+});
+
+describe('a proof for a rotation that is replayed on another node', () => {
+  it('is refused there after the first, and of two at once one rotates', async () => {
+    const other = await world.node();
+    const victim = await world.wallet();
+    const pay = async () => signedForShop(await termsOf(KEYS, 'POST'), victim);
+    const proof = async () => headerOf(await termsOf(KEYS, 'POST'), victim);
+
+    const captured = await proof();
+    expect((await present(KEYS, await pay(), 'POST', captured)).status).toBe(200);
+    const { result, usdc, lamports } = await costOf(victim, async () =>
+      present(KEYS, await pay(), 'POST', captured, other),
+    );
+    expect([...reasonOf(result), usdc, lamports]).toEqual([402, 'sign_in_used', 0n, 0]);
+
+    const shared = await proof();
+    const [one, two] = [await pay(), await pay()];
+    const answers = await Promise.all([present(KEYS, one, 'POST', shared), present(KEYS, two, 'POST', shared, other)]);
+    expect(answers.map(reasonOf).sort()).toEqual([
+      [200, undefined],
+      [402, 'sign_in_used'],
+    ]);
+    const rotated = (await walletEvents(victim)).filter((type) => type === 'SigningKeyRotated');
+    expect(rotated).toHaveLength(1);
+  });
+});
+
+describe('an answer that was sold before result ids were secret', () => {
+  it('opens by its request id, and one that was sold since does not', async () => {
+    const { resultIds } = world;
+    // As it was then: the event names no version, and the result URL holds the request id.
+    const before = { ...resultIds, newest: undefined as never, idOf: ({ requestId }: NamedResult) => requestId };
+    const old = await world.node({ resultIds: before });
+    const payer = await world.wallet();
+    const bought = await present(KEYS, await signedForShop(await termsOf(KEYS), payer), 'GET', {}, old);
+    const id = bought.json.meta.request_id;
+    expect([bought.status, bought.headers.get('content-location')]).toEqual([200, `/v2/results/${id}`]);
+    const again = await fetch(`${world.url}/v2/results/${id}`);
+    expect([again.status, JSON.parse(await again.text()).current_key_id]).toEqual([200, bought.json.current_key_id]);
+
+    const since = await present(KEYS, await signedForShop(await termsOf(KEYS), payer));
+    expect((await fetch(`${world.url}/v2/results/${since.json.meta.request_id}`)).status).toBe(404);
+    expect((await fetch(`${world.url}${since.headers.get('content-location')}`)).status).toBe(200);
   });
 });
 

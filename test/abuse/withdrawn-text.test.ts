@@ -5,12 +5,14 @@ import { delivery } from '../../src/commands/delivery/delivery.ts';
 import { type WithdrawalPorts, withdrawText } from '../../src/commands/docket/withdraw-text.ts';
 import { handle } from '../../src/commands/handle.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
+import { docketStream } from '../../src/events/docket.ts';
 import { paymentStream, QueryAnswered } from '../../src/events/payment.ts';
 import { contentsOf } from '../../src/processes/callbacks/contents.ts';
-import { MICROS_PER_SECOND, toInstant } from '../../src/runtime/instant.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { bodyOf, contextOf, openWorld, overriding, type World } from '../dockets/world.ts';
+import { openWorld as openHttpWorld } from '../http/world.ts';
 
 const CASE = '1:24-cv-07304';
 const SECRET = 'the informant Xaver Quillfeder';
@@ -172,5 +174,41 @@ describe('a text that is withdrawn', () => {
 
   it('is refused for a filing that the docket does not have', async () => {
     expect(await withdrawText(portsOf(), { ...order, filingId: 'none' })).toMatchObject({ known: false, answers: [] });
+  });
+});
+
+describe('the result URL of an answer that holds a withdrawn text', () => {
+  it('gives it without the text over the wire, though it was read and cached before', async () => {
+    const service = await openHttpWorld();
+    try {
+      await service.importDocket({ ...docket(), court_id: 'cand', docket_number: '4:25-cv-00813' });
+      const pay = await service.agent();
+      const sold = await pay(`${service.url}/v2/case?court_code=cand&case_id=4:25-cv-00813&context=full`);
+      const text = await sold.text();
+      const body = JSON.parse(text);
+      expect([sold.status, text.includes(SECRET)]).toEqual([200, true]);
+      const read = async (headers: Record<string, string> = {}) => {
+        const answer = await fetch(service.url + sold.headers.get('content-location'), { headers });
+        return { status: answer.status, text: await answer.text(), etag: answer.headers.get('etag') ?? '' };
+      };
+      const encodings = ['identity', 'br', 'gzip'].map((encoding) => ({ 'accept-encoding': encoding }));
+      const before = [];
+      for (const headers of encodings) before.push(await read(headers));
+      expect(before.map((answer) => answer.text.includes(SECRET))).toEqual([true, true, true]);
+
+      const [{ filing_id: filingId }] = body.case.docket_history;
+      const stream = docketStream('cand', '4:25-cv-00813');
+      const ports = { ...service.storage, clock: systemClock, untilQueriesEnded: async () => {} };
+      const report = await withdrawText(ports, { ...order, stream, filingId });
+      expect([...report.answers]).toEqual([body.meta.request_id]);
+
+      for (const [index, headers] of encodings.entries()) {
+        const after = await read({ ...headers, 'if-none-match': before[index]?.etag ?? '' });
+        expect([after.status, after.text.includes(SECRET)]).toEqual([200, false]);
+        expect(JSON.parse(after.text).meta.withdrawn_filings).toEqual([filingId]);
+      }
+    } finally {
+      await service.close();
+    }
   });
 });

@@ -9,6 +9,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
+import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
 import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { cases } from '../../src/projections/cases.ts';
@@ -73,7 +74,7 @@ export async function openWorld({
   const keyCalls = testKeyCalls({ ...storage, clock, masterKeys });
   const resultIds = testResultIds(masterKeys);
   const draining = new AbortController();
-  const purchasing = createPurchasing({
+  const purchasePorts: PurchasePorts = {
     ...storage,
     clock,
     chain,
@@ -86,24 +87,31 @@ export async function openWorld({
     payee: { network: network.caip2, mint: network.usdcMint, payTo, destination },
     draining: draining.signal,
     logger: silent,
-  });
+  };
   const service = { publicUrl: 'https://dockets.example', clock };
-  const app = buildApp({
-    service,
-    logger: silent,
-    health: () => ({}),
-    merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
-    purchasing,
-    keyCalls,
-    resultIds,
-    masterKeys,
-    newestBlockhash: () => blockhashes.latest(),
-    storage,
-    runner,
-    localRpcUrl: local.url,
-    mcpOrigins: { allowed: [], loopback: true },
-  });
-  const port = await listen(app);
+  const apps: ReturnType<typeof buildApp>[] = [];
+  /** Another node of the same service. */
+  async function serve(more: Partial<PurchasePorts> = {}): Promise<number> {
+    const app = buildApp({
+      service,
+      logger: silent,
+      health: () => ({}),
+      merchant: { network, payTo, feePayer: feePayer.address, publicUrl: service.publicUrl },
+      purchasing: createPurchasing({ ...purchasePorts, ...more }),
+      keyCalls,
+      resultIds,
+      masterKeys,
+      newestBlockhash: () => blockhashes.latest(),
+      storage,
+      runner,
+      localRpcUrl: local.url,
+      mcpOrigins: { allowed: [], loopback: true },
+    });
+    apps.push(app);
+    return listen(app);
+  }
+  const urlOf = (of: number) => `http://127.0.0.1:${of}`;
+  const port = await serve();
 
   /** A new wallet with test SOL and so much test USDC. */
   async function wallet(usdc = 20_000_000n): Promise<Keypair> {
@@ -132,7 +140,10 @@ export async function openWorld({
     wallet,
     /** Base units that a wallet has. */
     balance: (owner: Keypair) => rpc.tokens(associatedTokenAddress(owner.publicKey.toBase58(), network.usdcMint)),
-    url: `http://127.0.0.1:${port}`,
+    url: urlOf(port),
+    /** Where another node of the same service is reached. */
+    node: async (more: Partial<PurchasePorts> = {}) => urlOf(await serve(more)),
+    resultIds,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
     /** `@x402/fetch` with a new wallet of 20 USDC, unchanged, over the given `fetch`. */
@@ -153,7 +164,7 @@ export async function openWorld({
     },
     async close(): Promise<void> {
       draining.abort();
-      await app.close();
+      await Promise.all(apps.map((app) => app.close()));
       await runner.stop();
       blockhashes.close();
       chain.close();
