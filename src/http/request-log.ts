@@ -31,7 +31,7 @@ export function requestLog(logger: Pick<BaseLogger, 'info'>): RequestLog {
     flush: free.flush,
     answered(request, response) {
       const { method, route, status } = request;
-      if (purchases.has(response)) logger.info(request, 'request');
+      if (isPurchase(response)) logger.info(request, 'request');
       else free.write({ method, route, status }, request);
     },
   };
@@ -43,10 +43,12 @@ const purchases = new WeakSet<ServerResponse>();
 export const isPaying = (requestId: string, outcome: PurchaseOutcome): boolean =>
   (outcome.outcome === 'settled' || outcome.outcome === 'pending') && outcome.boughtBy === requestId;
 
-/** Records that a request bought something, for its line. */
+/** Records that a request bought something: for its line, and so that its answer is dropped after those that were free. */
 export function notePurchase(response: ServerResponse): void {
   purchases.add(response);
 }
+
+export const isPurchase = (response: ServerResponse): boolean => purchases.has(response);
 
 const codes = new WeakMap<ServerResponse, ErrorCode>();
 

@@ -5,6 +5,7 @@
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isPurchase } from './request-log.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,7 +53,8 @@ export function notedResponses(unread: Pick<UnreadAnswers, 'note'>): typeof Serv
     }
   };
 
-  function noteIfPending({ socket, req }: ServerResponse): void {
-    if (socket !== null && socket.writableLength > 0) unread.note(socket, req);
+  function noteIfPending(response: ServerResponse): void {
+    const { socket, req } = response;
+    if (socket !== null && socket.writableLength > 0) unread.note(socket, req, isPurchase(response));
   }
 }

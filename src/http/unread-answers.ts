@@ -1,22 +1,26 @@
 /**
  * Answers that their clients do not read. Each keeps its bytes in memory until the client accepts them, so they are bounded:
  * by connection, since answers leave one after the other (`requests-in-turn.ts`), by address and in all. A connection that
- * accepts next to nothing for a while is closed; past a bound those that accept least are closed first.
+ * accepts next to nothing for a while is closed; past a bound `eviction-order.ts` says which are closed first.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BaseLogger } from 'pino';
 import { sampledLines } from '../runtime/sampled-lines.ts';
-import { clientOf } from './address-limit.ts';
+import { siteOf } from './address-limit.ts';
 import type { Metrics } from './admin/metrics.ts';
 import type { ClientAddresses } from './client-address.ts';
+import { inOrderOfEviction } from './eviction-order.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 export interface UnreadLimits {
-  /** Most bytes written and not accepted for one client address, IPv6 by /64. One answer may always be larger. */
+  /**
+   * Most bytes of unpaid answers written and not accepted for one client address, IPv6 by /48. One answer may always be
+   * larger. Paid answers do not count: who pays for several at once gets them.
+   */
   readonly perAddress: number;
-  /** Most for all of them together. */
+  /** Most for all answers together, paid or not. */
   readonly inAll: number;
   /** In each such time a client must accept `leastBytes`, or all there is. */
   readonly patienceMs: number;
@@ -38,8 +42,11 @@ export const UNREAD_LIMITS: UnreadLimits = {
 export type CloseReason = 'slow' | 'address' | 'total' | 'pipelined';
 
 export interface UnreadAnswers {
-  /** To be called when something was written that the system has not accepted at once. */
-  note(socket: Socket, request: IncomingMessage): void;
+  /**
+   * To be called when something was written that the system has not accepted at once.
+   * @param paid whether the answer was charged for
+   */
+  note(socket: Socket, request: IncomingMessage, paid: boolean): void;
   /** Closes a connection at once, with what is unread. */
   close(socket: Socket, reason: CloseReason): void;
   /** Written and not yet accepted, in all. */
@@ -59,6 +66,8 @@ interface Reader {
   readonly client: string | null;
   readonly since: number;
   readonly acceptedAtStart: number;
+  /** Of the answer that leaves now. */
+  paid: boolean;
   pending: number;
   /** When the current span of patience began, and what had been accepted then. */
   spanAt: number;
@@ -67,7 +76,7 @@ interface Reader {
 
 /** How often connections with bytes pending are looked at; none is, while there are none. */
 const LOOK_EVERY_MS = 1_000;
-/** A connection that is younger has not had the time to read: it is closed for a bound only where no other is left. */
+/** A connection that is younger has not had the time to read: of its client's it is closed last. */
 const YOUNG_MS = 1_000;
 
 export function createUnreadAnswers({
@@ -78,7 +87,7 @@ export function createUnreadAnswers({
 }: UnreadAnswersOptions = {}): UnreadAnswers {
   const readers = new Map<Socket, Reader>();
   const watched = new WeakSet<Socket>();
-  const byClient = new Map<string, number>();
+  const unpaidByClient = new Map<string, number>();
   const lines = logger && sampledLines(logger, 'unread answer');
   let inAll = 0;
   let looking: NodeJS.Timeout | undefined;
@@ -88,10 +97,10 @@ export function createUnreadAnswers({
     const change = bytes - reader.pending;
     reader.pending = bytes;
     inAll += change;
-    if (reader.client === null) return;
-    const sum = (byClient.get(reader.client) ?? 0) + change;
-    if (sum > 0) byClient.set(reader.client, sum);
-    else byClient.delete(reader.client);
+    if (reader.client === null || reader.paid) return;
+    const sum = (unpaidByClient.get(reader.client) ?? 0) + change;
+    if (sum > 0) unpaidByClient.set(reader.client, sum);
+    else unpaidByClient.delete(reader.client);
   };
 
   const forget = (socket: Socket): void => {
@@ -138,18 +147,20 @@ export function createUnreadAnswers({
     }
   };
 
-  /** Closes connections until the sum is within the bound, or one connection is left. */
+  /**
+   * Closes connections until the sum is within the bound, or one connection is left.
+   * @param client whose unpaid answers are bounded; null: all answers are
+   */
   const hold = (client: string | null, most: number, reason: CloseReason): void => {
-    const sum = () => (client === null ? inAll : (byClient.get(client) ?? 0));
+    const sum = () => (client === null ? inAll : (unpaidByClient.get(client) ?? 0));
     if (sum() <= most) return;
     const now = performance.now();
-    const candidates = [...readers.keys()].flatMap((socket) => {
-      if (client !== null && readers.get(socket)?.client !== client) return [];
+    const held = [...readers].flatMap(([socket, known]) => {
+      if (client !== null && (known.client !== client || known.paid)) return [];
       const reader = refreshed(socket);
-      return reader === null ? [] : [{ socket, since: reader.since, ...standing(reader, socket, now) }];
+      return reader === null ? [] : [{ ...reader, connection: socket, ...standing(reader, socket, now) }];
     });
-    candidates.sort((a, b) => Number(a.young) - Number(b.young) || a.rate - b.rate || a.since - b.since);
-    for (const { socket } of candidates.slice(0, -1)) {
+    for (const socket of inOrderOfEviction(held)) {
       if (sum() <= most) return;
       close(socket, reason);
     }
@@ -160,7 +171,7 @@ export function createUnreadAnswers({
       return inAll;
     },
     close,
-    note(socket, request) {
+    note(socket, request, paid) {
       if (socket.destroyed) return;
       let reader = readers.get(socket);
       if (reader === undefined) {
@@ -168,9 +179,10 @@ export function createUnreadAnswers({
         const accepted = acceptedBy(socket);
         const client = clientAddresses ? clientAddresses.of(request) : (socket.remoteAddress ?? null);
         reader = {
-          client: client === null ? null : clientOf(client),
+          client: client === null ? null : siteOf(client),
           since: now,
           acceptedAtStart: accepted,
+          paid,
           pending: 0,
           spanAt: now,
           acceptedAtSpan: accepted,
@@ -179,6 +191,10 @@ export function createUnreadAnswers({
         if (!watched.has(socket)) socket.once('close', () => forget(socket));
         watched.add(socket);
         looking ??= setInterval(look, Math.min(LOOK_EVERY_MS, limits.patienceMs)).unref();
+      }
+      if (reader.paid !== paid) {
+        setPending(reader, 0);
+        reader.paid = paid;
       }
       setPending(reader, socket.writableLength);
       if (reader.client !== null) hold(reader.client, limits.perAddress, 'address');
