@@ -102,6 +102,15 @@ function knownLife({ blockhashes }: ChainCheckPorts, blockhash: string): Checked
   return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
 }
 
+/** Whether a payment that was checked has since come too near its end; by what is known here, without a question. */
+export const endsTooSoon = (
+  { blockhashes }: Pick<ChainCheckPorts, 'blockhashes'>,
+  checked: CheckedPayment,
+): Problem | null =>
+  checked.lastValidBlockHeight - (blockhashes.blockHeight() ?? 0) >= LEAST_REMAINING_BLOCKS
+    ? null
+    : rejectedFor('blockhash_expires_too_soon');
+
 async function askedLife(
   ports: ChainCheckPorts,
   blockhash: string,

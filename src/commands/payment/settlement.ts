@@ -153,7 +153,9 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
   if (!first) return;
   // The failure first: whoever is let in by what is given back must see it.
   if (first.type === 'PaymentFailed') {
-    await countSettlementFailure(ports, wallet);
+    // Only we broadcast a sponsored payment: that one expired is our fault or the network's, and no sign of its wallet.
+    const isWallets = dialect === 'self-paid' || first.data.reason === 'on_chain_error';
+    if (isWallets) await countSettlementFailure(ports, wallet);
     if (dialect !== 'self-paid' && first.data.reason === 'on_chain_error') {
       await ports.sponsoring?.lost(networkFeeOf(Buffer.from(state.submission.wire, 'base64')));
     }

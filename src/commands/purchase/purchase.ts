@@ -13,7 +13,7 @@ import { type CommandContext, RevisionConflict } from '../../storage/event-log.t
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import { handle, type Loaded, load } from '../handle.ts';
 import { isKept, keptAnswer, promisedBy, resultOf, sealAnswer } from '../payment/answer.ts';
-import { type ChainCheckPorts, checkOnChain } from '../payment/chain-checks.ts';
+import { type ChainCheckPorts, checkOnChain, endsTooSoon } from '../payment/chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from '../payment/claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from '../payment/identifier-claim.ts';
 import {
@@ -46,6 +46,8 @@ import type { RateLimitState } from './wallet-limits.ts';
 export const SETTLEMENT_PATIENCE_MS = 30_000;
 /** How often a transaction is broadcast again until the chain confirms it. */
 export const REBROADCAST_MS = 2_000;
+/** A payment that waited longer for its turn to be queried is looked at again before it is. */
+const LONG_WAIT_MS = 1_000;
 
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
@@ -194,6 +196,12 @@ class PurchaseRun {
 
     const endTurn = await this.#queryTurn(patience);
     if (endTurn === null) return this.refuse(queriesUnderWay());
+    // Who waited for a turn may have come too near the end of the blockhash since it was checked.
+    const ending = performance.now() - this.#verifiedAt > LONG_WAIT_MS ? endsTooSoon(ports, checked) : null;
+    if (ending) {
+      endTurn();
+      return this.refuse(ending);
+    }
     let answer: Awaited<ReturnType<typeof runQuery>>;
     try {
       if (this.#isGone()) return this.refuse(nobodyWaits());

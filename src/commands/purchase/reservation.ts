@@ -54,11 +54,20 @@ const chainUnavailable = () => problem('service_unavailable', { component: 'chai
 
 /**
  * Amount and place share one counter, so that a payment reserves both by one write: a place counts as more base units
- * than there are in circulation, and 8,000 of them are still exact.
+ * than there are in circulation twice over, and 8,000 of them are still exact.
  */
 const PLACE = 2 ** 40;
 const packed = (amount: bigint): number => PLACE + Number(amount);
-const unpacked = (count: number) => ({ reserved: BigInt(count % PLACE), underWay: Math.floor(count / PLACE) });
+
+/**
+ * What is given back after its window ended is taken from the next one, which then holds less than is under way. An
+ * amount that has become negative by that is none, and the place that it borrowed from is still taken.
+ */
+function unpacked(count: number): { readonly reserved: bigint; readonly underWay: number } {
+  const amount = count % PLACE;
+  const isBorrowed = amount >= PLACE / 2;
+  return { reserved: isBorrowed ? 0n : BigInt(amount), underWay: Math.floor(count / PLACE) + (isBorrowed ? 1 : 0) };
+}
 
 /** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */
 export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({

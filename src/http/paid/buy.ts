@@ -162,7 +162,7 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
           }),
       });
       return {
-        outcome: isInvented(outcome)
+        outcome: isAddressFault(outcome)
           ? { ...outcome, problem: limited(outcome.problem, addressLimit?.count(address) ?? null) }
           : outcome,
         receipt: { dialect, network: merchant.network, payer: transaction.wallet, amount: String(amount) },
@@ -173,9 +173,20 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
 
 type Refused = Extract<PurchaseOutcome, { outcome: 'refused' }>;
 
-/** A blockhash that the chain does not know cost a question to it: the address answers for that, not the wallet. */
-const isInvented = (outcome: PurchaseOutcome): outcome is Refused =>
-  outcome.outcome === 'refused' && outcome.problem.details.reason === 'blockhash_expired';
+/**
+ * Rejections that count for the address and not for the wallet: an invented blockhash cost a question to the chain, and a
+ * payment or a proof that was made for another call may be presented by anybody without end.
+ */
+const OF_THE_ADDRESS: ReadonlySet<unknown> = new Set<PaymentRejection>([
+  'blockhash_expired',
+  'payment_for_another_purpose',
+  'sign_in_invalid',
+  'sign_in_for_another_call',
+  'sign_in_by_another_wallet',
+]);
+
+const isAddressFault = (outcome: PurchaseOutcome): outcome is Refused =>
+  outcome.outcome === 'refused' && OF_THE_ADDRESS.has(outcome.problem.details.reason);
 
 /** Past the limit the answer still says what is wrong with this payment: its caller may share the address with others. */
 function limited(refusal: Problem, limit: Problem | null): Problem {
