@@ -7,15 +7,16 @@ import type { BaseLogger } from 'pino';
 import { load } from '../commands/handle.ts';
 import { ANSWER_RETENTION } from '../commands/payment/answer.ts';
 import { payment } from '../commands/payment/payment.ts';
-import { paymentStream } from '../events/payment.ts';
-import { PAYMENTS, type PaymentRecord } from '../projections/payments.ts';
+import { PaymentFailed, paymentOf, paymentStream } from '../events/payment.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import { HeldLease } from '../storage/held-lease.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
+import { LogWitness } from './log-witness.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
 export interface PayloadHousekeepingPorts {
@@ -23,6 +24,8 @@ export interface PayloadHousekeepingPorts {
   readonly readStore: ReadStore;
   readonly payloads: PayloadStore;
   readonly clock: Clock;
+  /** A clock that is never set; the system's where left out. */
+  readonly steady?: Clock;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process: `leaseOwner()`. */
   readonly owner: string;
@@ -46,15 +49,12 @@ const LEASE_MS = 30_000;
 const PAUSE_MS = 60_000;
 /** Nodes' clocks differ, and a read model may be behind: what is younger is left for a later round. */
 const MARGIN: Micros = 600 * MICROS_PER_SECOND;
-const PAGE = 200;
 /** Blobs that one round removes of those past their time: the next round goes on. */
 const MOST_EXPIRED = 2_000;
 
-/** The failed payment that was looked at last. */
-type Cursor = { readonly outcomeAt: string; readonly payment: string };
-
 export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): PayloadHousekeeping {
-  const { log, readStore, payloads, clock, logger, owner } = ports;
+  const { log, readStore, payloads, clock, steady = steadyClock, logger, owner } = ports;
+  const witness = new LogWitness(log, clock, steady);
   const trouble = new Trouble(logger, { process: NAME });
   return { round, run };
 
@@ -62,8 +62,9 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     while (!signal.aborted) {
       let lease: HeldLease | null = null;
       try {
-        lease = await HeldLease.take({ readStore, clock, owner, name: NAME, durationMs: LEASE_MS });
-        if (lease) {
+        lease = await HeldLease.take({ readStore, clock, steady, owner, name: NAME, durationMs: LEASE_MS });
+        if (!lease) await witness.look();
+        else {
           const done = await round(AbortSignal.any([signal, lease.lost]));
           if (done.unpaid + done.expired > 0) logger.info(done, 'content that nobody can ask for was removed');
           trouble.recovered();
@@ -78,31 +79,33 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   }
 
   async function round(signal?: AbortSignal): Promise<HousekeepingRound> {
+    await witness.look();
     return { unpaid: await removeUnpaid(signal), expired: await removeExpired(signal) };
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {
-    const upTo = toInstant(clock.now() - DOUBT_MICROS - MARGIN);
+    // By the steady clock, as recovery's own doubt is: times in events are those of whichever node recorded them.
+    const upTo = witness.settledUpTo(DOUBT_MICROS + MARGIN);
+    if (upTo === null) return 0;
+    const { value, ...cell } = await readStore.cell(NAME);
+    let { version } = cell;
+    const at = typeof value?.position === 'string' ? value.position : null;
+    // A position that this log has not reached yet is one of before it was restored: nothing is lost by starting again.
+    const cursor = at !== null && at > upTo ? null : at;
+    if (cursor === upTo) return 0;
     let removed = 0;
-    for (;;) {
-      const { version, value } = await readStore.cell(NAME);
-      const cursor = value as Cursor | null;
-      const page = await readStore.find<PaymentRecord>({
-        collection: PAYMENTS,
-        equals: { attention: 'doubt' },
-        range: { field: 'outcomeAt', upTo },
-        order: { field: 'outcomeAt', direction: 'ascending' },
-        limit: PAGE,
-        ...(cursor && { after: { value: cursor.outcomeAt, id: cursor.payment } }),
-      });
-      const last = page.at(-1);
-      if (!last || signal?.aborted) return removed;
-      for (const { id } of page) removed += await removeOf(id);
-      const next = { outcomeAt: last.document.outcomeAt ?? '', payment: last.id };
-      // Another process has gone on from here: it repeats what was done.
-      if (!(await readStore.compareAndSet(NAME, version, next))) return removed;
-      if (page.length < PAGE) return removed;
+    for await (const { events, position } of log.readAll(cursor, { by: 'types', types: [PaymentFailed.type] })) {
+      for (const event of events) {
+        if (signal?.aborted) return removed;
+        const hash = paymentOf(event.stream);
+        if (hash !== null && event.position <= upTo) removed += await removeOf(hash);
+      }
+      if (position >= upTo) break;
+      // Where another process has moved it meanwhile, that one goes on.
+      if (!(await readStore.compareAndSet(NAME, version++, { position }))) return removed;
     }
+    if (!signal?.aborted) await readStore.compareAndSet(NAME, version, { position: upTo });
+    return removed;
   }
 
   /** What the log names for a payment that failed; one that landed late, or was undone, keeps its answer. */
@@ -116,7 +119,9 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   }
 
   async function removeExpired(signal?: AbortSignal): Promise<number> {
-    const before = toInstant(clock.now() - ANSWER_RETENTION - MARGIN);
+    const now = witness.now();
+    if (now === null) return 0;
+    const before = toInstant(now - ANSWER_RETENTION - MARGIN);
     let removed = 0;
     for await (const { name } of payloads.list('answer', before)) {
       if (signal?.aborted || removed >= MOST_EXPIRED) break;

@@ -8,6 +8,7 @@ import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import { SETTLEMENT_FAILURES_PER_HOUR } from '../../src/commands/purchase/wallet-limits.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
 import { MICROS_PER_SECOND, systemClock } from '../../src/runtime/instant.ts';
+import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { until } from '../payments/steering.ts';
 import { openWorld, USDC, type World } from '../payments/world.ts';
 import { build, selfPaid } from '../solana/payment-transactions.ts';
@@ -20,13 +21,21 @@ afterAll(() => world.close());
 afterEach(() => world.disturb());
 
 const HOUR = 3_600 * MICROS_PER_SECOND;
-const housekeepingLater = (micros: number) =>
-  createPayloadHousekeeping({
+/** Housekeeping for which time passes as it is told. */
+function housekeeper() {
+  let passed = 0;
+  const housekeeping = createPayloadHousekeeping({
     ...world.storage,
     logger: world.logger,
     owner: 'test',
-    clock: { now: () => systemClock.now() + micros },
+    clock: { now: () => systemClock.now() + passed },
+    steady: { now: () => steadyClock.now() + passed },
   });
+  return (micros: number) => {
+    passed = micros;
+    return housekeeping.round();
+  };
+}
 
 async function stored(): Promise<number> {
   let count = 0;
@@ -97,26 +106,31 @@ describe('ten self-paid payments whose wallet moves its SOL away', () => {
       (count) => count === submitted,
     );
     expect(await stored()).toBe(submitted);
-    expect(await housekeepingLater(HOUR / 2).round()).toEqual({ unpaid: 0, expired: 0 });
-    expect(await housekeepingLater(2 * HOUR).round()).toEqual({ unpaid: submitted, expired: 0 });
+    const roundAfter = housekeeper();
+    expect(await roundAfter(0)).toEqual({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(HOUR / 2)).toEqual({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(2 * HOUR)).toEqual({ unpaid: submitted, expired: 0 });
     expect(await stored()).toBe(0);
     expect((await world.events()).filter(({ type }) => type === 'QueryAnswered')).toHaveLength(submitted);
-    expect(await housekeepingLater(2 * HOUR).round()).toEqual({ unpaid: 0, expired: 0 });
+    expect(await roundAfter(3 * HOUR)).toEqual({ unpaid: 0, expired: 0 });
   });
 });
 
 describe('what is stored for paid answers', () => {
   it('is removed when its time has passed, and its result then says that it is gone', async () => {
     const wallet = await world.wallet();
+    const roundAfter = housekeeper();
+    await roundAfter(0);
     const patient = await world.serve(createPurchasing(world.ports));
     const bought = await world.get('/v2/case?q=kept', world.pay(wallet), patient);
     expect(bought.status).toBe(200);
     const result = bought.headers.get('content-location')!;
     expect((await world.get(result)).status).toBe(200);
     const day = 24 * HOUR;
-    expect(await housekeepingLater(29 * day).round()).toMatchObject({ expired: 0 });
+    await roundAfter(0);
+    expect(await roundAfter(29 * day)).toMatchObject({ expired: 0 });
     expect(await stored()).toBe(1);
-    expect(await housekeepingLater(31 * day).round()).toMatchObject({ expired: 1 });
+    expect(await roundAfter(31 * day)).toMatchObject({ expired: 1 });
     expect(await stored()).toBe(0);
     const gone = await world.get(result);
     expect([gone.status, gone.json.error.code]).toEqual([410, 'result_gone']);

@@ -1,0 +1,147 @@
+/** What no wall clock may cause alone: nothing that was removed comes back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PaymentFailed, QueryAnswered } from '../../src/events/payment.ts';
+import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
+import { type Clock, toInstant } from '../../src/runtime/instant.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { answer, authorized, expired, submitted } from '../commands/payment/payment.fixtures.ts';
+import { openTestStorage, type TestStorage } from '../support/storage.ts';
+
+const MINUTE = 60_000_000;
+const DAY = 24 * 60 * MINUTE;
+const START = 1_800_000_000_000_000;
+
+let directory: string;
+let storage: TestStorage;
+/** The time that it is. */
+let time: number;
+beforeEach(async () => {
+  time = START;
+  directory = await mkdtemp(join(tmpdir(), 'housekeeping-'));
+  storage = await openTestStorage(directory, { now: () => time });
+});
+afterEach(async () => {
+  await storage.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** A node whose wall clock is wrong by `off`, in microseconds. */
+function node(off = 0) {
+  const wall = { off };
+  const clock: Clock = { now: () => time + wall.off };
+  const steady: Clock = { now: () => time - START };
+  const housekeeping = createPayloadHousekeeping({
+    ...storage,
+    logger: pino({ level: 'silent' }),
+    owner: `node-${off}`,
+    clock,
+    steady,
+  });
+  return { wall, clock, round: () => housekeeping.round() };
+}
+
+let count = 0;
+/** A payment that was answered, and then failed unless it is left open; by the clock of the node that records it. */
+async function sold(clock: Clock, outcome: 'failed' | 'open' = 'open'): Promise<string> {
+  const number = `${++count}`.padStart(64, '0');
+  const sealed = await storage.payloads.seal('answer', Buffer.from(`{"answer":${count}}`));
+  const events = [authorized, QueryAnswered.of({ ...answer, answer: sealed.name }), submitted];
+  const context = {
+    commandId: `sale-${count}`,
+    requestId: null,
+    correlationId: 'sale',
+    causationId: null,
+    actor: 'http',
+  };
+  const append = prepareAppend({
+    stream: `payment-${number}`,
+    head: NO_STREAM,
+    events: outcome === 'failed' ? [...events, PaymentFailed.of(expired.data)] : events,
+    context,
+    recordedAt: toInstant(clock.now()),
+  });
+  await storage.log.append({ ...append, payloads: [sealed] });
+  return sealed.name;
+}
+
+const isKept = async (name: string): Promise<boolean> => (await storage.payloads.get(name)) !== null;
+const right: Clock = { now: () => time };
+
+async function minutes(count: number, each: () => Promise<unknown>): Promise<void> {
+  for (let minute = 0; minute < count; minute += 5) {
+    time += 5 * MINUTE;
+    await each();
+  }
+}
+
+it('removes an answer 30 days after it was given, once something is recorded then', async () => {
+  const kept = node();
+  const name = await sold(right);
+  await kept.round();
+  time += 29 * DAY;
+  await sold(right);
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 0 });
+  time += 2 * DAY;
+  await sold(right);
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 1 });
+  expect(await isKept(name)).toBe(false);
+});
+
+it('removes nothing for a clock that is set 31 days ahead, also where that node alone records events', async () => {
+  const name = await sold(right);
+  const wrong = node();
+  await wrong.round();
+  await sold(wrong.clock);
+  await wrong.round();
+  wrong.wall.off = 31 * DAY;
+  await minutes(150, async () => {
+    await sold(wrong.clock);
+    expect(await wrong.round()).toMatchObject({ expired: 0 });
+  });
+  expect(await isKept(name)).toBe(true);
+});
+
+it('removes nothing for a node that was started with such a clock, while another node records the right time', async () => {
+  const name = await sold(right);
+  const wrong = node(31 * DAY);
+  await wrong.round();
+  await minutes(150, async () => {
+    await sold(wrong.clock);
+    await sold(right);
+    await wrong.round();
+    await sold(wrong.clock);
+    await wrong.round();
+  });
+  expect(await isKept(name)).toBe(true);
+});
+
+it('removes what a failed payment did not pay for 70 minutes later, by a clock that nobody sets', async () => {
+  const kept = node();
+  await kept.round();
+  const name = await sold(right, 'failed');
+  await kept.round();
+  kept.wall.off = 71 * MINUTE;
+  await minutes(65, async () => {
+    await kept.round();
+    expect(await isKept(name)).toBe(true);
+  });
+  await minutes(10, kept.round);
+  expect(await isKept(name)).toBe(false);
+});
+
+it('removes those of every failure, also of one that was recorded with an earlier time than another', async () => {
+  const kept = node();
+  await kept.round();
+  const first = await sold({ now: () => time + DAY }, 'failed');
+  await minutes(80, kept.round);
+  expect(await isKept(first)).toBe(false);
+  const second = await sold({ now: () => time - DAY }, 'failed');
+  const open = await sold(right);
+  await minutes(80, kept.round);
+  expect([await isKept(second), await isKept(open)]).toEqual([false, true]);
+});
