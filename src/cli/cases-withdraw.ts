@@ -1,10 +1,16 @@
 /** `docket cases withdraw`: the text of a filing is gone from the docket, from stored answers and from open callbacks. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import { withdrawText } from '../commands/docket/withdraw-text.ts';
 import { QUERY_DEADLINE_MS } from '../commands/purchase/query-run.ts';
+import { cases } from '../projections/cases.ts';
+import { createProjectionRunner } from '../projections/runner.ts';
 import { systemClock } from '../runtime/instant.ts';
+import type { Position } from '../storage/event-log.ts';
+import { leaseOwner } from '../storage/lease-owner.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import type { ImportStorage } from './import.ts';
+import { CATCH_UP_HINT } from './shown.ts';
 
 export interface WithdrawOptions {
   readonly filing: string;
@@ -16,20 +22,30 @@ export interface WithdrawOptions {
 /** How long after its deadline a query's answer may still be stored. */
 const GRACE_MS = 5_000;
 
+/** How long the read model of cases may take to show the withdrawal. */
+const SHOWN_WITHIN_MS = 60_000;
+
+/** Milliseconds. */
+export interface WithdrawalWaits {
+  readonly queriesMs?: number;
+  readonly shownWithinMs?: number;
+}
+
 export async function withdraw(
   storage: ImportStorage,
   context: CliContext,
   stream: string,
   { filing, by, reason, json }: WithdrawOptions,
-  waitMs = QUERY_DEADLINE_MS + GRACE_MS,
+  { queriesMs = QUERY_DEADLINE_MS + GRACE_MS, shownWithinMs = SHOWN_WITHIN_MS }: WithdrawalWaits = {},
 ): Promise<void> {
   for (const [option, text] of Object.entries({ by, reason })) {
     if (text.trim() === '' || text.length > 500)
       throw new CliError(`--${option} is empty or too long.`, 'Give 1 to 500 characters.');
   }
-  const untilQueriesEnded = (): Promise<void> => {
-    note(context, `Waiting ${waitMs / 1000} s for queries under way…`);
-    return delay(waitMs);
+  const untilQueriesEnded = async (redactedUpTo: Position): Promise<void> => {
+    await untilShown(storage, redactedUpTo, shownWithinMs);
+    note(context, `Waiting ${queriesMs / 1000} s for queries under way…`);
+    await delay(queriesMs);
   };
   const ports = { ...storage, clock: systemClock, untilQueriesEnded };
   const report = await withdrawText(ports, { stream, filingId: filing, by, reason });
@@ -48,4 +64,28 @@ export async function withdraw(
   for (const requestId of answers) print(context, `  ${requestId}`);
   print(context, `callbacks not sent any more: ${callbacks.length}`);
   for (const deliveryId of callbacks) print(context, `  ${deliveryId}`);
+}
+
+/** Makes the read model show it where no service does. @throws CliError where it does not come to */
+async function untilShown(storage: ImportStorage, position: Position, withinMs: number): Promise<void> {
+  const runner = createProjectionRunner({
+    ...storage,
+    projections: [cases],
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    owner: leaseOwner(),
+  });
+  try {
+    await runner.start();
+    if (await runner.waitFor(cases.name, position, withinMs)) return;
+    const [status] = await runner.status();
+    throw new CliError(
+      'The withdrawal is not complete: it is recorded, but answers can still show the text, since the read model of ' +
+        `cases is behind the log (${status?.state ?? 'missing'}).`,
+      `${CATCH_UP_HINT} Then run this command again.`,
+      EXIT.unavailable,
+    );
+  } finally {
+    await runner.stop();
+  }
 }

@@ -5,8 +5,10 @@ import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCasesCommand } from '../../src/cli/cases.ts';
+import { withdraw } from '../../src/cli/cases-withdraw.ts';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createImportCommand } from '../../src/cli/import.ts';
+import { FILINGS, type FilingDocument } from '../../src/dockets/case-document.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 import { DOCKET_ID, docket, entry, page } from '../sources/courtlistener/courtlistener.fixtures.ts';
@@ -206,5 +208,37 @@ describe('docket import of saved pages of CourtListener', () => {
     await run('pages-data', 'import', pages);
     const [shown] = json((await run('pages-data', 'cases', 'show', 'cand', '3:24-cv-04321', '--json')).out);
     expect(shown.filings.map(({ versions }: { versions: unknown[] }) => versions.length)).toEqual([1, 1]);
+  });
+});
+
+describe('docket cases withdraw', () => {
+  const SECRET = 'Jane Roe';
+  const order = { by: 'J. Muster', reason: 'order of 2 March', json: true } as const;
+
+  it('is not done before answers come without the text; says so, and is finished by running it again', async () => {
+    await importDocket('withdrawn', 'w.json', rawDocket([rawEntry(1, '2024-02-01', `COMPLAINT of ${SECRET}`)]));
+    const storage = await openSqlite({ directory: join(folder, 'withdrawn') });
+    const stdout = new Collected();
+    const stderr = new Collected();
+    const context: CliContext = { environment: {}, stdin: process.stdin, stdout, stderr, interactive: false };
+    try {
+      const shown = async () => (await storage.readStore.find<FilingDocument>({ collection: FILINGS, limit: 10 }))[0]!;
+      const { case: stream, filingId: filing } = (await shown()).document;
+      const text = async () => JSON.stringify((await shown()).document);
+      // Another process has the projection, and does not get on with it.
+      const lease = await storage.readStore.acquireLease('projection/cases', 'stuck', Date.now() * 1000, 3_600_000_000);
+      const run = (shownWithinMs: number) =>
+        withdraw(storage, context, stream, { ...order, filing }, { queriesMs: 0, shownWithinMs });
+      await expect(run(50)).rejects.toMatchObject({ exitCode: EXIT.unavailable, hint: /run this command again/ });
+      expect(stdout.text).toBe('');
+      expect(await text()).toContain(SECRET);
+
+      await storage.readStore.releaseLease(lease!);
+      await run(30_000);
+      expect(JSON.parse(stdout.text)).toMatchObject({ filing_id: filing });
+      expect(await text()).not.toContain(SECRET);
+    } finally {
+      await storage.close();
+    }
   });
 });

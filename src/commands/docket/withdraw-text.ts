@@ -12,7 +12,13 @@ import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
-import { type EventLog, NO_STREAM, type RecordedEvent, RevisionConflict } from '../../storage/event-log.ts';
+import {
+  type EventLog,
+  NO_STREAM,
+  type Position,
+  type RecordedEvent,
+  RevisionConflict,
+} from '../../storage/event-log.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
 import { prepareAppend } from '../../storage/prepare-append.ts';
 import { appendUntilKnown } from '../append-until-known.ts';
@@ -22,8 +28,11 @@ export interface WithdrawalPorts {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly clock: Clock;
-  /** Resolves once a query that began before the docket's text was gone has stored its answer, or never will. */
-  untilQueriesEnded(): Promise<void>;
+  /**
+   * Resolves once the read model shows the log up to this position, and a query that began before it did has stored its
+   * answer, or never will.
+   */
+  untilQueriesEnded(redactedUpTo: Position): Promise<void>;
 }
 
 export interface Withdrawal {
@@ -62,8 +71,11 @@ export async function withdrawText(ports: WithdrawalPorts, order: Withdrawal): P
   const answers = new Set<string>();
   const callbacks = new Set<string>();
   if (known) {
+    // What was redacted by an earlier run counts too.
+    const redactedUpTo = await ports.log.head();
     await sweepAnswers(ports, order, filingIds, answers, callbacks);
-    await ports.untilQueriesEnded();
+    // Not earlier: while answers are made from what the docket said before, each that is sold holds the text.
+    if (redactedUpTo !== null) await ports.untilQueriesEnded(redactedUpTo);
     await sweepAnswers(ports, order, filingIds, answers, callbacks);
   }
   return { known, contents, answers: [...answers], callbacks: [...callbacks] };
