@@ -75,6 +75,9 @@ const publicUrl = httpUrl.superRefine((value, context) => {
   context.addIssue({ code: 'custom', message });
 });
 
+/** One spelling for each address, without a slash at the end: payments are bound to it, and nodes may spell it differently. */
+const normalUrl = (url: string): string => new URL(url).href.replace(/\/+$/, '');
+
 const HOST_EXPECTED = 'an IP address or a host name is expected (127.0.0.1, ::1, ::, 0.0.0.0)';
 
 /** Where to listen, as `listen` takes it: an IPv6 address may come in brackets, as in a URL. */
@@ -277,7 +280,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: values.PORT,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
-    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: values.PUBLIC_URL === undefined ? null : normalUrl(values.PUBLIC_URL),
     dataDirectory: values.DATA_DIR,
     engines:
       values.EVENTSTORE_URL && values.MONGODB_URL

@@ -248,6 +248,16 @@ describe('PUBLIC_URL', () => {
   });
 
   it.each([
+    ['https://API.example', 'https://api.example'],
+    ['HTTPS://api.example:443//', 'https://api.example'],
+    ['http://api.example:80', 'http://api.example'],
+    ['http://[0:0::1]:8402/', 'http://[::1]:8402'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+  ])('takes %s in the spelling of every other node', (url, normal) => {
+    expect(readConfig({ PUBLIC_URL: url }).publicUrl).toBe(normal);
+  });
+
+  it.each([
     ['https://dockets.example/api', 'a path'],
     ['https://dockets.example/?x=1', 'a query'],
     ['https://dockets.example?', 'a query'],
