@@ -11,6 +11,7 @@ import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../callbacks/sandbox-key.ts';
 import { signatureHeaders } from '../../callbacks/signature.ts';
 import { ATTEMPT_DEADLINE_SECONDS } from '../../commands/delivery/schedule.ts';
 import { type Clock, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
+import { steadyClock } from '../../runtime/steady-clock.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { createAddressLimit, siteOf } from '../address-limit.ts';
 import { DELIVERY_HEADER } from '../paid/delivery-header.ts';
@@ -45,6 +46,8 @@ export interface SandboxCallbackOptions {
   /** Where calls are counted by address and in all, for all nodes together. */
   readonly counters: Pick<ReadStore, 'increment'>;
   readonly clock: Clock;
+  /** For clients and hosts: setting the wall clock keeps nobody out. */
+  readonly steady?: Clock;
   readonly logger: Pick<BaseLogger, 'debug'>;
   readonly userAgent: string;
 }
@@ -54,11 +57,12 @@ export function createSandboxCallbacks({
   outbound,
   counters,
   clock,
+  steady = steadyClock,
   logger,
   userAgent,
 }: SandboxCallbackOptions): SandboxCallbacks {
-  const ofAddress = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, clock);
-  const toHost = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, clock);
+  const ofAddress = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, steady);
+  const toHost = createAddressLimit(SANDBOX_CALLBACKS_PER_MINUTE, steady);
   let underway = 0;
 
   const mayBeSent = ({ url }: SandboxCallback, address: string | null): boolean => {

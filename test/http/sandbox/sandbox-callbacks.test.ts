@@ -78,6 +78,7 @@ beforeEach(async () => {
       outbound,
       counters,
       clock,
+      steady: clock,
       logger: silent,
       userAgent: 'DocketMonitor/test',
     }),
@@ -176,6 +177,29 @@ describe('a callback of the sandbox', () => {
     expect(headers.filter(Boolean)).toHaveLength(SANDBOX_CALLBACKS_PER_MINUTE);
     expect(pushing.push([{ url: 'no url', result: null, payload }], call, '198.51.100.200')).toEqual({});
     await sent(SANDBOX_CALLBACKS_PER_MINUTE);
+  });
+
+  it('goes out again after a minute, although the wall clock was set back', async () => {
+    let wall = clock.now();
+    let steady = 0;
+    const pushing = createSandboxCallbacks({
+      outbound,
+      counters,
+      clock: { now: () => wall },
+      steady: { now: () => steady },
+      logger: silent,
+      userAgent: 'x',
+    });
+    const payload = async () => '{}';
+    const push = () =>
+      pushing.push([{ url: HOOK, result: null, payload }], { requestId: randomUUID(), tag: null }, '198.51.100.7');
+    for (let i = 0; i < SANDBOX_CALLBACKS_PER_MINUTE; i++) expect(push()).not.toEqual({});
+    expect(push()).toEqual({});
+    await sent(SANDBOX_CALLBACKS_PER_MINUTE);
+    wall -= 3_600 * MICROS_PER_SECOND;
+    steady += 61 * MICROS_PER_SECOND;
+    expect(push()).not.toEqual({});
+    await sent(SANDBOX_CALLBACKS_PER_MINUTE + 1);
   });
 
   it('is none where a call is refused', async () => {
