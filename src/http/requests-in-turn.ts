@@ -18,6 +18,8 @@ export function requestsInTurn(handle: Handler, unread: Pick<UnreadAnswers, 'clo
   const lines = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
   return (request, response) => {
     const { socket } = request;
+    // After an answer with `Connection: close` nothing can be sent: what follows is not done, and charges nobody.
+    if (socket.writableEnded) return;
     const line = lines.get(socket);
     if (line === undefined) lines.set(socket, { last: response, waiting: 0 });
     if (line === undefined || (line.waiting === 0 && line.last.writableFinished)) {
@@ -31,7 +33,7 @@ export function requestsInTurn(handle: Handler, unread: Pick<UnreadAnswers, 'clo
     }
     line.last.once('close', () => {
       line.waiting--;
-      if (!socket.destroyed) handle(request, response);
+      if (!socket.destroyed && !socket.writableEnded) handle(request, response);
     });
     line.last = response;
   };
