@@ -75,8 +75,8 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
       memo: newMemos(purpose).inWords,
     };
   };
-  const nextStep = (asked: TransferInstructions, { tool, argument }: AskedPayment): string =>
-    `Nothing was charged yet. ${signing(asked)} Then call ${tool} again with the same arguments and ${argument} set to it. The service sends it once the answer is there; you pay only for an answer. A client of x402 connects to ${x402Url} instead and needs no SOL.`;
+  const nextStep = (asked: TransferInstructions, { tool, argument, signIn }: AskedPayment): string =>
+    `Nothing was charged yet. ${signing(asked)}${proofStep(signIn)} Then call ${tool} again with the same arguments and ${argument} set to it. The service sends it once the answer is there; you pay only for an answer. A client of x402 connects to ${x402Url} instead and needs no SOL.`;
 
   return {
     transfer,
@@ -93,8 +93,8 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
       };
     },
     required(asked, description, requestId, refusal = problem('payment_required')) {
-      const { amount, purpose } = asked;
-      const offer = { path: '', description, amount, purpose };
+      const { amount, purpose, signIn } = asked;
+      const offer = { path: '', description, amount, purpose, ...(signIn && { signIn: signIn.terms }) };
       const { v2 } = termsFor(
         merchant,
         offer,
@@ -103,7 +103,7 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
       );
       const resource: PaymentRequired['resource'] = { ...v2.resource, url: `mcp://tool/${asked.tool}` };
       const { meta, error } = toolError(service, { tool: asked.tool, requestId }, refusal);
-      const step = `Nothing was charged. Pay one entry of accepts and call ${asked.tool} again with the same arguments and the payment in _meta["x402/payment"].`;
+      const step = `Nothing was charged. Pay one entry of accepts and call ${asked.tool} again with the same arguments and the payment in _meta["x402/payment"].${proofStep(signIn)}`;
       return {
         ...(v2 as unknown as JsonObject),
         resource: resource as unknown as Json,
@@ -114,6 +114,12 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
     },
   };
 }
+
+/** Where a proof of the wallet goes, for a call that reads one. */
+const proofStep = (signIn: AskedSignIn | undefined): string =>
+  signIn === undefined
+    ? ''
+    : ` A wallet that has signed in before sends the signed message of ${SIGN_IN_WITH_X} too, in the HTTP header ${SIGN_IN_WITH_X} of the call.`;
 
 /** How the transfer of some instructions is made. */
 const signing = (asked: TransferInstructions): string => {

@@ -308,10 +308,8 @@ describe('a payment whose outcome is open, or that failed', () => {
   const service = { publicUrl: 'https://dockets.example', clock: systemClock };
   const address = '11111111111111111111111111111111';
   const merchant = { network: NETWORKS.local, payTo: address, feePayer: address, publicUrl: service.publicUrl };
-  const answers = paidAnswers(
-    service,
-    paymentTerms(service, merchant, () => null),
-  );
+  const terms = paymentTerms(service, merchant, () => null);
+  const answers = paidAnswers(service, terms);
   const answered = {
     asked: {
       tool: 'service_case_query',
@@ -323,7 +321,26 @@ describe('a payment whose outcome is open, or that failed', () => {
     requestId: '0b1a3e9e-6f0c-4b0f-8a53-8d7a1c9a4f11',
     tag: null,
     inX402Form: false,
+    noteBought: () => {},
   };
+  it('asks for the wallet proof of a call that reads one in both forms, and says where it goes', () => {
+    const signIn = {
+      terms: { ...service, path: '/v2/mcp', statement: 'Show it.', chainId: NETWORKS.local.caip2 },
+      needsBound: false,
+      sent: undefined,
+    };
+    const asked = { ...answered.asked, signIn };
+    const inX402 = terms.required(asked, 'A history', answered.requestId);
+    const inWords = terms.instructions(asked, answered.requestId);
+    const declared = { info: { uri: 'https://dockets.example/v2/mcp', statement: 'Show it.' } };
+    expect(inX402.extensions).toMatchObject({ 'sign-in-with-x': declared });
+    expect(inWords).toMatchObject({ 'sign-in-with-x': declared });
+    for (const { next_step } of [inX402, inWords]) expect(next_step).toContain('HTTP header sign-in-with-x');
+    const plain = terms.required(answered.asked, 'A case', answered.requestId);
+    expect(plain.extensions).not.toHaveProperty('sign-in-with-x');
+    expect(plain.next_step).not.toContain('sign-in-with-x');
+  });
+
   const facts = { limits: null, timings: { verify: 0, query: 0, settle: 0 } };
   const receipt = { dialect: 'self-paid', network: NETWORKS.local, payer: 'W', amount: '990000' } as const;
   const shown = (outcome: object, call = answered) =>
