@@ -16,7 +16,10 @@ import { protocolResult } from './tool-result.ts';
 
 /** What a request carries beside its message. */
 export interface Surroundings
-  extends Pick<ToolCall, 'requestId' | 'speaksX402' | 'sandbox' | 'address' | 'startedAt' | 'isAbandoned'> {
+  extends Pick<
+    ToolCall,
+    'requestId' | 'speaksX402' | 'sandbox' | 'address' | 'startedAt' | 'isAbandoned' | 'noteBought'
+  > {
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -70,6 +73,7 @@ export function createDispatch(
       address: around.address,
       startedAt: around.startedAt,
       isAbandoned: around.isAbandoned,
+      noteBought: around.noteBought,
     };
     const failed = (cause: unknown): Buffer => {
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');

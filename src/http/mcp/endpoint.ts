@@ -11,8 +11,10 @@ import type { Json } from '../../events/event.ts';
 import { toInstant } from '../../runtime/instant.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import { commonHeaders } from '../common-headers.ts';
+import { resultPath } from '../paid/paid-result.ts';
 import { readQuery } from '../parameters/query-string.ts';
 import { hasSandboxHeader } from '../parameters/request-parameters.ts';
+import { isPaying, notePurchase } from '../request-log.ts';
 import { pathOf } from '../route-table.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope, newRequestId } from '../send-problem.ts';
 import { type EarlyAnswer, MAX_BODY_BYTES } from '../server.ts';
@@ -131,6 +133,9 @@ export function mcpEndpoint({
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
     if (status !== 204) own.push('content-length', String(result ? length + result.length + ending.length : length));
     if (allow !== undefined) own.push('allow', allow);
+    // Of several answers none is the whole: each names its own address.
+    const [location, another] = results.get(response) ?? [];
+    if (location !== undefined && another === undefined) own.push('content-location', location);
     // A browser names the page's origin with every POST; what only browsers heed is sent to them alone.
     const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
     response.writeHead(status, shared.concat(own));
@@ -199,6 +204,9 @@ export function mcpEndpoint({
   };
 }
 
+/** Where the paid answers in each response can be fetched again. */
+const results = new WeakMap<ServerResponse, readonly string[]>();
+
 const refused = (id: RpcId, refusal: RpcFailure): Answer => ({
   status: refusal.status,
   body: failureText(id, refusal),
@@ -235,5 +243,10 @@ function surroundingsOf(
     sandbox: asks('test', '1') || hasSandboxHeader({ url, headers }),
     speaksX402: asks('payment', 'x402'),
     isAbandoned: () => response.destroyed,
+    noteBought(boughtBy, outcome) {
+      if (isPaying(boughtBy, outcome)) notePurchase(response);
+      if (outcome.outcome !== 'settled') return;
+      results.set(response, [...(results.get(response) ?? []), resultPath(outcome.resultId)]);
+    },
   };
 }

@@ -9,6 +9,7 @@ import type { AnsweringService } from '../send-problem.ts';
 import { settlementResponse } from '../x402/receipt.ts';
 import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
 import { refusal } from './refusal.ts';
+import type { ToolCall } from './tool.ts';
 import { type ToolResult, toolResult } from './tool-result.ts';
 import { untrusted } from './untrusted-text.ts';
 
@@ -24,6 +25,7 @@ export interface AnsweredCall {
   readonly tag: string | null;
   /** Whether the terms of a new payment are given as x402 has them. */
   readonly inX402Form: boolean;
+  readonly noteBought: ToolCall['noteBought'];
   /** Members of the answer that hold texts of dockets. */
   readonly docketText?: readonly string[];
 }
@@ -59,6 +61,7 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
     refuse,
     outcome(call, { outcome, receipt }) {
       const { requestId, tag } = call;
+      call.noteBought(requestId, outcome);
       switch (outcome.outcome) {
         case 'settled': {
           const { transaction, boughtBy, resultId, body } = outcome;

@@ -89,6 +89,7 @@ export function paidTool<RouteParameters extends object>(
         requestId,
         tag,
         inX402Form: byX402 || call.speaksX402,
+        noteBought: call.noteBought,
         docketText,
       });
       if (isProblem(read)) return answers.refuse(answeredCall(0n, false), read);

@@ -1,5 +1,6 @@
 /** What a tool is to the dispatch: one row of a table. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { PurchaseOutcome } from '../../commands/purchase/contract.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Parameters } from './parameters.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -23,6 +24,11 @@ export interface ToolCall {
   readonly startedAt: number;
   /** Whether the caller has broken off. */
   isAbandoned(): boolean;
+  /**
+   * To be called with what became of each purchase of the call.
+   * @param requestId that it was made with
+   */
+  noteBought(requestId: string, outcome: PurchaseOutcome): void;
 }
 
 export interface Tool {

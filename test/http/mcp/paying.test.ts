@@ -10,7 +10,7 @@ import { paymentTerms } from '../../../src/http/mcp/payment-terms.ts';
 import { systemClock } from '../../../src/runtime/instant.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { ChainRpc } from '../../support/rpc.ts';
-import { callTool, type Instructions, paymentFor, postModern, unpacked } from './client.ts';
+import { callTool, type Instructions, paymentFor, post, postModern, unpacked } from './client.ts';
 import { CASE, openWorld, PRICE, SINCE, type World } from './world.ts';
 
 let world: World;
@@ -102,6 +102,35 @@ describe('payment_tx', () => {
     expect([repeated.isError, repeated.data.error.code, more]).toEqual([true, 'payment_already_used', 0n]);
     expect(repeated.data.case).toBeUndefined();
     expect(repeated.data.next_step).toMatch(/^Nothing was charged\./);
+  });
+
+  it('names where the answer stays before its first byte, alone and as the one paid message of a batch', async () => {
+    const wallet = await world.wallet();
+    const message = (payment_tx: string | undefined, last_checked: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'service_case_query', arguments: { ...CASE, last_checked, payment_tx } },
+    });
+    const paid = async (since: string) =>
+      message(paymentFor((await query({ last_checked: since })).data, wallet), since);
+    const alone = await post(world.mcp, await paid(SINCE));
+    const inBatch = await post(world.mcp, [
+      message(undefined, SINCE),
+      await paid('2025-03-02T00:00:00Z'),
+      { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+    ]);
+    for (const { headers, json } of [alone, { ...inBatch, json: inBatch.json[1] }]) {
+      const { text, meta } = unpacked(json.result);
+      const location = String(headers.get('content-location'));
+      expect(meta['service/result_url']).toBe(`https://dockets.example${location}`);
+      expect(await (await fetch(world.url + location)).text()).toBe(text);
+    }
+
+    const several = await post(world.mcp, [await paid('2025-03-03T00:00:00Z'), await paid('2025-03-04T00:00:00Z')]);
+    expect(several.json.map((each: { result: object }) => unpacked(each.result).isError)).toEqual([false, false]);
+    expect(several.headers.get('content-location')).toBeNull();
+    expect((await post(world.mcp, message(undefined, SINCE))).headers.get('content-location')).toBeNull();
   });
 
   it('buys a monitor, in the newer revision too', async () => {

@@ -153,6 +153,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
       requestId: id,
       tag,
       inX402Form: !include && (byX402 || call.speaksX402),
+      noteBought: call.noteBought,
     });
     const keysCall = answeredCall(KEYS, requestId, keysPayment?.byX402 ?? false);
     if (!include && !keysPayment) return answers.askForPayment(keysCall);
