@@ -46,7 +46,7 @@ export const SignInProved = event(
     /** The payment that it came with: repeated with another one, it is refused. */
     payment: Sha256,
     provedAt: Instant,
-    /** When the message is no longer accepted, and need not be remembered. */
+    /** When the message is no longer accepted. It is remembered for an hour longer. */
     validUntil: Instant,
   }),
 );

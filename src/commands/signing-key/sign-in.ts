@@ -5,15 +5,17 @@
  */
 import type { Problem } from '../../errors.ts';
 import { problem } from '../../errors.ts';
+import { paymentStream } from '../../events/payment.ts';
 import type { PaymentRejection } from '../../events/payment-rejections.ts';
 import { walletStream } from '../../events/signing-key.ts';
-import { type Instant, toInstant } from '../../runtime/instant.ts';
-import { type CommandContext, RevisionConflict } from '../../storage/event-log.ts';
+import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
 import { prepareAppend } from '../../storage/prepare-append.ts';
 import { appendUntilKnown } from '../append-until-known.ts';
 import { isRejection } from '../decider.ts';
 import { load } from '../handle.ts';
-import { signingKeys } from './signing-key.ts';
+import { isSubmitted, payment } from '../payment/payment.ts';
+import { rememberedUntil, signingKeys, type WalletKeys } from './signing-key.ts';
 import type { SigningKeyPorts } from './use.ts';
 
 /** A message that was checked, without the wallet: it is the payment's. */
@@ -31,6 +33,25 @@ export interface ProvedCall {
 
 const refused = (reason: PaymentRejection): Problem => problem('payment_rejected', { reason });
 
+/** How many of a wallet's proofs may follow each other without a payment. */
+const UNPAID_PROOFS = 3;
+
+/** A proof is recorded before its payment is claimed: who then breaks off pays nothing for an event that stays. */
+async function unpaidProofs(log: EventLog, { proofs }: WalletKeys, now: Micros): Promise<Problem | null> {
+  const latest = (proofs ?? []).filter((one) => rememberedUntil(one) > toInstant(now)).slice(-UNPAID_PROOFS);
+  const [oldest] = latest;
+  if (oldest === undefined || latest.length < UNPAID_PROOFS) return null;
+  for (const proved of latest) {
+    if (isSubmitted((await load(log, payment, paymentStream(proved.payment))).state)) return null;
+  }
+  const wait = Math.ceil((toMicros(rememberedUntil(oldest)) - now) / MICROS_PER_SECOND);
+  return problem(
+    'rate_limit_exceeded',
+    { retry_after: wait, limit: UNPAID_PROOFS, window: 'payments_under_way' },
+    `The last ${UNPAID_PROOFS} proofs of this wallet came with payments that were broken off; wait ${wait} seconds.`,
+  );
+}
+
 /**
  * Lets a call through, and records its proof where a repetition of it would do harm or where it is the wallet's first.
  * @param once whether no other payment may come with the same proof
@@ -39,7 +60,7 @@ const refused = (reason: PaymentRejection): Problem => problem('payment_rejected
  */
 export async function proveCall(
   { log, clock, appendRepeatsMs }: SigningKeyPorts,
-  { wallet, payment, proof }: ProvedCall,
+  { wallet, payment: hash, proof }: ProvedCall,
   once: boolean,
   context: CommandContext,
 ): Promise<Problem | null> {
@@ -49,9 +70,11 @@ export async function proveCall(
     if (proof === null) return state.proofs === null ? null : refused('sign_in_required');
     if (!once && state.proofs !== null) return null;
     const at = clock.now();
-    const events = signingKeys.decide(state, { type: 'Prove', ...proof, payment, at });
+    const events = signingKeys.decide(state, { type: 'Prove', ...proof, payment: hash, at });
     if (isRejection(events)) return refused('sign_in_used');
     if (events.length === 0) return null;
+    const unpaid = once ? await unpaidProofs(log, state, at) : null;
+    if (unpaid) return unpaid;
     const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(at) });
     try {
       await appendUntilKnown(log, append, appendRepeatsMs);

@@ -10,6 +10,12 @@ import { type Decider, rejected, unreachable } from '../decider.ts';
 /** How long a replaced key stays valid (docs/design/interface.md#3.2). */
 export const ROTATION_WINDOW: Micros = 30 * 60 * MICROS_PER_SECOND;
 
+/**
+ * How long a proof is remembered after it is no longer accepted: nodes' clocks differ, and one that is behind accepts
+ * it for longer.
+ */
+const REMEMBERED_FOR: Micros = 3_600 * MICROS_PER_SECOND;
+
 export interface SigningKey {
   readonly keyId: string;
   readonly createdAt: Instant;
@@ -95,7 +101,7 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
   evolve({ keys, proofs }, event) {
     if (event.type === 'SignInProved') {
       const { proof, payment, provedAt, validUntil } = event.data;
-      const remembered = (proofs ?? []).filter((one) => one.validUntil > provedAt);
+      const remembered = (proofs ?? []).filter((one) => rememberedUntil(one) > provedAt);
       return { keys, proofs: [...remembered, { proof, payment, validUntil }] };
     }
     const { keyId, createdAt, masterVersion } = event.data;
@@ -113,6 +119,10 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
     }
   },
 };
+
+/** Until when a used proof is remembered. */
+export const rememberedUntil = ({ validUntil }: Pick<UsedProof, 'validUntil'>): Instant =>
+  plus(validUntil, REMEMBERED_FOR);
 
 /**
  * The keys that a receiver has to accept at a moment: sign with the current one. Null where the wallet has none yet.

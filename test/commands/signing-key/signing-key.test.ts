@@ -9,7 +9,12 @@ import {
   type WalletKeys,
 } from '../../../src/commands/signing-key/signing-key.ts';
 import { encodeEvent } from '../../../src/events/codec.ts';
-import { SigningKeyCreated, type SigningKeyEvent, SigningKeyRotated } from '../../../src/events/signing-key.ts';
+import {
+  SignInProved,
+  SigningKeyCreated,
+  type SigningKeyEvent,
+  SigningKeyRotated,
+} from '../../../src/events/signing-key.ts';
 import { type Micros, plus, toInstant, toMicros } from '../../../src/runtime/instant.ts';
 import { given } from '../../given-when-then.ts';
 
@@ -165,5 +170,18 @@ describe('any history of commands', () => {
         expect(valid.previous !== null).toBe(state.keys.length > 1 && now < madeAt + ROTATION_WINDOW);
       }),
     );
+  });
+});
+
+describe('a used proof', () => {
+  const proof = 'a'.repeat(64);
+  const [first, second] = ['b'.repeat(64), 'c'.repeat(64)];
+  const proved = (one: string, by: string, at: Micros) =>
+    SignInProved.of({ proof: one, payment: by, provedAt: toInstant(at), validUntil: plus(NOON, 5 * MINUTE) });
+
+  it('is refused by a node whose clock is behind, though one with the right clock has used another since', () => {
+    given(signingKeys, proved(proof, first, noon), proved('d'.repeat(64), second, noon + 20 * MINUTE))
+      .when({ type: 'Prove', proof, payment: second, validUntil: plus(NOON, 5 * MINUTE), at: noon + MINUTE })
+      .thenRejected('proof_used');
   });
 });
