@@ -371,15 +371,7 @@ class PurchaseRun {
             : await keptAnswer(this.#ports, state);
         if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
         if (isProblem(body)) return { outcome: 'refused', problem: body, ...this.#facts() };
-        return {
-          outcome: 'settled',
-          transaction,
-          boughtBy,
-          resultId,
-          body,
-          promised: promisedBy(state),
-          ...this.#facts(),
-        };
+        return this.#settled(state, resultId, body);
       }
       case 'failed':
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
@@ -401,17 +393,7 @@ class PurchaseRun {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);
         await this.#advance.countCases(answeredCases);
-        const { requestId: boughtBy } = this.#request;
-        const resultId = this.#newResultId();
-        return {
-          outcome: 'settled',
-          transaction,
-          boughtBy,
-          resultId,
-          body,
-          promised: promisedBy(state),
-          ...this.#facts(),
-        };
+        return this.#settled(state, this.#newResultId(), body);
       }
       if (state.status === 'failed') {
         await this.#advance.countCases(0);
@@ -423,6 +405,12 @@ class PurchaseRun {
       logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
     }
     return this.#pending(transaction, answeredCases);
+  }
+
+  #settled(state: SubmittedState, resultId: string, body: Buffer): PurchaseOutcome {
+    const { transaction } = state.submission;
+    const boughtBy = state.authorization.requestId;
+    return { outcome: 'settled', transaction, boughtBy, resultId, body, promised: promisedBy(state), ...this.#facts() };
   }
 
   #keyAnswer(settled: Purchase): Promise<Buffer | Problem> {
