@@ -45,18 +45,27 @@ export function createClientAddresses({
   onUntrusted = () => {},
 }: ClientAddressOptions = {}): ClientAddresses {
   const trusted = blockListOf(trustedProxies);
+  const hasTrusted = trustedProxies.length > 0;
   return {
     of({ socket, headers }) {
-      const peer = readHop(socket.remoteAddress ?? '');
+      const peer = readPeer(socket.remoteAddress ?? '');
       if (peer === null) return null;
-      const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
-      if (isListed(trusted, peer)) return lastUntrusted(forwarded, trusted);
-      if (forwarded === '') return peer;
+      const forwarded = headers['x-forwarded-for'];
+      if (hasTrusted && isListed(trusted, peer)) return lastUntrusted([forwarded ?? []].flat().join(','), trusted);
+      if (!forwarded?.length) return peer;
       onUntrusted(peer);
       // A proxy that nobody has configured. Whoever comes from the internet cannot have such an address.
       return isListed(INTERNAL, peer) ? null : peer;
     },
   };
+}
+
+const MAPPED = '::ffff:';
+
+/** Node itself has written the peer's address, without a port: IPv4, mapped or not, needs no second look. */
+function readPeer(address: string): string | null {
+  const bare = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
+  return isIPv4(bare) ? bare : readHop(address);
 }
 
 /** The rightmost hop that is not a trusted proxy; null where an unreadable one, or none, comes before it. */

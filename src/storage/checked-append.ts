@@ -1,4 +1,5 @@
 /** What every engine asks of an append before it lets it in. */
+import type { JsonObject } from '../events/event.ts';
 import { type Append, InvalidAppend, MAX_APPEND_BYTES } from './event-log.ts';
 
 /** An append that may be written, with the data of each event as the text that was counted. */
@@ -31,10 +32,21 @@ export function checkAppend(append: Append): CheckedAppend {
   return { append, data };
 }
 
-function jsonOf(data: unknown, index: number, stream: string): string {
+function jsonOf(data: JsonObject, index: number, stream: string): string {
   try {
-    return JSON.stringify(data);
+    return dataText(data);
   } catch (error) {
     throw new InvalidAppend(`event ${index} of an append to ${stream} is no JSON: ${(error as Error).message}`);
   }
+}
+
+const texts = new WeakMap<JsonObject, string>();
+
+/** The JSON of an event's data, made once: it is counted where an append is prepared and written where it is appended. */
+export function dataText(data: JsonObject): string {
+  const known = texts.get(data);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(data);
+  texts.set(data, text);
+  return text;
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../events/canonical-json.ts';
 import { encodeEvent } from '../events/codec.ts';
+import { dataText } from './checked-append.ts';
 import {
   type Append,
   type EventMetadata,
@@ -35,7 +36,7 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
       actor: context.actor,
       schemaVersion,
     };
-    bytes += Buffer.byteLength(JSON.stringify(data));
+    bytes += Buffer.byteLength(dataText(data));
     const recorded = { id, stream, revision, type, data, metadata: unhashed };
     previousHash = hashEvent(previousHash, recorded);
     return { ...recorded, metadata: { ...unhashed, hash: previousHash } };

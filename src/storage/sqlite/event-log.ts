@@ -19,6 +19,8 @@ export class SqliteEventLog implements EventLog {
   #doubts = 0;
   /** Id of the first event, by which a log that another program has put in the place of this one is noticed. */
   #first: string | null;
+  /** The group of commits that `#first` was read after. */
+  #firstAfter = -1;
   /** The head as it was after a mark of the watch: whatever came later has woken its followers, or will. */
   #headAfter = { mark: -1, head: 0 };
 
@@ -40,17 +42,25 @@ export class SqliteEventLog implements EventLog {
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
     const appended = await this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
-    // A microsecond or two: the file may have been rewritten under its name, where no connection is lost.
-    const first = await this.#firstAfterAppend();
-    if (this.#first !== null && first !== this.#first) this.#doubts++;
-    this.#first = first;
+    // The file may have been rewritten under its name, where no connection is lost.
+    await this.#compareFirst();
     return appended;
   }
 
-  /** @throws StorageFailure that leaves open whether the append was kept */
-  async #firstAfterAppend() {
+  /**
+   * Once for all that a group has written.
+   * @throws StorageFailure that leaves open whether the append was kept
+   */
+  async #compareFirst(): Promise<void> {
+    const group = this.#committer.groups;
+    if (group === this.#firstAfter) return;
     try {
-      return (await this.#file.whenFree(() => this.#selectFirst.get())) ?? null;
+      await this.#file.whenFree(() => {
+        const first = this.#selectFirst.get() ?? null;
+        if (this.#first !== null && first !== this.#first) this.#doubts++;
+        this.#first = first;
+        this.#firstAfter = group;
+      });
     } catch (error) {
       if (!(error instanceof StorageFailure)) throw error;
       throw new StorageFailure(error.code, error.message, { cause: error });

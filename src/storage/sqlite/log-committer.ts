@@ -14,6 +14,7 @@ export class LogCommitter {
   #trouble: StorageFailure | null = null;
   #trying: Promise<void> | null = null;
   #holders = 0;
+  #groups = 0;
 
   /**
    * @param committed called after each group, before its writers hear of it
@@ -34,10 +35,16 @@ export class LogCommitter {
       commit: async (group) => {
         const outcomes = await commit(group);
         this.#takeNote(outcomes);
+        this.#groups++;
         return outcomes;
       },
       committed,
     });
+  }
+
+  /** How many groups were written. Whatever one of them wrote is heard of while it is the newest. */
+  get groups(): number {
+    return this.#groups;
   }
 
   /**
