@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { PurchasePorts, Purchasing } from '../commands/purchase/contract.ts';
+import { FirstPayments } from '../commands/purchase/first-payments.ts';
 import { createPurchasing } from '../commands/purchase/purchase.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import type { Problem } from '../errors.ts';
@@ -49,12 +50,14 @@ export function startPaymentRole({
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
-  const settlement = { log, clock, chain, readStore, logger, sponsoring };
+  const history = { settledPayments: settledPayments(readStore) };
+  const firstPayments = new FirstPayments({ readStore, clock, ...history });
+  const settlement = { log, clock, chain, readStore, logger, sponsoring, firstPayments };
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
     keyCalls,
-    settledPayments: settledPayments(readStore),
+    ...history,
     resultIds,
     newDeliveryId: randomUUID,
     blockhashes,
