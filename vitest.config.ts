@@ -11,7 +11,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/**/*.{full,integration,versions}.test.ts'],
     // Most tests wait more than they compute: three workers keep two cores busy; by default those get one.
     maxWorkers: 3,
-    testTimeout: 20_000,
+    // Ends what hangs, and judges no speed: on a busy machine the first import of a client's libraries takes long.
+    testTimeout: 60_000,
     hookTimeout: 30_000,
   },
 });
