@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { PurchasePorts, Purchasing } from '../commands/purchase/contract.ts';
-import { FirstPayments } from '../commands/purchase/first-payments.ts';
 import { createPurchasing } from '../commands/purchase/purchase.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import type { Problem } from '../errors.ts';
@@ -50,14 +49,12 @@ export function startPaymentRole({
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
-  const history = { settledPayments: settledPayments(readStore) };
-  const firstPayments = new FirstPayments({ readStore, clock, ...history });
-  const settlement = { log, clock, chain, readStore, logger, sponsoring, firstPayments };
+  const settlement = { log, clock, chain, readStore, logger, sponsoring };
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
     keyCalls,
-    ...history,
+    settledPayments: settledPayments(readStore),
     resultIds,
     newDeliveryId: randomUUID,
     blockhashes,

@@ -10,7 +10,6 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
-import { FirstPayments } from '../../src/commands/purchase/first-payments.ts';
 import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { cases } from '../../src/projections/cases.ts';
@@ -75,15 +74,13 @@ export async function openWorld({
   const keyCalls = testKeyCalls({ ...storage, clock, masterKeys });
   const resultIds = testResultIds(masterKeys);
   const draining = new AbortController();
-  const history = { settledPayments: settledPayments(storage.readStore) };
   const purchasePorts: PurchasePorts = {
     ...storage,
     clock,
     chain,
     blockhashes,
     keyCalls,
-    ...history,
-    firstPayments: new FirstPayments({ ...storage, clock, ...history }),
+    settledPayments: settledPayments(storage.readStore),
     resultIds,
     newDeliveryId: randomUUID,
     feePayer,

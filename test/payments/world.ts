@@ -10,7 +10,6 @@ import { ExactSvmScheme } from '@x402/svm/exact/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import type { PurchasePorts, Purchasing } from '../../src/commands/purchase/contract.ts';
-import { FirstPayments } from '../../src/commands/purchase/first-payments.ts';
 import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import type { QueryAnswer } from '../../src/commands/purchase/query-run.ts';
 import { type Problem, problem } from '../../src/errors.ts';
@@ -80,8 +79,6 @@ export interface WorldOptions {
   readonly endpoints?: number;
   /** Calls to one endpoint in a second, as an operator configures it. */
   readonly callsPerSecond?: number;
-  /** Whether the wallets have paid before, so that their payments wait for no other one to settle. */
-  readonly paidBefore?: boolean;
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
@@ -96,7 +93,6 @@ export async function openWorld({
   endow = {},
   endpoints = 0,
   callsPerSecond,
-  paidBefore = false,
   answer = answerFor,
 }: WorldOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -141,19 +137,13 @@ export async function openWorld({
   const parties = { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo.address) };
   const draining = new AbortController();
   const masterKeys = newTestMasterKeys();
-  const history = { settledPayments: settledPayments(storage.readStore) };
   const ports: PurchasePorts = {
     ...storage,
     clock: systemClock,
     chain,
     blockhashes,
     keyCalls: testKeyCalls({ ...storage, clock: systemClock, masterKeys }),
-    ...history,
-    firstPayments: new FirstPayments({
-      ...storage,
-      clock: systemClock,
-      ...(paidBefore ? { settledPayments: async () => 1 } : history),
-    }),
+    settledPayments: settledPayments(storage.readStore),
     resultIds: testResultIds(masterKeys),
     newDeliveryId: randomUUID,
     feePayer,

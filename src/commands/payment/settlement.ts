@@ -11,7 +11,6 @@ import { type CommandContext, type EventLog, RevisionConflict } from '../../stor
 import type { ReadStore } from '../../storage/read-store.ts';
 import { isRejection } from '../decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from '../handle.ts';
-import type { FirstPayments } from '../purchase/first-payments.ts';
 import { giveBack } from '../purchase/reservation.ts';
 import type { SponsorBudget } from '../purchase/sponsor-budget.ts';
 import { countSettlementFailure } from '../purchase/wallet-limits.ts';
@@ -24,7 +23,6 @@ export interface SettlementPorts {
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
   /** Counts what failed sponsored payments cost; left out, nothing bounds it. */
   readonly sponsoring?: Pick<SponsorBudget, 'lost' | 'pause'> | undefined;
-  readonly firstPayments: FirstPayments;
 }
 
 /** What one look at the chain says of a submitted transaction. */
@@ -135,7 +133,7 @@ export async function recordOutcome(
   }
   // The rules said no: what stands in the stream already is the outcome.
   if (isRejection(outcome)) return load(ports.log, payment, stream);
-  await countCost(ports, stream, outcome.state, outcome.events);
+  await countCost(ports, outcome.state, outcome.events);
   return outcome;
 }
 
@@ -148,12 +146,7 @@ const handleOnce = (
 ) => handle(ports, payment, stream, command, context, known);
 
 /** What the first outcome of a payment means for its wallet's limits, and for what we pay in fees. */
-async function countCost(
-  ports: SettlementPorts,
-  stream: string,
-  state: Payment,
-  events: readonly PaymentEvent[],
-): Promise<void> {
+async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {
   if (!isSubmitted(state)) return;
   const { wallet, amount, dialect } = state.authorization;
   const first = events.find(({ type }) => type === 'PaymentSettled' || type === 'PaymentFailed');
@@ -170,15 +163,7 @@ async function countCost(
   // An outcome that is recorded stays one, and nobody waits for what it frees: what is not given back ends with its
   // window, and until then can only make the wallet's next payment wait.
   giveBack(ports, wallet, BigInt(amount)).catch(() => undefined);
-  if (dialect !== 'self-paid') {
-    ports.firstPayments.decided({ wallet, stream }, costOf(first)).catch(() => undefined);
-  }
 }
-
-const costOf = (first: PaymentEvent) => {
-  if (first.type === 'PaymentSettled') return 'settled';
-  return first.type === 'PaymentFailed' && first.data.reason === 'on_chain_error' ? 'failed' : 'expired';
-};
 
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
 const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;

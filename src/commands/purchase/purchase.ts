@@ -14,7 +14,7 @@ import { StorageFailure } from '../../storage/storage-failure.ts';
 import { handle, type Loaded, load } from '../handle.ts';
 import { isKept, keptAnswer, promisedBy, resultOf, sealAnswer } from '../payment/answer.ts';
 import { type ChainCheckPorts, checkOnChain, endsTooSoon } from '../payment/chain-checks.ts';
-import { type Claim, claimPayment, type SubmittedPayment, usedProblem } from '../payment/claim.ts';
+import { claimPayment, type SubmittedPayment, usedProblem } from '../payment/claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from '../payment/identifier-claim.ts';
 import {
   type Authorization,
@@ -230,12 +230,11 @@ class PurchaseRun {
       await this.#advance.takeBack();
       return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
     }
-    const submission = {
+    return this.#claimAndSettle(found, answer, {
       transaction: signature,
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
-    };
-    return this.#claimAndSettle(found, answer, submission, patience);
+    });
   }
 
   /**
@@ -309,18 +308,26 @@ class PurchaseRun {
     found: Loaded<Payment>,
     answer: QueryAnswer,
     submission: Purchase['submission'],
-    patience: Patience,
   ): Promise<PurchaseOutcome> {
-    const { keyCalls, logger } = this.#ports;
+    const { keyCalls, draining, logger } = this.#ports;
     const newKeyId = () => keyCalls.newKeyId();
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
+    if (draining.aborted) return this.refuse(stopping());
+    const closed = this.#ports.closed?.();
+    if (closed) return this.refuse(closed);
+    // From the claim on the answer can be fetched all the same.
+    if (this.#isGone()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
-    const claim = await this.#inTurn(submission, patience, () =>
-      claimPayment(this.#ports, this.#stream, found, purchase, sealed.payloads, this.#context, this.#identified),
+    const claim = await claimPayment(
+      this.#ports,
+      this.#stream,
+      found,
+      purchase,
+      sealed.payloads,
+      this.#context,
+      this.#identified,
     );
-    if ('refused' in claim) return this.refuse(claim.refused);
-    if ('gone' in claim) return this.#abandoned(answeredCases);
     if ('used' in claim) return this.refuse(claim.used);
     if ('bought' in claim) return this.#lost(claim.bought);
     if ('unwritten' in claim) {
@@ -333,35 +340,6 @@ class PurchaseRun {
       return this.#pending(submission.transaction, answeredCases);
     }
     return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
-  }
-
-  /** Makes a claim where nothing forbids it any more; a sponsored one once no other of a wallet that never paid may fail. */
-  async #inTurn(
-    { lastValidBlockHeight }: Purchase['submission'],
-    patience: Patience,
-    claim: () => Promise<Claim>,
-  ): Promise<Claim | { readonly refused: Problem } | { readonly gone: true }> {
-    const { firstPayments, lines, draining, closed } = this.#ports;
-    const { transaction, client } = this.#request;
-    const { failures } = this.#advance;
-    const payment = { wallet: transaction.wallet, stream: this.#stream, client: client ?? null, failures };
-    const askedAt = performance.now();
-    const refusal = transaction.sponsored ? await firstPayments.take(payment, lines, patience) : null;
-    if (refusal) return { refused: refusal };
-    let claimed: Claim | null = null;
-    try {
-      if (draining.aborted) return { refused: stopping() };
-      const waited = performance.now() - askedAt > LONG_WAIT_MS;
-      const ending = closed?.() ?? (waited ? endsTooSoon(this.#ports, { lastValidBlockHeight }) : null);
-      if (ending) return { refused: ending };
-      // From the claim on the answer can be fetched all the same.
-      if (this.#isGone()) return { gone: true };
-      claimed = await claim();
-      return claimed;
-    } finally {
-      const isSubmitted = claimed !== null && ('claimed' in claimed || 'unknown' in claimed);
-      if (!isSubmitted) await firstPayments.leave(payment).catch(() => undefined);
-    }
   }
 
   /** Nobody pays for the work that was done, so it counts as what it was: else whoever breaks off could have it all day. */

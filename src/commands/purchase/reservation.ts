@@ -177,8 +177,7 @@ async function tooMuch(
 
 const UNDER_WAY_RETRY_SECONDS = 2;
 
-/** The refusal of a payment beside which others of its wallet are under way. */
-export const tooManyUnderWay = (limit: number): Problem =>
+const tooManyUnderWay = (limit: number): Problem =>
   problem(
     'rate_limit_exceeded',
     { retry_after: UNDER_WAY_RETRY_SECONDS, limit, window: 'payments_under_way' },

@@ -56,11 +56,6 @@ export class WalletAdvance {
     return this.#admission?.state ?? null;
   }
 
-  /** How many payments of the wallet had failed within the hour when this request was counted. */
-  get failures(): number {
-    return this.#admission?.failures ?? 0;
-  }
-
   /** @returns why nothing more may be done for this request; null where all of it is taken */
   async take(patience: Patience): Promise<Lacking | null> {
     const { transaction, mint, amount } = this.#request;

@@ -39,10 +39,7 @@ export interface UsedProof {
 export interface WalletKeys {
   /** Every key that the wallet ever had, oldest first. */
   readonly keys: readonly MadeKey[];
-  /**
-   * Proofs that could still be sent again; null for a wallet of which none is demanded: it never gave one, and no rotation
-   * asked for it.
-   */
+  /** Proofs that could still be sent again; null for a wallet that never gave one, of which none is demanded. */
   readonly proofs: readonly UsedProof[] | null;
 }
 
@@ -62,7 +59,7 @@ export type SigningKeyCommand =
   /** Makes the wallet's first key, where it has none. */
   | ({ readonly type: 'Ensure' } & NewKey)
   /** Makes this key the current one, once, however often it is asked for. */
-  | ({ readonly type: 'Rotate'; readonly requireSignIn?: boolean } & NewKey)
+  | ({ readonly type: 'Rotate' } & NewKey)
   /** Uses a proof of the wallet for one payment. */
   | ({ readonly type: 'Prove'; readonly at: Micros } & UsedProof);
 
@@ -81,8 +78,7 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
     }
     const { type, keyId, masterVersion, at } = command;
     const current = keys.at(-1);
-    const demands = command.type === 'Rotate' && command.requireSignIn ? ({ signInRequired: true } as const) : {};
-    const key = { keyId, masterVersion, createdAt: toInstant(at), ...demands };
+    const key = { keyId, masterVersion, createdAt: toInstant(at) };
     // A wallet that rotates before it ever had a key gets its first one, which replaces nothing.
     if (!current) return [SigningKeyCreated.of(key)];
     switch (type) {
@@ -108,16 +104,15 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
       const remembered = (proofs ?? []).filter((one) => rememberedUntil(one) > provedAt);
       return { keys, proofs: [...remembered, { proof, payment, validUntil }] };
     }
-    const { keyId, createdAt, masterVersion, signInRequired } = event.data;
+    const { keyId, createdAt, masterVersion } = event.data;
     const key = { keyId, createdAt, masterVersion };
-    const demanded = proofs ?? (signInRequired ? [] : null);
     switch (event.type) {
       case 'SigningKeyCreated':
-        return { keys: [...keys, { ...key, replaced: null }], proofs: demanded };
+        return { keys: [...keys, { ...key, replaced: null }], proofs };
       case 'SigningKeyRotated': {
         const { previousKeyId, previousValidUntil } = event.data;
         const replaced = { keyId: previousKeyId, validUntil: previousValidUntil };
-        return { keys: [...keys, { ...key, replaced }], proofs: demanded };
+        return { keys: [...keys, { ...key, replaced }], proofs };
       }
       default:
         return unreachable(event);

@@ -44,9 +44,9 @@ export const ensureSigningKey = (
 export const rotateSigningKey = (
   ports: SigningKeyPorts,
   wallet: string,
-  rotation: { readonly keyId: string; readonly masterVersion: number; readonly requireSignIn?: boolean },
+  { keyId, masterVersion }: { readonly keyId: string; readonly masterVersion: number },
   context: CommandContext,
-): Promise<WalletKeys> => change(ports, wallet, (at) => ({ type: 'Rotate', ...rotation, at }), context);
+): Promise<WalletKeys> => change(ports, wallet, (at) => ({ type: 'Rotate', keyId, masterVersion, at }), context);
 
 async function change(
   { log, clock, appendRepeatsMs }: SigningKeyPorts,

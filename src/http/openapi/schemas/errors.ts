@@ -64,7 +64,6 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
     'payment',
     'settlement_failures',
     'payments_under_way',
-    'first_payments',
     'unknown_blockhashes',
     'address',
     'result',
