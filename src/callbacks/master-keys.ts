@@ -97,8 +97,8 @@ export function readMasterKeys(text: string): MasterKeys {
 }
 
 /**
- * HKDF-SHA-256 (RFC 5869), at most one block of 32 bytes; salt and info as UTF-8. Two HMACs by hand: `hkdfSync` takes
- * several times as long, since it makes a key object and a job of each call, and every paid answer derives one.
+ * HKDF-SHA-256 (RFC 5869), at most one block of 32 bytes; salt and info as UTF-8. Two HMACs by hand, since `hkdfSync`
+ * takes twice as long and every paid answer derives one.
  */
 function derive(master: Buffer, salt: string, info: string, bytes: number): string {
   const extracted = createHmac('sha256', salt).update(master).digest();

@@ -42,7 +42,7 @@ export class LogCommitter {
     });
   }
 
-  /** How many groups were written. Whatever one of them wrote is heard of while it is the newest. */
+  /** How many groups were committed. The writers of one hear of it before the next is committed. */
   get groups(): number {
     return this.#groups;
   }
