@@ -96,13 +96,18 @@ export interface Counted {
   readonly resetsAt: Micros;
 }
 
-/** One change of a counter; the fields are the arguments of `ReadStore.increment`. */
+/** One change of a counter; the fields are the arguments of `ReadStore.increment`, and one more. */
 export interface Increment {
   readonly id: string;
   readonly amount: number;
   readonly limit: number;
   readonly now: Micros;
   readonly windowMicros: Micros;
+  /**
+   * Whether an increment of a counter that is at 0 starts a new window, though the one before is still open: what was
+   * counted and given back then takes nothing of the time of what comes next.
+   */
+  readonly restartsAtZero?: boolean;
 }
 
 export interface ReadStore {

@@ -510,6 +510,38 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await store.incrementInTurn([])).toEqual([]);
       });
 
+      it('start a new window at 0, where that is asked, and keep an open one otherwise', async () => {
+        const id = randomUUID();
+        const add = async (amount: number, now: number, limit = 2) => {
+          const [counted] = await store.incrementInTurn([
+            { id, amount, limit, now, windowMicros: WINDOW, restartsAtZero: true },
+          ]);
+          return counted;
+        };
+        expect(await add(1, 1000)).toEqual({ count: 1, allowed: true, resetsAt: 1000 + WINDOW });
+        expect(await add(1, 2000)).toEqual({ count: 2, allowed: true, resetsAt: 1000 + WINDOW });
+        expect(await add(1, 3000)).toEqual({ count: 2, allowed: false, resetsAt: 1000 + WINDOW });
+        await store.increment(id, -2, 2, 4000, WINDOW);
+        expect(await store.increment(id, 0, 2, 4500, WINDOW)).toMatchObject({ count: 0 });
+        expect(await add(3, 4600)).toMatchObject({ count: 0, allowed: false });
+        expect(await add(1, 5000)).toEqual({ count: 1, allowed: true, resetsAt: 5000 + WINDOW });
+        expect(await add(1, 5000 + WINDOW)).toEqual({ count: 1, allowed: true, resetsAt: 5000 + 2 * WINDOW });
+      });
+
+      it('are exact for many that start a window at 0 at the same time', async () => {
+        const id = randomUUID();
+        await store.increment(id, 1, 9, 1000, WINDOW);
+        await store.increment(id, -1, 9, 1000, WINDOW);
+        const asked = Array.from({ length: 40 }, (_, index) =>
+          (index % 2 ? store : other).incrementInTurn([
+            { id, amount: 1, limit: 25, now: 2000, windowMicros: WINDOW, restartsAtZero: true },
+          ]),
+        );
+        const counted = (await Promise.all(asked)).flat();
+        expect(counted.filter(({ allowed }) => allowed)).toHaveLength(25);
+        expect(await store.increment(id, 0, 25, 2000, WINDOW)).toMatchObject({ count: 25, resetsAt: 2000 + WINDOW });
+      });
+
       it('are exact in turn for many at the same time', async () => {
         const [first, second] = [randomUUID(), randomUUID()];
         const asked = Array.from({ length: 60 }, (_, index) =>

@@ -1,5 +1,5 @@
 /** Counters with a fixed window, for rate limits. Exact between processes: each change is one conditional update. */
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { Micros } from '../../runtime/instant.ts';
 import type { Counted } from '../read-store.ts';
 import { isDuplicate } from './failures.ts';
@@ -26,8 +26,23 @@ export class Counters {
     await this.#counters.createIndex({ resetsAt: 1 });
   }
 
-  async add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
+  async add(
+    id: string,
+    amount: number,
+    limit: number,
+    now: Micros,
+    windowMicros: Micros,
+    restartsAtZero = false,
+  ): Promise<Counted> {
     for (;;) {
+      if (restartsAtZero && amount > 0 && amount <= limit) {
+        // Tried first, since most counters of this kind are at 0.
+        const resetsAt = now + windowMicros;
+        if (await this.#begin(id, amount, { $or: [{ resetsAt: { $lte: now } }, { count: 0 }] }, resetsAt)) {
+          await this.#sweepSometimes(now);
+          return { count: amount, allowed: true, resetsAt };
+        }
+      }
       const changed = amount === 0 ? null : await this.#change(id, amount, limit, now, now + windowMicros);
       if (changed) return { count: changed.count, allowed: true, resetsAt: changed.resetsAt };
       const stored = await this.#endingInTime(id, now + windowMicros);
@@ -36,7 +51,7 @@ export class Counters {
       const fits = amount <= 0 || count + amount <= limit;
       // Only an increment starts a window: neither a look nor what is given back too late.
       if (amount === 0 || !fits || (amount < 0 && !open)) return { count, allowed: fits, resetsAt };
-      if (amount > 0 && !open && (await this.#begin(id, amount, now, resetsAt))) {
+      if (amount > 0 && !open && (await this.#begin(id, amount, { resetsAt: { $lte: now } }, resetsAt))) {
         await this.#sweepSometimes(now);
         return { count: amount, allowed: true, resetsAt };
       }
@@ -71,14 +86,10 @@ export class Counters {
     return { ...stored, resetsAt: latest };
   }
 
-  /** Begins a window where none is open. */
-  async #begin(id: string, count: number, now: Micros, resetsAt: Micros): Promise<boolean> {
+  /** Begins a window where the one before is over by `ended`, or where there was none. */
+  async #begin(id: string, count: number, ended: Filter<StoredCounter>, resetsAt: Micros): Promise<boolean> {
     try {
-      await this.#counters.updateOne(
-        { _id: id, resetsAt: { $lte: now } },
-        { $set: { count, resetsAt } },
-        { upsert: true },
-      );
+      await this.#counters.updateOne({ _id: id, ...ended }, { $set: { count, resetsAt } }, { upsert: true });
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;

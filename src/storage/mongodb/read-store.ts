@@ -133,8 +133,8 @@ export class MongoReadStore implements ReadStore {
 
   async incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]> {
     const counted: Counted[] = [];
-    for (const { id, amount, limit, now, windowMicros } of increments) {
-      const one = await this.increment(id, amount, limit, now, windowMicros);
+    for (const { id, amount, limit, now, windowMicros, restartsAtZero } of increments) {
+      const one = await this.#run(() => this.#counters.add(id, amount, limit, now, windowMicros, restartsAtZero));
       counted.push(one);
       if (!one.allowed) break;
     }

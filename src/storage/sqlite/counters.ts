@@ -42,9 +42,10 @@ export class Counters {
       : { count: 0, allowed: true, resetsAt: now + windowMicros };
   }
 
-  add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Counted {
+  add(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros, restartsAtZero = false): Counted {
     const row = this.#endingInTime(id, now + windowMicros);
-    const open = row && row.resetsAt > now ? row : null;
+    const isOver = row?.count === 0 && amount > 0 && restartsAtZero;
+    const open = row && row.resetsAt > now && !isOver ? row : null;
     const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
     const sum = Math.max(0, count + amount);
     const allowed = amount <= 0 || sum <= limit;

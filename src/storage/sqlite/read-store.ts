@@ -172,8 +172,8 @@ export class SqliteReadStore implements ReadStore {
   async incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]> {
     return this.#committer.submit<readonly Counted[]>(() => {
       const counted: Counted[] = [];
-      for (const { id, amount, limit, now, windowMicros } of increments) {
-        const one = this.#counters.add(id, amount, limit, now, windowMicros);
+      for (const { id, amount, limit, now, windowMicros, restartsAtZero } of increments) {
+        const one = this.#counters.add(id, amount, limit, now, windowMicros, restartsAtZero);
         counted.push(one);
         if (!one.allowed) break;
       }
