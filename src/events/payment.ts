@@ -38,7 +38,12 @@ export const PaymentAuthorized = event(
 );
 
 /** What a paid call on a wallet's signing keys does once it is settled, and the id of the key that it makes, if it makes one. */
-const KeyCall = z.strictObject({ does: z.enum(['show', 'rotate']), keyId: z.string() });
+const KeyCall = z.strictObject({
+  does: z.enum(['show', 'rotate']),
+  keyId: z.string(),
+  /** The rotation demands a proof of the wallet from then on. Absent: it changes nothing about that. */
+  requireSignIn: z.literal(true).optional(),
+});
 export type KeyCall = z.infer<typeof KeyCall>;
 
 /** The query has its answer, and with it everything that must happen once the payment is settled. */

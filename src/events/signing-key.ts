@@ -14,6 +14,8 @@ const NewKey = z.strictObject({
   /** Which master key its secret is derived from. */
   masterVersion: MasterVersion,
   createdAt: Instant,
+  /** The wallet asked that a proof be demanded from here on, as after its first one. */
+  signInRequired: z.literal(true).optional(),
 });
 
 /** The wallet's first key came into being. */

@@ -41,7 +41,8 @@ export async function sealAnswer(
 ): Promise<SealedAnswer> {
   const common = { requestId, answeredCases: answer.answeredCases, resultKey: resultIds.newest };
   if ('keyCall' in answer) {
-    const keyCall = { does: answer.keyCall, keyId: newKeyId() };
+    const demands = answer.requireSignIn ? ({ requireSignIn: true } as const) : {};
+    const keyCall = { does: answer.keyCall, keyId: newKeyId(), ...demands };
     return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, payloads: [] };
   }
   const asked = answer.callbacks ?? [];

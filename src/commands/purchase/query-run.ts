@@ -28,6 +28,8 @@ export interface RequestedCallback {
 /** A call on the wallet's signing keys: it has no effect and no answer before its payment is settled. */
 export interface KeyCallAnswer {
   readonly keyCall: KeyCall['does'];
+  /** Whether a rotation demands a proof of the wallet from then on. */
+  readonly requireSignIn?: boolean;
   readonly answeredCases: number;
 }
 

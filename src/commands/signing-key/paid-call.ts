@@ -34,7 +34,8 @@ export interface AnsweredKeyCall {
 /** The bodies of both answers, `meta` included: the transport's business. */
 export interface KeyAnswers {
   shown(call: AnsweredKeyCall, keys: ValidKeys): Buffer;
-  rotated(call: AnsweredKeyCall, key: MadeKey, secret: string): Buffer;
+  /** @param signInRequired whether a proof of the wallet is demanded from now on */
+  rotated(call: AnsweredKeyCall, key: MadeKey, secret: string, signInRequired: boolean): Buffer;
 }
 
 export interface KeyCallsPorts extends KeyCallPorts {
@@ -53,10 +54,10 @@ export async function applyKeyCall(
   context: CommandContext,
 ): Promise<WalletKeys> {
   if (keyCall === null) throw new TypeError('this payment bought no call on keys');
-  const { does, keyId } = keyCall;
+  const { does, keyId, requireSignIn = false } = keyCall;
   const masterVersion = ports.masterKeys.newest;
   return does === 'rotate'
-    ? rotateSigningKey(ports, wallet, { keyId, masterVersion }, context)
+    ? rotateSigningKey(ports, wallet, { keyId, masterVersion, requireSignIn }, context)
     : ensureSigningKey({ ...ports, newKeyId: () => keyId }, wallet, masterVersion, context);
 }
 
@@ -79,14 +80,15 @@ export function createKeyCalls(ports: KeyCallsPorts): KeyCalls {
     },
     async rotate(stream, purchase, { tag, context }) {
       const keyId = purchase.answer.keyCall?.keyId ?? '';
-      const key = madeKey(await applyKeyCall(ports, purchase, context), keyId);
+      const keys = await applyKeyCall(ports, purchase, context);
+      const key = madeKey(keys, keyId);
       if (!key) throw new Error('a rotation left no key though it was just made');
       const secret = secretOf(masterKeys, purchase.authorization.wallet, key);
       // Before it is recorded as handed out, so that a node which lacks the master key leaves it to another.
       if (secret === null) return masterKeyLacks();
       // And recorded before it leaves: whoever gets it is the only one who ever does.
       if (!(await handOut(ports, stream, context))) return handedOutBefore();
-      return answers.rotated(callOf(purchase, tag), key, secret);
+      return answers.rotated(callOf(purchase, tag), key, secret, keys.proofs !== null);
     },
   };
 }

@@ -39,7 +39,10 @@ export interface UsedProof {
 export interface WalletKeys {
   /** Every key that the wallet ever had, oldest first. */
   readonly keys: readonly MadeKey[];
-  /** Proofs that could still be sent again; null for a wallet that never gave one, of which none is demanded. */
+  /**
+   * Proofs that could still be sent again; null for a wallet of which none is demanded: it never gave one, and no rotation
+   * asked for it.
+   */
   readonly proofs: readonly UsedProof[] | null;
 }
 
@@ -59,7 +62,7 @@ export type SigningKeyCommand =
   /** Makes the wallet's first key, where it has none. */
   | ({ readonly type: 'Ensure' } & NewKey)
   /** Makes this key the current one, once, however often it is asked for. */
-  | ({ readonly type: 'Rotate' } & NewKey)
+  | ({ readonly type: 'Rotate'; readonly requireSignIn?: boolean } & NewKey)
   /** Uses a proof of the wallet for one payment. */
   | ({ readonly type: 'Prove'; readonly at: Micros } & UsedProof);
 
@@ -78,7 +81,8 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
     }
     const { type, keyId, masterVersion, at } = command;
     const current = keys.at(-1);
-    const key = { keyId, masterVersion, createdAt: toInstant(at) };
+    const demands = command.type === 'Rotate' && command.requireSignIn ? ({ signInRequired: true } as const) : {};
+    const key = { keyId, masterVersion, createdAt: toInstant(at), ...demands };
     // A wallet that rotates before it ever had a key gets its first one, which replaces nothing.
     if (!current) return [SigningKeyCreated.of(key)];
     switch (type) {
@@ -104,15 +108,16 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
       const remembered = (proofs ?? []).filter((one) => rememberedUntil(one) > provedAt);
       return { keys, proofs: [...remembered, { proof, payment, validUntil }] };
     }
-    const { keyId, createdAt, masterVersion } = event.data;
+    const { keyId, createdAt, masterVersion, signInRequired } = event.data;
     const key = { keyId, createdAt, masterVersion };
+    const demanded = proofs ?? (signInRequired ? [] : null);
     switch (event.type) {
       case 'SigningKeyCreated':
-        return { keys: [...keys, { ...key, replaced: null }], proofs };
+        return { keys: [...keys, { ...key, replaced: null }], proofs: demanded };
       case 'SigningKeyRotated': {
         const { previousKeyId, previousValidUntil } = event.data;
         const replaced = { keyId: previousKeyId, validUntil: previousValidUntil };
-        return { keys: [...keys, { ...key, replaced }], proofs };
+        return { keys: [...keys, { ...key, replaced }], proofs: demanded };
       }
       default:
         return unreachable(event);

@@ -44,9 +44,9 @@ export const ensureSigningKey = (
 export const rotateSigningKey = (
   ports: SigningKeyPorts,
   wallet: string,
-  { keyId, masterVersion }: { readonly keyId: string; readonly masterVersion: number },
+  rotation: { readonly keyId: string; readonly masterVersion: number; readonly requireSignIn?: boolean },
   context: CommandContext,
-): Promise<WalletKeys> => change(ports, wallet, (at) => ({ type: 'Rotate', keyId, masterVersion, at }), context);
+): Promise<WalletKeys> => change(ports, wallet, (at) => ({ type: 'Rotate', ...rotation, at }), context);
 
 async function change(
   { log, clock, appendRepeatsMs }: SigningKeyPorts,

@@ -67,6 +67,11 @@ export const PARAMETERS = {
     'https://agent.example/callbacks',
     'Where a signed copy of the answer is pushed to once it is paid for. Neither parsed nor resolved before the answer.',
   ),
+  require_sign_in: described(
+    z.enum(['true', 'false']).default('false'),
+    'true',
+    '`true` demands the proof `sign-in-with-x` for each later rotation and history of this wallet. It cannot be undone.',
+  ),
   test: described(z.string(), '1', '`1` asks for the sandbox: a free answer from fixtures. Any other value does not.'),
   status: described(z.enum(['pending', 'retrying', 'succeeded', 'failed']), 'failed', 'Only deliveries that stand so.'),
   limit: described(

@@ -10,8 +10,8 @@ import { costInUsd, type SandboxAnswer } from '../paid/paid-call.ts';
 /** The answers to paid calls. */
 export const keyAnswers: KeyAnswers = {
   shown: (call, keys) => Buffer.from(JSON.stringify(shownBody(paidMeta(call), call.wallet, keys))),
-  rotated: (call, key, secret) =>
-    Buffer.from(JSON.stringify(rotatedBody(paidMeta(call), call.wallet, { key, secret }))),
+  rotated: (call, key, secret, signInRequired) =>
+    Buffer.from(JSON.stringify(rotatedBody(paidMeta(call), call.wallet, { key, secret, signInRequired }))),
 };
 
 const paidMeta = ({ requestId, amount, tag, at }: AnsweredKeyCall): Meta =>
@@ -28,7 +28,7 @@ const shownBody = (meta: Meta, wallet: string, { current, previous }: ValidKeys)
 const rotatedBody = (
   meta: Meta,
   wallet: string,
-  { key, secret }: { readonly key: MadeKey; readonly secret: string },
+  { key, secret, signInRequired }: { readonly key: MadeKey; readonly secret: string; readonly signInRequired: boolean },
 ) => ({
   meta,
   wallet,
@@ -38,6 +38,7 @@ const rotatedBody = (
   new_key_created_at: key.createdAt,
   previous_key_id: key.replaced?.keyId ?? null,
   previous_key_valid_until: key.replaced?.validUntil ?? null,
+  sign_in_required: signInRequired,
 });
 
 const FIXTURE_CREATED: Instant = '2026-01-05T15:00:00.000000Z';
@@ -51,13 +52,15 @@ export const sandboxKeys =
 
 /** The sandbox's `POST /v2/wallet/keys`: the published key, as if it had been made now in place of another. */
 export const sandboxRotation =
-  (clock: Clock): SandboxAnswer =>
+  (clock: Clock, signInRequired: boolean): SandboxAnswer =>
   (call) => {
     const now = clock.now();
     const createdAt = toInstant(now);
     const replaced = { keyId: `${SANDBOX_KEY_ID}-before`, validUntil: plus(createdAt, ROTATION_WINDOW) };
     const key = { ...FIXTURE, createdAt, replaced };
-    return JSON.stringify(rotatedBody(sandboxMeta(now, call), SANDBOX_WALLET, { key, secret: SANDBOX_SECRET }));
+    return JSON.stringify(
+      rotatedBody(sandboxMeta(now, call), SANDBOX_WALLET, { key, secret: SANDBOX_SECRET, signInRequired }),
+    );
   };
 
 const sandboxMeta = (now: number, { requestId, tag }: Parameters<SandboxAnswer>[0]): Meta =>

@@ -12,7 +12,8 @@ import type { Clock } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { type PaidRouteDependencies, registerPaidRoute } from '../paid/paid-route.ts';
-import { refuseFor } from '../parameters/issues.ts';
+import { PARAMETERS } from '../parameters/described-parameters.ts';
+import { echo, type Issue, refuseFor } from '../parameters/issues.ts';
 import { readRequestParameters, type SentRequest } from '../parameters/request-parameters.ts';
 import { sandboxKeys, sandboxRotation } from './wallet-keys-answer.ts';
 
@@ -28,6 +29,11 @@ export interface WalletKeysRequest {
 
 export const WALLET_KEYS_PATH = '/v2/wallet/keys';
 
+export interface RotateKeyRequest extends WalletKeysRequest {
+  /** Whether a proof of the wallet is demanded from this rotation on. */
+  readonly requireSignIn: boolean;
+}
+
 /** There are no parameters, so that every one that is sent is a mistake. */
 function readWalletKeysRequest(request: SentRequest): WalletKeysRequest | Problem {
   const { sandbox, issues } = readRequestParameters(request, []);
@@ -35,17 +41,34 @@ function readWalletKeysRequest(request: SentRequest): WalletKeysRequest | Proble
   return first ? refuseFor([first, ...others]) : { sandbox };
 }
 
-const common = {
-  path: WALLET_KEYS_PATH,
-  parse: readWalletKeysRequest,
-  price: () => PRICE_BASE_UNITS,
-  fingerprint: () => '',
-} as const;
+const REQUIRE_SIGN_IN = 'require_sign_in';
+const CHOICES = ['true', 'false'];
+
+function readRotateKeyRequest(request: SentRequest): RotateKeyRequest | Problem {
+  const { values, sandbox, issues } = readRequestParameters(request, [REQUIRE_SIGN_IN]);
+  const sent = values.get(REQUIRE_SIGN_IN);
+  const issue: Issue | null =
+    sent === undefined || CHOICES.includes(sent)
+      ? null
+      : {
+          parameter: REQUIRE_SIGN_IN,
+          code: 'invalid_parameter',
+          received: echo(sent),
+          rule: `One of: ${CHOICES.join(', ')}.`,
+          example: PARAMETERS[REQUIRE_SIGN_IN].example,
+        };
+  const [first, ...others] = [...issues, ...(issue ? [issue] : [])];
+  return first ? refuseFor([first, ...others]) : { sandbox, requireSignIn: sent === 'true' };
+}
+
+const common = { path: WALLET_KEYS_PATH, price: () => PRICE_BASE_UNITS } as const;
 
 /** Ids and times of the keys; a wallet's first call makes its first key, once the payment is settled. */
 export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependencies): PaidRoute<WalletKeysRequest> {
   return {
     ...common,
+    parse: readWalletKeysRequest,
+    fingerprint: () => '',
     method: 'GET',
     word: 'keys',
     description: 'Which keys sign the callbacks of your wallet; the first call makes one',
@@ -63,21 +86,26 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
 export function rotateKeyRoute({
   log,
   clock,
-}: Pick<WalletKeysDependencies, 'log' | 'clock'>): PaidRoute<WalletKeysRequest> {
+}: Pick<WalletKeysDependencies, 'log' | 'clock'>): PaidRoute<RotateKeyRequest> {
   return {
     ...common,
+    parse: readRotateKeyRequest,
+    // Part of what the payment is bound to: a rotation that demands proofs is not the one that does not.
+    fingerprint: ({ requireSignIn }) => (requireSignIn ? `${REQUIRE_SIGN_IN}=true` : ''),
     method: 'POST',
     word: 'rotate-key',
     description:
       'A new key for the callbacks of your wallet, its secret given once; if the answer is lost, rotate again',
-    sandbox: ({ sandbox }) => (sandbox ? sandboxRotation(clock) : null),
+    sandbox: ({ sandbox, requireSignIn }) => (sandbox ? sandboxRotation(clock, requireSignIn) : null),
     signIn: {
       statement: 'Replace the callback signing key and show the new secret',
       needsBound: true,
     },
-    async answer(_, { requestId, ...call }) {
+    async answer({ requireSignIn }, { requestId, ...call }) {
       const context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
-      return (await proveCall({ log, clock }, call, true, context)) ?? { keyCall: 'rotate', answeredCases: 1 };
+      return (
+        (await proveCall({ log, clock }, call, true, context)) ?? { keyCall: 'rotate', requireSignIn, answeredCases: 1 }
+      );
     },
   };
 }

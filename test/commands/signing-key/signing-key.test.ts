@@ -40,6 +40,20 @@ describe('signing keys (docs/design/interface.md#3.2)', () => {
     given(signingKeys).when(ensure('K1')).then(created('K1'));
   });
 
+  it('demand proofs from a rotation on that asks for it, whatever comes after', () => {
+    const demand: SigningKeyCommand = { type: 'Rotate', keyId: 'K2', masterVersion: 1, at: noon, requireSignIn: true };
+    const demanding = SigningKeyRotated.of({ ...rotated('K2', 'K1').data, signInRequired: true });
+    given(signingKeys)
+      .when(demand)
+      .then(SigningKeyCreated.of({ ...created('K2').data, signInRequired: true }));
+    given(signingKeys, created('K1')).when(demand).then(demanding);
+    const proofsAfter = (...events: SigningKeyEvent[]) =>
+      events.reduce(signingKeys.evolve, signingKeys.initialState).proofs;
+    expect(proofsAfter(created('K1'))).toBeNull();
+    expect(proofsAfter(created('K1'), demanding)).toEqual([]);
+    expect(proofsAfter(created('K1'), demanding, rotated('K3', 'K2'))).toEqual([]);
+  });
+
   it('are made once, however often they are asked for', () => {
     given(signingKeys, created('K1')).when(ensure('K2')).then();
     given(signingKeys, created('K1'), rotated('K2', 'K1')).when(ensure('K3')).then();

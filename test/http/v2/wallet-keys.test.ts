@@ -35,8 +35,8 @@ interface Times {
 async function customer() {
   const keypair: Keypair = await world.wallet();
   const pay = await world.agentOf(keypair);
-  const call = async (method: 'GET' | 'POST', init: RequestInit = {}) => {
-    const response = await pay(world.url + PATH, { method, ...init });
+  const call = async (method: 'GET' | 'POST', init: RequestInit = {}, query = '') => {
+    const response = await pay(world.url + PATH + query, { method, ...init });
     return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
   };
   return {
@@ -44,6 +44,7 @@ async function customer() {
     keypair,
     show: () => call('GET'),
     rotate: (init?: RequestInit) => call('POST', init),
+    demandProof: () => call('POST', {}, '?require_sign_in=true'),
   };
 }
 
@@ -73,6 +74,7 @@ describe('the keys of a wallet', () => {
       new_key_created_at: expect.any(String),
       previous_key_id: first.body.current_key_id,
       previous_key_valid_until: expect.any(String),
+      sign_in_required: false,
     });
     const { new_key_created_at: made, previous_key_valid_until: until } = rotated.body as unknown as Times;
     expect(Date.parse(until) - Date.parse(made)).toBe(30 * 60_000);
@@ -123,6 +125,41 @@ describe('the keys of a wallet', () => {
     expect((await world.storage.log.read(walletStream(address))).map(({ type }) => type)).toEqual([
       'SigningKeyCreated',
     ]);
+  });
+});
+
+describe('a rotation with require_sign_in', () => {
+  it('demands a proof for each later rotation, of the wallet alone, and cannot be undone', async () => {
+    const { address, keypair, show, rotate, demandProof } = await customer();
+    const first = await demandProof();
+    expect([first.status, first.body.sign_in_required, first.body.previous_key_id]).toEqual([200, true, null]);
+    const events = await world.storage.log.read(walletStream(address));
+    expect(events.map(({ type, data }) => [type, data.signInRequired])).toEqual([['SigningKeyCreated', true]]);
+
+    const before = await world.balance(keypair);
+    for (const again of [await rotate(), await demandProof()]) {
+      expect([again.status, (again.body.error as Body).details]).toMatchObject([402, { reason: 'sign_in_required' }]);
+    }
+    expect(await world.balance(keypair)).toBe(before);
+    expect((await show()).body.current_key_id).toBe(first.body.new_key_id);
+    expect((await (await customer()).rotate()).body.sign_in_required).toBe(false);
+  });
+
+  it('is another purchase than one without: what was signed for one does not buy the other', async () => {
+    const pay = async (query: string) => {
+      const { headers } = await fetch(`${world.url}${PATH}${query}`, { method: 'POST' });
+      return JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString());
+    };
+    const memos = await Promise.all(['', '?require_sign_in=false', '?require_sign_in=true'].map(pay));
+    const bound = memos.map(({ accepts }) => accepts[0].extra.memo as string);
+    expect(bound.every((memo) => memo.startsWith('docket1 rotate-key '))).toBe(true);
+  });
+
+  it.each(['1', 'TRUE', 'yes'])('takes true and false, and not %s', async (value) => {
+    const response = await fetch(`${world.url}${PATH}?require_sign_in=${value}`, { method: 'POST' });
+    const { error } = (await response.json()) as { error: { code: string; details: object } };
+    expect([response.status, error.code]).toEqual([400, 'invalid_parameter']);
+    expect(JSON.stringify(error)).toContain('One of: true, false.');
   });
 });
 

@@ -30,7 +30,7 @@ export const rotateOperation: Operation = {
   description:
     'Makes a new key and gives its secret, **once**. The key before it stays valid for 30 minutes. There is no body; one that is sent is ignored. If the answer is lost on its way, rotate again.',
   price: '0.99',
-  optional: ['test'],
+  optional: ['require_sign_in', 'test'],
   requestHeaders: SANDBOX_HEADERS,
   success: {
     description: 'The new key with its secret.',

@@ -30,6 +30,9 @@ export const RotationAnswer = z.object({
   new_key_created_at: Timestamp,
   previous_key_id: z.string().nullable(),
   previous_key_valid_until: Moment.describe('30 minutes after the rotation.'),
+  sign_in_required: z
+    .boolean()
+    .describe('Whether the proof `sign-in-with-x` is demanded for later rotations and for the history of deliveries.'),
 });
 
 export const DeliveryAttempt = z.object({
