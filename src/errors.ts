@@ -194,7 +194,7 @@ export const ERROR_CATALOGUE = {
       retry_after,
       limit: 'How many requests the window allows.',
       window:
-        'Which limit was met: minute, day, payment, settlement_failures, payments_under_way, unknown_blockhashes, address or result.',
+        'Which limit was met: minute, day, payment, settlement_failures, payments_under_way, first_payments, unknown_blockhashes, address or result.',
       refused:
         'Of the limit by address: what is wrong with the payment of this request, as code and reason. A valid payment is never limited by address.',
     },

@@ -55,6 +55,14 @@ export const PAYMENT_REJECTIONS = {
     'The transfer’s authority is a multisig account.',
     'Pay from an account with one owner or delegate.',
   ),
+  source_not_sponsored: row(
+    'We pay the network fee of a wallet that has never paid only from its own associated token account, and while no delegate may move its tokens.',
+    'Pay from the associated account and revoke its delegate, or send a transfer that pays its own fee as X402-Payment.',
+  ),
+  guard_not_sponsored: row(
+    'Somebody who sends something to the wallet could make one of its guards fail, and the wallet has never paid.',
+    'Pay from a wallet that adds no guards, or send a transfer that pays its own fee as X402-Payment. After its first payment the wallet’s guards are accepted.',
+  ),
   // Its instructions.
   compute_limit_repeated: row('There is more than one compute limit.', 'Set one compute limit at most.'),
   compute_price_repeated: row('There is more than one compute price.', 'Set one compute price at most.'),

@@ -40,6 +40,9 @@ const INTERNAL = blockListOf([
   'fe80::/10',
 ]);
 
+/** Whether an address, as `of` gives it, is one that no caller from the internet has. */
+export const isInternal = (address: string): boolean => isListed(INTERNAL, address);
+
 export function createClientAddresses({
   trustedProxies = [],
   onUntrusted = () => {},

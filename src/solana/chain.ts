@@ -38,6 +38,8 @@ export type SendOutcome =
 export interface TokenBalance {
   /** Base units. */
   readonly amount: bigint;
+  /** Whether a delegate may move some of it too. */
+  readonly isDelegated?: boolean;
 }
 
 /** No configured endpoint gave an answer. */

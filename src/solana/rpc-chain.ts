@@ -179,8 +179,8 @@ export function createRpcChain({
     async tokenBalance(account: string): Promise<TokenBalance | null> {
       return endpoints.ask({
         method: 'getAccountInfo',
-        // The amount of a token account of either token program.
-        params: [account, { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 64, length: 8 } }],
+        // Of a token account of either token program: its amount, and up to what a delegate may move.
+        params: [account, { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 64, length: 65 } }],
         read: readTokenBalance,
       });
     },
@@ -216,9 +216,13 @@ function outcomeOfRefusal({ code, message, data }: RpcRefusal): SendOutcome | nu
 function readTokenBalance(result: unknown): TokenBalance | null {
   const { value } = TokenAccount.parse(result);
   if (!value || (value.owner !== TOKEN_PROGRAM && value.owner !== TOKEN_2022_PROGRAM)) return null;
-  const amount = Buffer.from(value.data[0], 'base64');
+  const slice = Buffer.from(value.data[0], 'base64');
   // Shorter accounts of a token program are mints.
-  return amount.length === 8 ? { amount: amount.readBigUInt64LE() } : null;
+  if (slice.length !== 65) return null;
+  return {
+    amount: slice.readBigUInt64LE(),
+    isDelegated: slice.readUInt32LE(8) !== 0 && slice.readBigUInt64LE(57) > 0n,
+  };
 }
 
 type Epoch = z.infer<typeof EpochInfo>;

@@ -64,7 +64,12 @@ export type PaymentInstruction =
     }
   | { readonly kind: 'memo'; readonly text: Buffer; readonly accounts: number }
   /** A wallet's guard: fails the transaction if something is not as shown to its user, and changes nothing. */
-  | { readonly kind: 'guard'; readonly accounts: readonly Buffer[] }
+  | {
+      readonly kind: 'guard';
+      readonly accounts: readonly Buffer[];
+      /** Whether it may fail by what others than the wallet do, as far as it is read here. */
+      readonly othersCanBreak: boolean;
+    }
   /** A call of the guards' program that writes. */
   | { readonly kind: 'guard-write' }
   /** A call of the guards' program that asserts about what no payment needs, or that is not known. */
@@ -133,12 +138,72 @@ function readGuard({ data, accounts }: WireInstruction): PaymentInstruction {
   if (discriminator === undefined) return UNKNOWN;
   switch (LIGHTHOUSE_KINDS[discriminator]?.use) {
     case 'guard':
-      return { kind: 'guard', accounts };
+      return { kind: 'guard', accounts, othersCanBreak: !isSteady(data) };
     case 'write':
       return { kind: 'guard-write' };
     default:
       return { kind: 'guard-refused' };
   }
+}
+
+/** An assertion as it stands in a guard: one byte for its kind, then its value and one byte for the operator. */
+interface SteadyAssertion {
+  /** Bytes, the kind included. */
+  readonly length: number;
+  readonly isSteady: (assertion: Buffer) => boolean;
+}
+
+const EQUAL = 0;
+const GREATER_THAN = 2;
+const GREATER_THAN_OR_EQUAL = 4;
+const always = () => true;
+const isLowerBound = (assertion: Buffer) => [GREATER_THAN, GREATER_THAN_OR_EQUAL].includes(assertion.readUInt8(9));
+const isEqual = (assertion: Buffer) => assertion.at(-1) === EQUAL;
+/** `System`, the first of the programs that the guards' program has numbers for. */
+const isKnownSystem = (assertion: Buffer) => assertion[1] === 0 && isEqual(assertion);
+const isSystem = (assertion: Buffer) => SYSTEM_PROGRAM.equals(assertion.subarray(1, 33)) && isEqual(assertion);
+
+/**
+ * Assertions that fail only by a signature of the wallet itself, by their numbers, which `lighthouse-kinds.test.ts` compares
+ * with the program's own client. The others do not: an amount from above is exceeded by whoever sends some, delegates
+ * and close authorities change what they hold, and the lamports of a nonce account are its authority's to withdraw.
+ */
+const STEADY_OF_WALLET = new Map<number, SteadyAssertion>([
+  [2, { length: 34, isSteady: isSystem }], // Owner
+  [3, { length: 3, isSteady: isKnownSystem }], // KnownOwner
+  [5, { length: 3, isSteady: always }], // IsSigner
+  [6, { length: 3, isSteady: always }], // IsWritable
+]);
+const STEADY_OF_TOKENS = new Map<number, SteadyAssertion>([
+  [0, { length: 34, isSteady: always }], // Mint
+  [1, { length: 34, isSteady: always }], // Owner
+  [2, { length: 10, isSteady: isLowerBound }], // Amount
+  [4, { length: 3, isSteady: always }], // State
+  [8, { length: 1, isSteady: always }], // TokenAccountOwnerIsDerived
+]);
+const STEADY = new Map([
+  [5, { assertions: STEADY_OF_WALLET, isList: false }],
+  [6, { assertions: STEADY_OF_WALLET, isList: true }],
+  [9, { assertions: STEADY_OF_TOKENS, isList: false }],
+  [10, { assertions: STEADY_OF_TOKENS, isList: true }],
+]);
+
+/**
+ * Whether a guard fails only by what the wallet itself does. Kind, log level, in a list the number of assertions (one
+ * byte below 128), then the assertions. What is not read here counts as breakable.
+ */
+function isSteady(data: Buffer): boolean {
+  const form = STEADY.get(data[0] ?? -1);
+  if (!form || data.length < 3) return false;
+  let left = form.isList ? data.readUInt8(2) : 1;
+  let rest = data.subarray(form.isList ? 3 : 2);
+  if (left >= 128) return false;
+  for (; left > 0; left--) {
+    const known = form.assertions.get(rest[0] ?? -1);
+    if (!known || rest.length < known.length || !known.isSteady(rest.subarray(0, known.length))) return false;
+    rest = rest.subarray(known.length);
+  }
+  return rest.length === 0;
 }
 
 function readCreate({ data, accounts }: WireInstruction): PaymentInstruction {

@@ -87,6 +87,8 @@ export interface VerifiedTransaction {
   readonly wallet: string;
   /** Base58 address of the token account that the money leaves. */
   readonly source: string;
+  /** Whether somebody who only sends something to the wallet may make it fail. */
+  readonly othersCanBreak: boolean;
   readonly blockhash: string;
   /** Null where there is none, or it is no UTF-8. */
   readonly memo: string | null;
@@ -148,6 +150,7 @@ export async function verifyTransaction(
       sponsored,
       wallet: bs58.encode(transfer.authority),
       source: bs58.encode(transfer.source),
+      othersCanBreak: parts.guards.some(({ othersCanBreak }) => othersCanBreak),
       blockhash: bs58.encode(transaction.blockhash),
       memo: parts.memo && textOf(parts.memo.text),
       message: transaction.message,

@@ -2,14 +2,16 @@
  * Attack: a wallet has many sponsored payments under way and empties itself before they land, so that each fails on chain
  * at the fee payer's cost. Counted in lamports on the local chain.
  */
-import { createTransferInstruction } from '@solana/spl-token';
+import { createApproveInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { FAILED_OF_A_SITE, FIRST_OF_A_SITE } from '../../src/commands/purchase/first-payments.ts';
 import { createPurchasing } from '../../src/commands/purchase/purchase.ts';
 import { SponsorBudget } from '../../src/commands/purchase/sponsor-budget.ts';
+import { createClientAddresses } from '../../src/http/client-address.ts';
 import type { SendOutcome } from '../../src/solana/chain.ts';
 import { until } from '../payments/steering.ts';
-import { openWorld, USDC, type World } from '../payments/world.ts';
+import { openWorld, type World } from '../payments/world.ts';
 import {
   build,
   guard,
@@ -24,6 +26,8 @@ import {
 const PRICE = 990_000n;
 /** Two signatures, and the most priority that is sponsored. */
 const MOST_FEE = 15_000;
+/** What the transfer that empties a wallet costs its owner. */
+const ATTACKERS_FEE = 5_000;
 
 let world: World;
 beforeAll(async () => {
@@ -83,29 +87,38 @@ async function burn(wallet: Keypair, payments: readonly Record<string, string>[]
 }
 
 describe('a wallet without settled payments that empties itself', () => {
-  it('makes at most three of sixty payments fail, and is not sponsored again within the hour', async () => {
+  it('makes one of sixty payments fail each time, at three times its own cost, and three within the hour', async () => {
     const wallet = await world.wallet(60n * PRICE);
-    const { answers, submitted, failed, lost } = await burn(
-      wallet,
-      Array.from({ length: 55 }, () =>
-        world.pay(wallet, {
-          instructions: [limit(100_000), price(50_000), transfer(world.parties, wallet.publicKey), memo()],
-        }),
-      ),
-    );
-    expect(submitted).toBeLessThanOrEqual(3);
-    expect(failed).toBe(submitted);
-    expect(lost).toBe(failed * MOST_FEE);
-    for (const { status, json } of answers) {
-      expect([402, 429, 202]).toContain(status);
-      if (status !== 202) expect(json.error.details.charged).toBe(false);
+    for (const [round, sent] of [55, 3, 3].entries()) {
+      const { answers, submitted, failed, lost } = await burn(
+        wallet,
+        Array.from({ length: sent }, () =>
+          world.pay(wallet, {
+            instructions: [limit(100_000), price(50_000), transfer(world.parties, wallet.publicKey), memo()],
+          }),
+        ),
+      );
+      expect([round, submitted, failed, lost]).toEqual([round, 1, 1, MOST_FEE]);
+      expect(lost).toBeLessThanOrEqual(3 * ATTACKERS_FEE);
+      for (const { status, json } of answers) {
+        expect([402, 429, 202]).toContain(status);
+        if (status !== 202) expect(json.error.details.charged).toBe(false);
+      }
+      world.disturb();
+      await world.rpc.call('requestTokenAirdrop', wallet.publicKey.toBase58(), String(60n * PRICE));
     }
-    world.disturb();
-    if (failed === 3) {
-      await world.rpc.call('requestTokenAirdrop', wallet.publicKey.toBase58(), String(10n * USDC));
-      const again = await world.get('/v2/case?q=again', world.pay(wallet));
-      expect([again.status, again.json.error.details.window]).toEqual([429, 'settlement_failures']);
-    }
+    const again = await world.get('/v2/case?q=again', world.pay(wallet));
+    expect([again.status, again.json.error.details.window]).toEqual([429, 'settlement_failures']);
+  }, 60_000);
+
+  it('sends its payments one after the other until one has settled', async () => {
+    const wallet = await world.wallet(10n * PRICE);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => world.get('/v2/case?q=slow', world.pay(wallet))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const submitted = (await world.events()).filter(({ type }) => type === 'PaymentSubmitted').slice(-3);
+    const settled = (await world.events()).filter(({ type }) => type === 'PaymentSettled').slice(-3);
+    // The second was submitted when the first had settled.
+    expect(submitted[1]!.position > settled[0]!.position).toBe(true);
   });
 
   it('earns twenty more places with each payment that settles', async () => {
@@ -119,7 +132,7 @@ describe('a wallet without settled payments that empties itself', () => {
       wallet,
       Array.from({ length: 28 }, () => world.pay(wallet)),
     );
-    expect(submitted).toBeLessThanOrEqual(23);
+    expect(submitted).toBeLessThanOrEqual(21);
     expect(submitted).toBeGreaterThan(3);
   });
 });
@@ -144,6 +157,29 @@ describe('a guard that others can make fail', () => {
   });
 });
 
+describe('wallets that lend their accounts to one delegate, who empties all of them by one transfer', () => {
+  it('are not sponsored before they have paid; a transfer that pays its own fee is', async () => {
+    const [wallet, delegate] = [await world.wallet(5n * PRICE), Keypair.generate()];
+    const account = tokenAccountOf(wallet.publicKey);
+    const instructions = [createApproveInstruction(account, delegate.publicKey, wallet.publicKey, 5n * PRICE)];
+    const { blockhash } = world.blockhashes.latest()!;
+    const wire = build({ instructions, payer: wallet.publicKey, signers: [wallet], blockhash });
+    await world.rpc.call('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+    await until(
+      () => world.ports.chain.tokenBalance(account.toBase58()),
+      (balance) => balance?.isDelegated === true,
+    );
+    const before = await lamports();
+    const { status, json } = await world.get('/v2/case?q=lent', world.pay(wallet));
+    expect([status, json.error.details.reason]).toEqual([402, 'source_not_sponsored']);
+    expect(await lamports()).toBe(before);
+    const own = selfPaid(world.parties, wallet, { blockhash: world.blockhashes.latest()!.blockhash }).toString(
+      'base64',
+    );
+    expect((await world.get('/v2/case?q=own', { 'x402-payment': own })).status).toBe(200);
+  });
+});
+
 describe('many wallets that each empty themselves', () => {
   it('end sponsorship of new wallets at the budget; known wallets and self-paid transfers go on', async () => {
     const known = await world.wallet(5n * PRICE);
@@ -165,7 +201,7 @@ describe('many wallets that each empty themselves', () => {
       },
     );
     let lost = 0;
-    for (let wallets = 0; wallets < 2; wallets++) {
+    for (let wallets = 0; wallets < 3; wallets++) {
       const wallet = await world.wallet(4n * PRICE);
       lost += (await burn(wallet, [world.pay(wallet), world.pay(wallet), world.pay(wallet)], url)).lost;
     }
@@ -189,4 +225,37 @@ describe('many wallets that each empty themselves', () => {
     const own = selfPaid(world.parties, fresh, { blockhash }).toString('base64');
     expect((await world.get('/v2/case?q=own', { 'x402-payment': own }, url)).status).toBe(200);
   });
+});
+
+describe('a client with many wallets that empty themselves', () => {
+  it('is sponsored until six of them have failed within the hour; other clients, and wallets that have paid, go on', async () => {
+    const known = await world.wallet(5n * PRICE);
+    expect((await world.get('/v2/case?q=known', world.pay(known))).status).toBe(200);
+    await until(
+      () => world.ports.settledPayments(known.publicKey.toBase58()),
+      (settled) => settled === 1,
+    );
+    const url = await world.serve(createPurchasing({ ...world.ports, chain: world.faultyChain }), undefined, {
+      clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
+    });
+    const from = (address: string, payment: Record<string, string>) => ({ ...payment, 'x-forwarded-for': address });
+    for (let count = 0; count < FAILED_OF_A_SITE; count++) {
+      const wallet = await world.wallet(2n * PRICE);
+      expect((await burn(wallet, [from('203.0.113.7', world.pay(wallet))], url)).failed).toBe(1);
+    }
+    world.disturb();
+    const before = await lamports();
+    const fresh = await world.wallet(5n * PRICE);
+    const refused = await world.get('/v2/case?q=fresh', from('203.0.113.7', world.pay(fresh)), url);
+    expect([refused.status, refused.json.error.details]).toMatchObject([
+      429,
+      { window: 'first_payments', limit: FIRST_OF_A_SITE, charged: false, hint: expect.stringContaining('X402') },
+    ]);
+    expect(await lamports()).toBe(before);
+    const bought = async (wallet: Keypair, address: string) =>
+      (await world.get('/v2/case?q=other', from(address, world.pay(wallet)), url)).status;
+    expect([await bought(known, '203.0.113.7'), await bought(fresh, '203.0.113.8')]).toEqual([200, 200]);
+    // It has paid by now.
+    expect(await bought(fresh, '203.0.113.7')).toBe(200);
+  }, 120_000);
 });

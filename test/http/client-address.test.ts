@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createClientAddresses, readProxyRange } from '../../src/http/client-address.ts';
+import { createClientAddresses, isInternal, readProxyRange } from '../../src/http/client-address.ts';
 
 const TRUSTED = ['10.0.0.0/8', '2001:db8:ffff::/48'];
 const PROXY = '10.1.2.3';
@@ -15,6 +15,17 @@ const seen = (remoteAddress: string, forwarded?: string, trustedProxies: readonl
   createClientAddresses({ trustedProxies }).of(
     from(remoteAddress, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
   );
+
+describe('an internal address', () => {
+  it.each(['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '::1', 'fe80::1', 'fd00::1'])(
+    'is one that no caller from the internet has: %s',
+    (address) => expect(isInternal(address)).toBe(true),
+  );
+
+  it.each(['192.0.2.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2001:db8::1'])('is not %s', (address) =>
+    expect(isInternal(address)).toBe(false),
+  );
+});
 
 describe('the client of a request', () => {
   it.each([

@@ -12,6 +12,7 @@ describe('a blockhash that ends first', () => {
   beforeAll(async () => {
     // 150 slots of 10 ms: a blockhash lives for a second and a half, and its end is final a third of a second later.
     world = await openWorld({
+      paidBefore: true,
       slotMs: 10,
       patience: { rebroadcastMs: 200 },
       answer: async (question, call) => {

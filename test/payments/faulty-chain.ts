@@ -30,6 +30,7 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
   let turnSecondTo: Mood | null = null;
   beforeAll(async () => {
     world = await openWorld({
+      paidBefore: true,
       // A payment lives for 150 of them: longer than endpoints are ever unwell here, on a slow machine too.
       slotMs: 60,
       endpoints: 2,

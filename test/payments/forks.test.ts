@@ -11,7 +11,7 @@ import { openWorld, USDC, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 100, patience: { settlementMs: 300, rebroadcastMs: 60 } });
+  world = await openWorld({ paidBefore: true, slotMs: 100, patience: { settlementMs: 300, rebroadcastMs: 60 } });
 });
 afterAll(() => world.close());
 

@@ -23,7 +23,11 @@ const PATH = '/v2/wallet/keys';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 40, patience: { settlementMs: 500, rebroadcastMs: 100, appendRepeatsMs: [10] } });
+  world = await openWorld({
+    paidBefore: true,
+    slotMs: 40,
+    patience: { settlementMs: 500, rebroadcastMs: 100, appendRepeatsMs: [10] },
+  });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);

@@ -81,7 +81,7 @@ const mutation = fc.record({
 export function describeMutations(runs: number): void {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld({ slotMs: 20 });
+    world = await openWorld({ paidBefore: true, slotMs: 20 });
   });
   afterAll(() => world.close());
 

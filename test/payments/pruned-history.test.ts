@@ -6,8 +6,8 @@ import { openWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  // 150 slots of 5 ms: a blockhash ends within a second.
-  world = await openWorld({ slotMs: 5, endpoints: 2 });
+  // 150 slots of 10 ms: a blockhash ends within two seconds.
+  world = await openWorld({ paidBefore: true, slotMs: 10, endpoints: 2 });
 });
 afterAll(() => world.close());
 

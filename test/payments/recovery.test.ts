@@ -12,7 +12,7 @@ import { altered, openWorld, USDC, type World } from './world.ts';
 let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
-  world = await openWorld({ slotMs: 40, patience: { settlementMs: 900, rebroadcastMs: 100 } });
+  world = await openWorld({ paidBefore: true, slotMs: 40, patience: { settlementMs: 900, rebroadcastMs: 100 } });
 });
 beforeEach(async () => {
   wallet = await world.wallet(10n * USDC);

@@ -18,6 +18,7 @@ let world: World;
 let wallet: Keypair;
 beforeAll(async () => {
   world = await openWorld({
+    paidBefore: true,
     slotMs: 40,
     patience: { settlementMs: 900, rebroadcastMs: 100, appendRepeatsMs: [20, 60, 120] },
   });
@@ -521,7 +522,7 @@ describe('limits of a wallet', () => {
 
 describe('a process that has no more time', () => {
   it('answers 202 for what was submitted, and 503 for what was not', async () => {
-    const stopping = await openWorld({ slotMs: 50 });
+    const stopping = await openWorld({ paidBefore: true, slotMs: 50 });
     try {
       const payer = await stopping.wallet();
       stopping.disturb({ send: async () => ({ sent: true }) });

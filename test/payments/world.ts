@@ -79,6 +79,8 @@ export interface WorldOptions {
   readonly endpoints?: number;
   /** Calls to one endpoint in a second, as an operator configures it. */
   readonly callsPerSecond?: number;
+  /** Whether all wallets have paid before, so that several of their payments may be under way. */
+  readonly paidBefore?: boolean;
   /** What must be there before anybody can pay; left out by tests of what happens without. */
   readonly endow?: { readonly feePayer?: boolean; readonly account?: boolean };
   /** How an endpoint answers: by the query string's `q`, see `answerFor`. */
@@ -93,6 +95,7 @@ export async function openWorld({
   endow = {},
   endpoints = 0,
   callsPerSecond,
+  paidBefore = false,
   answer = answerFor,
 }: WorldOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -143,7 +146,7 @@ export async function openWorld({
     chain,
     blockhashes,
     keyCalls: testKeyCalls({ ...storage, clock: systemClock, masterKeys }),
-    settledPayments: settledPayments(storage.readStore),
+    settledPayments: paidBefore ? async () => 1 : settledPayments(storage.readStore),
     resultIds: testResultIds(masterKeys),
     newDeliveryId: randomUUID,
     feePayer,

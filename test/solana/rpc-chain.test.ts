@@ -96,12 +96,15 @@ describe('the chain over one endpoint', () => {
     expect(await chain.send(wire)).toEqual({ sent: true });
     expect(await chain.send(wire)).toEqual({ sent: true });
     expect(await chain.simulate(wire)).toEqual({ ok: false, error: '"AlreadyProcessed"', logs: [] });
-    expect(await chain.tokenBalance(tokenAccountOf(seller.publicKey).toBase58())).toEqual({ amount: 990_000n });
+    expect(await chain.tokenBalance(tokenAccountOf(seller.publicKey).toBase58())).toEqual({
+      amount: 990_000n,
+      isDelegated: false,
+    });
     expect(await chain.tokenBalance(buyer.publicKey.toBase58())).toBeNull();
     expect(await chain.tokenBalance(Keypair.generate().publicKey.toBase58())).toBeNull();
     expect(await chain.balance(buyer.publicKey.toBase58())).toBe(999_995_000n);
     expect(await chain.balance(Keypair.generate().publicKey.toBase58())).toBe(0n);
-    expect((await chain.tokenBalance(MINT.toBase58()))?.amount).toBeTypeOf('bigint');
+    expect(await chain.tokenBalance(MINT.toBase58())).toBeNull();
   });
 
   it('tells the statuses of many signatures by one call', async () => {

@@ -1,5 +1,7 @@
 /** Tests of the whole service: they run on the embedded engine in `npm test`, on the engines, and on each version of Node. */
 export const MAIN_JOB = [
+  'test/abuse/withdrawn-text.test.ts',
+  'test/commands/purchase/first-payments.test.ts',
   'test/storage/payloads-along.test.ts',
   'test/payments/buying.test.ts',
   'test/payments/identifier.test.ts',

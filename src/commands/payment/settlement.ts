@@ -3,7 +3,7 @@
  * request could not. Whatever either sees on the chain it records by one append; of two that see it, one records it.
  */
 import type { PaymentEvent } from '../../events/payment.ts';
-import type { Clock } from '../../runtime/instant.ts';
+import { type Clock, toMicros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStatus } from '../../solana/chain.ts';
 import { networkFeeOf } from '../../solana/network-fee.ts';
@@ -11,9 +11,11 @@ import { type CommandContext, type EventLog, RevisionConflict } from '../../stor
 import type { ReadStore } from '../../storage/read-store.ts';
 import { isRejection } from '../decider.ts';
 import { handle, handleWithRetry, type Loaded, load } from '../handle.ts';
-import { giveBack } from '../purchase/reservation.ts';
+import { giveBack, reservedUntil } from '../purchase/reservation.ts';
 import type { SponsorBudget } from '../purchase/sponsor-budget.ts';
+import type { WaitingLines } from '../purchase/waiting-lines.ts';
 import { countSettlementFailure } from '../purchase/wallet-limits.ts';
+import { answeredAt } from './answer.ts';
 import { isSubmitted, type Payment, type PaymentCommand, type Purchase, payment } from './payment.ts';
 
 export interface SettlementPorts {
@@ -23,6 +25,8 @@ export interface SettlementPorts {
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
   /** Counts what failed sponsored payments cost; left out, nothing bounds it. */
   readonly sponsoring?: Pick<SponsorBudget, 'lost' | 'pause'> | undefined;
+  /** Where the wallet's other payments wait for this one to be decided; left out where none does. */
+  readonly lines?: Pick<WaitingLines, 'nudge'>;
 }
 
 /** What one look at the chain says of a submitted transaction. */
@@ -162,7 +166,10 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
   }
   // An outcome that is recorded stays one, and nobody waits for what it frees: what is not given back ends with its
   // window, and until then can only make the wallet's next payment wait.
-  giveBack(ports, wallet, BigInt(amount)).catch(() => undefined);
+  giveBack(ports, wallet, BigInt(amount), reservedUntil(toMicros(answeredAt(state.answer)))).then(
+    () => ports.lines?.nudge(wallet),
+    () => undefined,
+  );
 }
 
 /** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */

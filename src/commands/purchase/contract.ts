@@ -93,6 +93,8 @@ export interface PurchaseRequest {
   readonly tag: string | null;
   /** Whom faults of the payment are counted for besides its wallet, which proves nothing yet; null: nobody. */
   readonly client?: string | null | undefined;
+  /** The network that the client is in; null: not known. */
+  readonly site?: string | null | undefined;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
   /** Whether its answer is pushed to the caller too, so that it has somebody to reach whatever becomes of the connection. */

@@ -34,6 +34,8 @@ import type {
   Purchasing,
   Timings,
 } from './contract.ts';
+import { type FirstOutcome, type FirstPayment, FirstPayments } from './first-payments.ts';
+import { ProvenWallets } from './proven-wallets.ts';
 import { nobodyWaits, QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './query-run.ts';
 import type { Patience } from './reservation.ts';
 import { pausedProblem } from './sponsor-budget.ts';
@@ -51,8 +53,11 @@ const LONG_WAIT_MS = 1_000;
 
 /** Makes the one way in which anything is bought here. */
 export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
+  const proven = new ProvenWallets(purchasePorts);
   const ports: RunPorts = {
     ...purchasePorts,
+    proven,
+    firstPayments: new FirstPayments({ ...purchasePorts, proven, mint: purchasePorts.payee.mint }),
     lines: new WaitingLines(),
     unknownBlockhashes: new UnknownBlockhashes(purchasePorts),
     walletQueries: new WaitingLines(QUERIES_OF_A_WALLET),
@@ -75,6 +80,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
         try {
           return await run.run();
         } finally {
+          run.end();
           underway.delete(messageHash);
         }
       } catch (error) {
@@ -91,6 +97,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
 type RunPorts = PurchasePorts &
   AdvancePorts &
   ChainCheckPorts & {
+    readonly firstPayments: FirstPayments;
     /** Queries that run at once on this node, by wallet and by client: they take its processor from all others. */
     readonly walletQueries: WaitingLines;
     readonly clientQueries: WaitingLines;
@@ -114,6 +121,8 @@ class PurchaseRun {
   readonly #authorization: Authorization;
   readonly #identified: IdentifiedRequest | null;
   readonly #advance: WalletAdvance;
+  /** Where the wallet is not proven. */
+  #first: FirstPayment | null = null;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
 
@@ -151,6 +160,11 @@ class PurchaseRun {
     return 'bought' in earlier ? this.#earlier(earlier.bought) : this.refuse(earlier.refused);
   }
 
+  /** To be called when it has run, however that ended. */
+  end(): void {
+    this.#first?.end('harmless');
+  }
+
   /** Another request of this process is at work with the same payment. */
   async refuseCopy(): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
@@ -185,6 +199,9 @@ class PurchaseRun {
     if (lacking?.lacks === 'limits') return this.refuse(lacking.problem);
     if (lacking) return this.#refuseUnlessUsed(lacking.problem);
     if (this.#isGone()) return this.refuse(nobodyWaits());
+    const first = await ports.firstPayments.begin(transaction, this.#request.site ?? null);
+    if (first && isProblem(first)) return this.#refuseUnlessUsed(first);
+    this.#first = first;
 
     const signed = await signing;
     const signature = transactionId(signed);
@@ -193,6 +210,8 @@ class PurchaseRun {
     const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination, client });
     this.#verifiedAt = performance.now();
     if (isProblem(checked)) return this.#refuseUnlessUsed(checked);
+    const lent = await first?.refusal();
+    if (lent) return this.#refuseUnlessUsed(lent);
 
     const endTurn = await this.#queryTurn(patience);
     if (endTurn === null) return this.refuse(queriesUnderWay());
@@ -230,11 +249,12 @@ class PurchaseRun {
       await this.#advance.takeBack();
       return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
     }
-    return this.#claimAndSettle(found, answer, {
+    const submission = {
       transaction: signature,
       wire: signed.toString('base64'),
       lastValidBlockHeight: checked.lastValidBlockHeight,
-    });
+    };
+    return this.#claimAndSettle(found, answer, submission, patience);
   }
 
   /**
@@ -262,12 +282,12 @@ class PurchaseRun {
     );
   }
 
-  /** Wallets that have paid before are sponsored for longer; only while sponsorship pauses are they looked up. */
+  /** Proven wallets are sponsored for longer; only while sponsorship pauses are they looked up. */
   async #sponsorshipPaused(): Promise<Problem | null> {
-    const { sponsoring, settledPayments, clock } = this.#ports;
+    const { sponsoring, proven, clock } = this.#ports;
     const pause = sponsoring?.pause();
     if (!pause) return null;
-    if (pause.wallets === 'new' && (await settledPayments(this.#request.transaction.wallet)) > 0) return null;
+    if (pause.wallets === 'new' && (await proven.isProven(this.#request.transaction.wallet))) return null;
     return pausedProblem(pause, clock.now());
   }
 
@@ -285,6 +305,9 @@ class PurchaseRun {
   async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
     if (mayBePresented(state)) {
+      // While it waited for its wallet's other payments, one of them may have bought what it asks for.
+      const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
+      if (earlier) return 'bought' in earlier ? this.#lost(earlier.bought) : this.refuse(earlier.refused);
       if (provesNobody(refusal)) await this.#advance.uncount();
       return this.refuse(refusal);
     }
@@ -304,16 +327,33 @@ class PurchaseRun {
     }
   }
 
+  /** Waits until a payment of a wallet that is not proven may be submitted. */
+  async #firstTurn(submission: Purchase['submission'], patience: Patience): Promise<Problem | null> {
+    if (!this.#first) return null;
+    const askedAt = performance.now();
+    const refusal = await this.#first.turn(patience);
+    return refusal ?? (performance.now() - askedAt > LONG_WAIT_MS ? endsTooSoon(this.#ports, submission) : null);
+  }
+
+  async #firstOutcome(): Promise<FirstOutcome> {
+    const { state } = await load(this.#ports.log, payment, this.#stream);
+    if (state.status === 'submitted') return 'undecided';
+    return state.status === 'failed' && state.reason === 'on_chain_error' ? 'failed' : 'harmless';
+  }
+
   async #claimAndSettle(
     found: Loaded<Payment>,
     answer: QueryAnswer,
     submission: Purchase['submission'],
+    patience: Patience,
   ): Promise<PurchaseOutcome> {
     const { keyCalls, draining, logger } = this.#ports;
     const newKeyId = () => keyCalls.newKeyId();
     const sealed = await sealAnswer({ ...this.#ports, newKeyId }, this.#request.requestId, answer);
     const { answeredCases } = answer;
+    const notYet = await this.#firstTurn(submission, patience);
     if (draining.aborted) return this.refuse(stopping());
+    if (notYet) return this.#refuseUnlessUsed(notYet);
     const closed = this.#ports.closed?.();
     if (closed) return this.refuse(closed);
     // From the claim on the answer can be fetched all the same.
@@ -396,6 +436,7 @@ class PurchaseRun {
         return this.#settled(state, this.#newResultId(), body);
       }
       if (state.status === 'failed') {
+        if (state.reason === 'on_chain_error') this.#first?.end('failed');
         await this.#advance.countCases(0);
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
       }
@@ -425,6 +466,7 @@ class PurchaseRun {
   }
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
+    this.#first?.follow(() => this.#firstOutcome());
     await this.#advance.countCases(answeredCases);
     const { requestId: boughtBy } = this.#request;
     return { outcome: 'pending', transaction, boughtBy, resultId: this.#newResultId(), ...this.#facts() };

@@ -6,13 +6,14 @@
  * outcome is recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Problem, problem } from '../../errors.ts';
+import { isProblem, type Problem, problem } from '../../errors.ts';
 import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
 import { type Chain, ChainUnavailable } from '../../solana/chain.ts';
 import type { Counted, Increment } from '../../storage/read-store.ts';
 import { isUnwritten } from '../../storage/storage-failure.ts';
 import { insufficientFunds } from '../payment/chain-checks.ts';
-import { allowedUnderWay, FIRST_UNDER_WAY } from './allowance.ts';
+import { allowedUnderWay } from './allowance.ts';
+import type { ProvenWallets } from './proven-wallets.ts';
 import type { WaitingLines } from './waiting-lines.ts';
 import { type LimitPorts, refuseForFailures } from './wallet-limits.ts';
 
@@ -20,6 +21,7 @@ export interface ReservationPorts extends LimitPorts {
   readonly chain: Pick<Chain, 'tokenBalance'>;
   /** One for all requests of a process: it lets one of each wallet's look, and not all of them. */
   readonly lines: WaitingLines;
+  readonly proven: Pick<ProvenWallets, 'isProven'>;
   /** How many payments of a wallet have settled; asked only where it has many under way. */
   settledPayments(wallet: string): Promise<number>;
 }
@@ -48,6 +50,9 @@ export interface Patience {
 /** Longer than a payment can be undecided, where the chain is well: what a killed process reserved is free then. */
 export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
 const PAUSE_MS = 100;
+/** Each pause is so much longer than the one before: who waits on the node that frees a place is woken anyway. */
+const PAUSE_GROWTH = 1.25;
+const LONGEST_PAUSE_MS = 1_000;
 
 const reservedOf = (wallet: string) => `${wallet}-reserved`;
 const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
@@ -69,13 +74,17 @@ function unpacked(count: number): { readonly reserved: bigint; readonly underWay
   return { reserved: isBorrowed ? 0n : BigInt(amount), underWay: Math.floor(count / PLACE) + (isBorrowed ? 1 : 0) };
 }
 
-/** The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. */
+/**
+ * The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. A
+ * wallet's only payment has a window of its own, which does not end while that payment may land.
+ */
 export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({
   id: reservedOf(wallet),
   amount: packed(amount),
   limit: Number.MAX_SAFE_INTEGER,
   now,
   windowMicros: RESERVATION_WINDOW,
+  restartsAtZero: true,
 });
 
 /** What `reservation` came to. */
@@ -86,36 +95,52 @@ export interface Reserving {
   readonly reserved: bigint;
   /** How many payments of the wallet are under way, this one included. */
   readonly underWay: number;
+  /** When the window ends that it was made in. */
+  readonly until: Micros;
+}
+
+/** What `reserve` has reserved. */
+export interface Reserved {
+  /** From then on there is nothing to be given back. */
+  readonly until: Micros;
 }
 
 /** Reads what the counter of `reservation` came to. */
-export const reservedBy = (failures: number, { count }: Counted): Reserving => ({ failures, ...unpacked(count) });
+export const reservedBy = (failures: number, { count, resetsAt }: Counted): Reserving => ({
+  failures,
+  ...unpacked(count),
+  until: resetsAt,
+});
 
 /**
  * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
  * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute.
  * A payment that is alone is not looked at: the simulation that follows says whether it can be paid.
  * @param begun what `reservation` of this amount came to, where it was made already
- * @returns null when it is reserved, else why it is refused; then nothing is
+ * @returns why it is refused, if it is not reserved
  */
 export async function reserve(
   ports: ReservationPorts,
   spending: Spending,
   { until, signal }: Patience,
   begun: Reserving | null = null,
-): Promise<Problem | null> {
-  const first = await attempt(ports, spending, begun);
-  if (first === null) return null;
-  if (first.final || signal.aborted || performance.now() >= until) return first.problem;
+): Promise<Reserved | Problem> {
+  // Those who wait already come first.
+  const first = begun || !ports.lines.has(spending.wallet) ? await attempt(ports, spending, begun) : null;
+  if (first && 'until' in first) return first;
+  if (first && (first.final || signal.aborted || performance.now() >= until)) return first.problem;
   const endTurn = await ports.lines.turn(spending.wallet, { until, signal });
-  if (endTurn === null) return first.problem;
+  if (endTurn === null) {
+    const last = first ?? (await attempt(ports, spending, null));
+    return 'until' in last ? last : last.problem;
+  }
   try {
-    for (;;) {
-      const refusal = await attempt(ports, spending, null);
-      if (refusal === null) return null;
-      if (refusal.final || signal.aborted || performance.now() >= until) return refusal.problem;
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, PAUSE_GROWTH * pauseMs)) {
+      const outcome = (await look(ports, spending)) ?? (await attempt(ports, spending, null));
+      if ('until' in outcome) return outcome;
+      if (outcome.final || signal.aborted || performance.now() >= until) return outcome.problem;
       // Jittered, so that those who wait on several nodes do not come back together and stand in each other's way.
-      await ports.lines.nap(spending.wallet, PAUSE_MS * (0.5 + Math.random()), signal);
+      await ports.lines.nap(spending.wallet, pauseMs * (0.5 + Math.random()), signal);
     }
   } finally {
     endTurn();
@@ -128,32 +153,57 @@ interface Refusal {
   readonly final: boolean;
 }
 
-async function attempt(ports: ReservationPorts, spending: Spending, made: Reserving | null): Promise<Refusal | null> {
+/** Whether there is a place at all, without a write. */
+async function look(ports: ReservationPorts, { wallet, amount }: Spending): Promise<Refusal | null> {
+  const { failures, refused } = await refuseForFailures(ports, wallet);
+  if (refused) return { problem: refused, final: true };
+  const { id, limit, now, windowMicros } = reservation(wallet, amount, ports.clock.now());
+  const seen = reservedBy(failures, await ports.readStore.increment(id, 0, limit, now, windowMicros));
+  return seen.underWay === 0 ? null : tooMany(ports, wallet, { ...seen, underWay: seen.underWay + 1 });
+}
+
+async function attempt(
+  ports: ReservationPorts,
+  spending: Spending,
+  made: Reserving | null,
+): Promise<Reserved | Refusal> {
   const { wallet, amount } = spending;
   const begun = made ?? (await begin(ports, spending));
-  if ('problem' in begun) return { problem: begun, final: true };
-  if (begun.underWay <= 1) return null;
+  if (isProblem(begun)) return { problem: begun, final: true };
   let refusal: Refusal | null;
   try {
-    refusal = (await tooMany(ports, wallet, begun)) ?? (await tooMuch(ports, spending, begun.reserved));
+    refusal =
+      (await failedMeanwhile(ports, wallet, begun)) ??
+      (begun.underWay <= 1 ? null : await tooMany(ports, wallet, begun)) ??
+      (begun.underWay <= 1 ? null : await tooMuch(ports, spending, begun.reserved));
   } catch (error) {
-    await giveBack(ports, wallet, amount);
+    await giveBack(ports, wallet, amount, begun.until);
     throw error;
   }
-  if (refusal) await giveBack(ports, wallet, amount);
+  if (!refusal) return begun;
+  await giveBack(ports, wallet, amount, begun.until);
   return refusal;
 }
 
-/** Whether more payments of the wallet are under way than it may have. Asks nobody for the first few. */
+/** A failure is counted before its place is given back: whoever got that place reads it now, if not before. */
+async function failedMeanwhile(ports: LimitPorts, wallet: string, { failures }: Reserving): Promise<Refusal | null> {
+  const refused = failures === 0 ? null : (await refuseForFailures(ports, wallet)).refused;
+  return refused && { problem: refused, final: true };
+}
+
+/** Whether more payments of the wallet are under way than it may have. Counts those that settled for many only. */
 async function tooMany(
   ports: ReservationPorts,
   wallet: string,
   { failures, underWay }: Reserving,
 ): Promise<Refusal | null> {
-  const first = allowedUnderWay({ settled: 0, failures });
-  if (underWay <= first) return null;
-  const settled = first < FIRST_UNDER_WAY ? 0 : await ports.settledPayments(wallet);
-  const limit = allowedUnderWay({ settled, failures });
+  const isProven = await ports.proven.isProven(wallet);
+  const least = allowedUnderWay({ isProven, settled: 1, failures });
+  if (underWay <= least) return null;
+  const limit =
+    isProven && failures === 0
+      ? allowedUnderWay({ isProven, settled: await ports.settledPayments(wallet), failures })
+      : least;
   return underWay <= limit ? null : { problem: tooManyUnderWay(limit), final: false };
 }
 
@@ -181,7 +231,7 @@ const tooManyUnderWay = (limit: number): Problem =>
   problem(
     'rate_limit_exceeded',
     { retry_after: UNDER_WAY_RETRY_SECONDS, limit, window: 'payments_under_way' },
-    `At most ${limit} payments of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
+    `${limit === 1 ? 'Only one payment' : `At most ${limit} payments`} of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
   );
 
 /** First reserved and then compared: whoever reserves later counts this one in. */
@@ -191,15 +241,32 @@ async function begin(
 ): Promise<Reserving | Problem> {
   const { failures, refused } = await refuseForFailures({ readStore, clock }, wallet);
   if (refused) return refused;
-  const { id, limit, now, windowMicros, ...increment } = reservation(wallet, amount, clock.now());
-  return reservedBy(failures, await readStore.increment(id, increment.amount, limit, now, windowMicros));
+  const [counted] = await readStore.incrementInTurn([reservation(wallet, amount, clock.now())]);
+  if (!counted) throw new RangeError('a read store gave no outcome of an increment');
+  return reservedBy(failures, counted);
 }
 
-/** Ends a reservation: the payment has its outcome, or will never be broadcast. */
-export async function giveBack({ readStore, clock }: LimitPorts, wallet: string, amount: bigint): Promise<void> {
-  const name = reservedOf(wallet);
-  await readStore.increment(name, -packed(amount), Number.MAX_SAFE_INTEGER, clock.now(), RESERVATION_WINDOW);
+/**
+ * Ends a reservation: the payment has its outcome, or will never be broadcast.
+ * @param until when the window ended that it was made in: in a later one it would free the place of another payment
+ */
+export async function giveBack(
+  { readStore, clock }: LimitPorts,
+  wallet: string,
+  amount: bigint,
+  until: Micros,
+): Promise<void> {
+  const now = clock.now();
+  if (now >= until) return;
+  await readStore.increment(reservedOf(wallet), -packed(amount), Number.MAX_SAFE_INTEGER, now, RESERVATION_WINDOW);
 }
+
+/**
+ * Until when a submitted payment surely has the window that it was reserved in: it was answered, and submitted, within a
+ * minute of that.
+ * @param answeredAt microseconds
+ */
+export const reservedUntil = (answeredAt: Micros): Micros => answeredAt + RESERVATION_WINDOW / 2;
 
 /** While storage fails, what could not be given back is tried again after these pauses, milliseconds: half a window. */
 export const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
@@ -213,12 +280,13 @@ export async function giveBackLater(
   ports: LimitPorts,
   wallet: string,
   amount: bigint,
+  until: Micros,
   pauses: readonly number[] = GIVE_BACK_AGAIN_MS,
 ): Promise<void> {
   for (const pauseMs of pauses) {
     await sleep(pauseMs, undefined, { ref: false });
     try {
-      await giveBack(ports, wallet, amount);
+      await giveBack(ports, wallet, amount, until);
       return;
     } catch (error) {
       if (!isUnwritten(error)) return;

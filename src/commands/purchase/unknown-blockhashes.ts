@@ -5,6 +5,7 @@
  */
 import { type Problem, problem } from '../../errors.ts';
 import { type Clock, MICROS_PER_SECOND } from '../../runtime/instant.ts';
+import { remember } from '../../runtime/remember.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 
 /** A cluster makes two or three blockhashes a second: those of honest clients need fewer questions than these. */
@@ -69,7 +70,7 @@ export class UnknownBlockhashes<Life extends object> {
       good: true,
       answer: this.#ask(client, ask, invented, () => (entry.good = false)),
     };
-    remember(this.#asked, blockhash, entry);
+    remember(this.#asked, blockhash, entry, MOST_REMEMBERED);
     return entry.answer;
   }
 
@@ -106,23 +107,13 @@ export class UnknownBlockhashes<Life extends object> {
     const now = performance.now();
     const open = this.#inventions.get(client);
     if (open && open.endsAt > now) open.count++;
-    else remember(this.#inventions, client, { count: 1, endsAt: now + MINUTE_MS });
+    else remember(this.#inventions, client, { count: 1, endsAt: now + MINUTE_MS }, MOST_REMEMBERED);
   }
 
   async #overBudget(): Promise<Problem | null> {
     const { readStore, clock, unknownBlockhashesPerSecond: limit = UNKNOWN_BLOCKHASHES_PER_SECOND } = this.#ports;
     const { allowed } = await readStore.increment(COUNTER, 1, limit, clock.now(), MICROS_PER_SECOND);
     return allowed ? null : limited(limit, 1);
-  }
-}
-
-/** Adds as the newest, and forgets the oldest past the bound. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= MOST_REMEMBERED) return;
-    map.delete(oldest);
   }
 }
 

@@ -26,6 +26,11 @@ export class WaitingLines {
     this.#atOnce = atOnce;
   }
 
+  /** Whether somebody has a turn in this line, or waits for one. */
+  has(line: string): boolean {
+    return this.#lines.has(line);
+  }
+
   /** @returns once it is this one's turn; null if time is up before */
   async turn(line: string, { until, signal }: LineOptions): Promise<EndTurn | null> {
     const found = this.#lines.get(line);

@@ -12,6 +12,7 @@ import {
   giveBackLater,
   type Patience,
   type ReservationPorts,
+  type Reserved,
   reservation,
   reserve,
   reservedBy,
@@ -44,7 +45,7 @@ export class WalletAdvance {
   readonly #request: AdvanceRequest;
   #admission: Admission | null = null;
   /** Whether the amount is reserved, and to be given back if the payment is never submitted. */
-  #reserved = false;
+  #reserved: Reserved | null = null;
 
   constructor(ports: AdvancePorts, request: AdvanceRequest) {
     this.#ports = ports;
@@ -60,17 +61,18 @@ export class WalletAdvance {
   async take(patience: Patience): Promise<Lacking | null> {
     const { transaction, mint, amount } = this.#request;
     const { wallet, source } = transaction;
-    const along = [reservation(wallet, amount, this.#ports.clock.now())];
+    // Who finds others waiting joins them.
+    const along = this.#ports.lines.has(wallet) ? [] : [reservation(wallet, amount, this.#ports.clock.now())];
     const admission = await admit(this.#ports, this.#presented(), along);
     if (isProblem(admission)) return { lacks: 'limits', problem: admission };
     this.#admission = admission;
     const [taken] = admission.along;
-    if (!taken) throw new RangeError('a read store gave no outcome of an increment');
     const own = () => source === associatedTokenAddress(wallet, mint);
-    const begun = reservedBy(admission.failures, taken);
-    const problem = await reserve(this.#ports, { wallet, source, own, amount }, patience, begun);
-    this.#reserved = problem === null;
-    return problem && { lacks: 'funds', problem };
+    const begun = taken ? reservedBy(admission.failures, taken) : null;
+    const reserved = await reserve(this.#ports, { wallet, source, own, amount }, patience, begun);
+    if (isProblem(reserved)) return { lacks: 'funds', problem: reserved };
+    this.#reserved = reserved;
+    return null;
   }
 
   /** Nothing was submitted: the request keeps its place in the minute, and took nothing else. */
@@ -119,14 +121,15 @@ export class WalletAdvance {
   /** What is reserved, now that the payment will not be submitted. (Of a submitted one its outcome gives it back.) */
   async giveBackReserved(): Promise<void> {
     if (!this.#reserved) return;
-    this.#reserved = false;
+    const { until } = this.#reserved;
+    this.#reserved = null;
     const { transaction, amount } = this.#request;
     try {
-      await giveBack(this.#ports, transaction.wallet, amount);
+      await giveBack(this.#ports, transaction.wallet, amount, until);
       this.#ports.lines.nudge(transaction.wallet);
     } catch (error) {
       this.#warn(error, 'a reservation was not given back yet');
-      if (isUnwritten(error)) void giveBackLater(this.#ports, transaction.wallet, amount);
+      if (isUnwritten(error)) void giveBackLater(this.#ports, transaction.wallet, amount, until);
     }
   }
 

@@ -19,6 +19,7 @@ export const SETTLEMENT_FAILURES_PER_HOUR = 3;
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 const HOUR: Micros = 60 * MINUTE;
 const DAY: Micros = 24 * HOUR;
+const YEAR: Micros = 365 * DAY;
 /** Longer than a blockhash is valid: while a payment can be presented, it counts once. */
 const PAYMENT_LIFE: Micros = 3 * MINUTE;
 
@@ -65,6 +66,7 @@ const presentedOf = ({ wallet, payment }: Presented) => `${wallet}-presented-${p
 const repeatsOf = ({ wallet, payment }: Presented) => `${wallet}-repeats-${payment}`;
 const dayOf = (wallet: string) => `${wallet}-cases-day`;
 const failuresOf = (wallet: string) => `${wallet}-settlement-failures`;
+const yearOf = (wallet: string) => `${wallet}-settlement-failures-year`;
 
 /**
  * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all
@@ -182,7 +184,14 @@ export async function countCases(
 
 /** Counts a payment that failed on chain, or never landed. */
 export async function countSettlementFailure({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
-  await readStore.increment(failuresOf(wallet), 1, Number.MAX_SAFE_INTEGER, clock.now(), HOUR);
+  const now = clock.now();
+  await readStore.increment(failuresOf(wallet), 1, Number.MAX_SAFE_INTEGER, now, HOUR);
+  await readStore.increment(yearOf(wallet), 1, Number.MAX_SAFE_INTEGER, now, YEAR);
+}
+
+/** How many payments of a wallet failed within the year that began with the first of them. */
+export async function failuresWithinAYear({ readStore, clock }: LimitPorts, wallet: string): Promise<number> {
+  return (await readStore.increment(yearOf(wallet), 0, Number.MAX_SAFE_INTEGER, clock.now(), YEAR)).count;
 }
 
 const secondsUntil = ({ resetsAt }: Counted, now: Micros): number =>

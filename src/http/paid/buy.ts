@@ -10,7 +10,8 @@ import type { PaymentDialect } from '../../events/payment.ts';
 import type { PaymentRejection } from '../../events/payment-rejections.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import { REJECTION, type VerifiedTransaction, verifyTransaction } from '../../solana/verify-transaction.ts';
-import { type AddressLimit, clientOf } from '../address-limit.ts';
+import { type AddressLimit, clientOf, siteOf } from '../address-limit.ts';
+import { isInternal } from '../client-address.ts';
 import { type PresentedPayment, rejectedPayment, unreadable } from '../x402/payment-header.ts';
 import { identifierHashOf } from '../x402/payment-identifier.ts';
 import { fitOf, type Purpose, type PurposeFit } from '../x402/purpose.ts';
@@ -147,6 +148,7 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
         tag,
         startedAt,
         client: address === null ? null : clientOf(address),
+        site: address === null || isInternal(address) ? null : siteOf(address),
         isPushed: route.pushes?.(parameters) ?? false,
         isAbandoned,
         answer: ({ wallet, signal }) =>

@@ -64,6 +64,7 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
     'payment',
     'settlement_failures',
     'payments_under_way',
+    'first_payments',
     'unknown_blockhashes',
     'address',
     'result',
