@@ -1,6 +1,6 @@
 /**
- * Appending to the event log against the least code that is as durable, and against Emmett's SQLite store. Alone:
- * `node bench/append.mjs [--quick]`.
+ * Benchmark of appends to the event log, against a minimal loop with the same durability and against Emmett's SQLite
+ * store. Alone: `node bench/append.mjs [--quick]`.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ const WRITERS = [1, 8, 64];
 const FLOOR_TARGET = 0.8;
 const EMMETT_TARGET = 5;
 
-/** The appends of one writer, each behind the one before, made while the clock stands still. */
+/** The appends of one writer, each following the previous one, prepared while the clock is stopped. */
 function prepared(stream, appends, size) {
   const list = [];
   let head = NO_STREAM;
@@ -33,7 +33,7 @@ function prepared(stream, appends, size) {
 const perWriter = (writers, appends, size) =>
   Array.from({ length: writers }, (_, writer) => prepared(`payment-${'0'.repeat(60)}${writer}`, appends, size));
 
-/** Each side opens a log of its own and gives a function that writes a stretch of every writer's appends. */
+/** Each side opens its own log and returns a function that writes a batch of every writer's appends. */
 const SIDES = {
   ours: (directory) => {
     const { log, close } = openSqlite({ directory: join(directory, 'ours') });
@@ -43,7 +43,9 @@ const SIDES = {
     return { write: (queues) => Promise.all(queues.map(writer)), close };
   },
 
-  /** As `ours`, with everything that a command does: ids, validation and the hash chain are made within the time. */
+  /**
+   * Like `ours`, but includes everything that a command does: ids, validation and the hash chain count toward the time.
+   */
   whole: (directory) => {
     const { log, close } = openSqlite({ directory: join(directory, 'whole') });
     const heads = new Map();
@@ -63,7 +65,7 @@ const SIDES = {
     return { write: (queues) => Promise.all(queues.map(writer)), close };
   },
 
-  /** A loop has no writers at once: they take turns. */
+  /** A loop cannot write concurrently, so its writers take turns. */
   bare: (directory) => {
     const log = bareLog(join(directory, 'bare.sqlite'));
     const write = (queues) => {
@@ -75,8 +77,8 @@ const SIDES = {
   },
 
   /**
-   * Its default opens a connection for every append; one that stays open is faster. Its transactions may not overlap on
-   * one connection, so that its writers take turns.
+   * Emmett opens a connection for every append by default; one kept open is faster. Its transactions may not overlap on
+   * one connection, so its writers take turns.
    */
   emmett: async (directory) => {
     const fileName = join(directory, 'emmett.sqlite');
@@ -98,17 +100,23 @@ const SIDES = {
   },
 };
 
-/** Within a run the sides take many short turns: machines differ from second to second, and disks more than that. */
+/**
+ * The sides alternate in many short turns within a run, because machine speed, and disk speed even more, varies from
+ * second to second.
+ */
 const TURNS = 10;
 
-/** How many appends each writer makes in one turn. One fsync serves many writers on our side: more fits into the time. */
+/**
+ * How many appends each writer makes in one turn. On our side one fsync serves many writers, so more appends fit into
+ * the time.
+ */
 function appendsOfATurn(side, writers, size, quick) {
   const total = { 1: 80, 10: 60, 100: 20 }[size] / (quick ? 2 : 1);
   const inGroups = side === 'ours' || side === 'whole' ? Math.min(4, writers) : 1;
   return Math.max(1, Math.round((total * inGroups) / (side === 'emmett' ? 4 : 1) / writers));
 }
 
-/** Events a second of each side. */
+/** Events per second of each side. */
 async function oneRun(directory, queues, appends, first) {
   const names = Object.keys(SIDES);
   const order = names.map((_, index) => names[(index + first) % names.length]);
@@ -147,7 +155,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
       const what = `append ${size} at a time, ${writers} ${writers === 1 ? 'writer' : 'writers'}`;
       rows.push(row(`${what}, against a bare loop`, rates.ours, rates.bare, FLOOR_TARGET));
       rows.push(row(`${what}, against Emmett`, rates.ours, rates.emmett, EMMETT_TARGET));
-      rows.push(row(`${what}, ids and hashes made too, against a bare loop`, rates.whole, rates.bare));
+      rows.push(row(`${what}, including ids and hashes, against a bare loop`, rates.whole, rates.bare));
       progress(
         `${what}: ${rows
           .slice(-3)

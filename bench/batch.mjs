@@ -1,6 +1,6 @@
 /**
- * A paid batch of 50 cached cases against one paid case, by x402 v2: the same service, chain and wallets, in turns, one
- * call at a time. Each turn's payment is signed before its clock starts.
+ * A paid batch of 50 cached cases against one paid case, over x402 v2: the same service, chain and wallets, in turns,
+ * one call at a time. Each turn's payment is signed before its clock starts.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const { header, read } = DIALECTS['x402 v2'];
 const CASES = 50;
 const ENTRIES = 200;
 const SINCE = '2020-01-01T00:00:00Z';
-/** Payments of one wallet: well below its 60 a minute. */
+/** Payments per wallet: well below the limit of 60 a minute. */
 const PER_WALLET = 20;
 const FULL = { rounds: 100, warmUp: 10 };
 const QUICK = { rounds: 20, warmUp: 4 };
@@ -112,15 +112,15 @@ const batch = (url, options) => ({
   },
 });
 
-/** @throws Error if the answer is not a whole one */
+/** @throws Error if the answer is incomplete */
 async function buy({ url, init }, wallet, size, chain) {
   const asked = await fetch(url, init);
   await asked.arrayBuffer();
-  if (asked.status !== 402) throw new Error(`an unpaid call was answered ${asked.status}`);
+  if (asked.status !== 402) throw new Error(`an unpaid call returned ${asked.status}`);
   const { sign, blockhash: named } = read(asked.headers);
   const blockhash = named ?? (await chain.call('getLatestBlockhash', { commitment: 'confirmed' })).value.blockhash;
   const headers = { ...init.headers, [header]: sign(wallet, blockhash) };
-  // What the 402 left behind is not part of the paid call.
+  // Work that the 402 left pending is not part of the paid call.
   await pause(5);
   const began = performance.now();
   const response = await fetch(url, { ...init, headers });
@@ -128,7 +128,7 @@ async function buy({ url, init }, wallet, size, chain) {
   const took = performance.now() - began;
   const { meta } = JSON.parse(text);
   if (response.status !== 200 || (size > 1 && meta.successful !== size)) {
-    throw new Error(`a paid call was answered ${response.status}: ${text.slice(0, 500)}`);
+    throw new Error(`a paid call returned ${response.status}: ${text.slice(0, 500)}`);
   }
   const query = Number(/query;dur=([\d.]+)/.exec(response.headers.get('server-timing'))?.[1]);
   return { took, query };

@@ -1,7 +1,8 @@
 /**
- * The paid `GET /v2/case` of several checkouts of this project, on one local chain, in turns of changing order: whether a
- * change made the paid path slower. Each checkout is installed and built, with the dependencies of its `bench/`. Two
- * starts of the same code differ by up to 10 %, so compare several starts, and change the order of the checkouts.
+ * Compares the paid `GET /v2/case` of several checkouts of this project, on one local chain, in turns of changing
+ * order, to see whether a change slowed the paid path. Each checkout must be installed and built, with the dependencies
+ * of its `bench/`. Two starts of the same code differ by up to 10 %, so compare several starts, and change the order of
+ * the checkouts.
  *
  *     node bench/compare.mjs ROUNDS CHECKOUT CHECKOUT...
  */
@@ -19,7 +20,7 @@ const AT_ONCE = 32;
 const WALLETS = 400;
 const WARM_UPS = [300, 800];
 const TURN_SECONDS = 2;
-/** More payments a second than any side makes: what the wallets are funded for. */
+/** More payments per second than any side makes; wallets are funded for this many. */
 const FASTEST = 500;
 const REST_MS = 500;
 
@@ -40,7 +41,7 @@ const starting =
     return started;
   };
 
-/** Starts the service of a checkout by that checkout's own means. */
+/** Starts the service of a checkout with that checkout's own code. */
 async function startSide(checkout, chain, index) {
   const support = (file) => import(pathToFileURL(join(resolve(checkout), 'bench/support', file)).href);
   const [{ startOurs }, processesOfSide] = await Promise.all([support('paid-service.mjs'), support('processes.mjs')]);
@@ -50,7 +51,7 @@ async function startSide(checkout, chain, index) {
   return { ...(await priced(side, DIALECT)), name: checkout, next: 0, turns: [] };
 }
 
-/** One side sells so many answers. @throws Error if more than one in a hundred is not answered 200 */
+/** One side sells this many answers. @throws Error if more than one in a hundred is not answered 200 */
 async function turn(side, chain, wallets, payments) {
   const pay = await payment(side, chain);
   const headers = Array.from({ length: payments }, (_, index) => pay(wallets[index % wallets.length]));

@@ -1,6 +1,6 @@
 /**
- * Callbacks: the rate and processor time of attempts against the least code that could make them; what pending
- * deliveries cost in memory and at a start; and what 1,000 hostile receivers cost the callers of paid queries.
+ * Callbacks: the rate and processor time of attempts against a minimal implementation; what pending deliveries cost in
+ * memory and at startup; and how much 1,000 hostile receivers slow the callers of paid queries.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
   }
 }
 
-/** Receivers in a process of their own. @returns their ports */
+/** Starts receivers in a separate process. @returns their ports */
 async function receivers(start, count, temper) {
   const started = start([script('receivers.mjs'), String(count), temper]);
   await until(`${count} receivers`, async () => started.output().includes(']'), { process: started });
@@ -90,7 +90,7 @@ async function attemptRows(start, folder, { attempts, rounds }, progress) {
 const residentMiB = (pid) =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 
-/** Starts the whole service on a folder. @returns how long it took until it was ready, and its memory at rest */
+/** Starts the whole service on a folder. @returns the time until it was ready, and its memory at rest */
 async function startOn(start, folder, chain) {
   const adminPort = await freePort();
   const began = performance.now();
@@ -104,7 +104,7 @@ async function startOn(start, folder, chain) {
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
   await until('the service', ready, { process: service, within: 120_000 });
   const startMs = performance.now() - began;
-  // By then it has found what is due within its horizon.
+  // By then it has loaded what is due within its horizon.
   await pause(10_000);
   const memory = residentMiB(service.pid);
   await service.stop();
@@ -151,7 +151,7 @@ async function hostileRows(start, folder, { payments, wallets: count, hostile },
   for (let turn = 0; turn <= ALTERNATIONS; turn += 1) {
     for (const name of turn % 2 ? ['calm', 'besieged'] : ['besieged', 'calm']) {
       const [side, other] = [sides[name], sides[name === 'calm' ? 'besieged' : 'calm']];
-      // The attempts that one has under way are not to slow the other's callers.
+      // One side's running attempts must not slow the callers of the other.
       process.kill(other.pid, 'SIGSTOP');
       const pay = await payment(side, chain);
       const headers = Array.from({ length: payments }, (_, index) => pay(wallets[index % wallets.length]));
@@ -159,7 +159,7 @@ async function hostileRows(start, folder, { payments, wallets: count, hostile },
       const { answers } = await load(name === 'calm' ? side.url : ports.map(target), headers, AT_ONCE);
       process.kill(other.pid, 'SIGCONT');
       const refused = answers.find(({ status }) => status !== 200);
-      if (refused) throw new Error(`a paid query was answered ${refused.status}: ${refused.body}`);
+      if (refused) throw new Error(`a paid query returned ${refused.status}: ${refused.body}`);
       const figure = percentile(
         answers.map(({ latency }) => latency),
         0.99,
@@ -171,7 +171,7 @@ async function hostileRows(start, folder, { payments, wallets: count, hostile },
   const ratio = median(p99.besieged.map((figure, turn) => figure / p99.calm[turn]));
   return [
     {
-      what: `p99 of paid queries that push to ${hostile.toLocaleString('en-US')} hostile receivers, against such that push nothing`,
+      what: `p99 of paid queries that push to ${hostile.toLocaleString('en-US')} hostile receivers, against queries that push nothing`,
       unit: 'ms',
       ours: rounded(median(p99.besieged)),
       rival: rounded(median(p99.calm)),

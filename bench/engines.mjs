@@ -1,6 +1,7 @@
 /**
- * Appending to EventStoreDB through the port, against the bare client with the same appends. Only on a real node
- * (`EVENTSTORE_URL`): a stand-in's figures would say nothing. Alone: `EVENTSTORE_URL=… node bench/engines.mjs [--quick]`.
+ * Appends to EventStoreDB through the port, against the same appends through the bare client. Runs only on a real node
+ * (`EVENTSTORE_URL`), since a stand-in's figures would be meaningless. Alone: `EVENTSTORE_URL=… node bench/engines.mjs
+ * [--quick]`.
  */
 import { randomUUID } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
@@ -13,11 +14,11 @@ import { answered, commandContext, RECORDED_AT } from './support/events.mjs';
 import { median, rounded, spread } from './support/statistics.mjs';
 
 const TITLE = 'Appending to EventStoreDB, against its bare client';
-/** A payment's step is one append of one to three events; a docket's import is one of many. */
+/** A payment step is one append of one to three events; a docket import is one append of many. */
 const AT_A_TIME = [1, 3, 100];
 const WRITERS = [1, 8, 32];
 
-/** A node says over HTTP what it is; a stand-in for its gRPC interface does not. */
+/** A real node describes itself over HTTP; a stand-in for its gRPC interface does not. */
 async function isRealNode(url) {
   const { hosts, tls } = readConnectionString(url);
   try {
@@ -45,7 +46,7 @@ function prepared(appends, size) {
   return list;
 }
 
-/** Events a second. */
+/** Events per second. */
 async function timed(queues, write) {
   const count = queues.flat().reduce((sum, { events }) => sum + events.length, 0);
   const began = performance.now();
@@ -60,8 +61,8 @@ async function timed(queues, write) {
 export async function run({ quick = false, progress = () => {} } = {}) {
   const url = process.env.EVENTSTORE_URL;
   if (!url || !(await isRealNode(url))) {
-    progress(url ? 'skipped: EVENTSTORE_URL is no real node' : 'skipped: EVENTSTORE_URL is not set');
-    return { title: `${TITLE}: skipped, for want of a real node at EVENTSTORE_URL`, rows: [] };
+    progress(url ? 'skipped: EVENTSTORE_URL is not a real node' : 'skipped: EVENTSTORE_URL is not set');
+    return { title: `${TITLE}: skipped, EVENTSTORE_URL names no real node`, rows: [] };
   }
   const log = await openEventStore(url);
   const client = EventStoreDBClient.connectionString(url);
@@ -77,7 +78,7 @@ export async function run({ quick = false, progress = () => {} } = {}) {
       const appends = Math.ceil(((quick ? 100 : 400) * Math.min(4, writers)) / writers);
       const rates = { ours: [], bare: [] };
       for (let turn = 0; turn < (quick ? 3 : 5); turn++) {
-        // Whoever starts changes from turn to turn.
+        // The side that starts changes from turn to turn.
         for (const side of turn % 2 ? ['bare', 'ours'] : ['ours', 'bare']) {
           const queues = Array.from({ length: writers }, () => prepared(appends, size));
           rates[side].push(await timed(queues, side === 'ours' ? (append) => log.append(append) : bare));

@@ -1,4 +1,5 @@
-// How many filing types are told right on labelled texts: node bench/filing-types.mjs PATH [--errors] [--only even|odd]
+// How many filing types are classified correctly on labelled texts:
+// node bench/filing-types.mjs PATH [--errors] [--only even|odd]
 // PATH is tab separated with a header that names the columns text, primary_type and all_types.
 import { readFileSync } from 'node:fs';
 import { classifyFiling } from '../dist/dockets/classify.js';
@@ -35,7 +36,7 @@ for (const { text, primary, all } of rows) {
   }
 }
 
-// Time of the processor, which other programs on the machine do not lengthen much.
+// Processor time, which other programs on the machine affect little.
 const started = process.cpuUsage();
 const rounds = Math.ceil(100_000 / rows.length);
 for (let round = 0; round < rounds; round += 1) for (const { text } of rows) classifyFiling(text);

@@ -1,7 +1,7 @@
 /**
- * The full answer (`context=full`) of a docket of 100,000 entries, from the read models to the bytes that are sent,
- * against the floor that no answer in JSON comes below: `JSON.stringify` of the same body. Such an answer is cut at
- * 2 MiB, its newest entries kept, so that its size is bounded whatever the docket's.
+ * The full answer (`context=full`) of a docket of 100,000 entries, from the read models to the bytes sent, against the
+ * minimum for any JSON answer: `JSON.stringify` of the same body. Such an answer is truncated to 2 MiB, keeping the
+ * newest entries, so its size is bounded for any docket.
  */
 import { ingestDocket } from '../dist/commands/docket/ingest.js';
 import { findCourt } from '../dist/courts/registry.js';
@@ -31,7 +31,7 @@ async function prepare(bench, entries) {
   };
 }
 
-/** @throws Error if the answer is not the one that a docket of this size must have */
+/** @throws Error if the answer is not the expected one for a docket of this size */
 function assertAnswer(answer, bytes, entries) {
   const history = answer.body?.case.docket_history;
   const details = answer.truncationDetails;
@@ -39,7 +39,7 @@ function assertAnswer(answer, bytes, entries) {
   const cut =
     details?.total_entries === entries &&
     details.entries_included === history?.length &&
-    // What is cut is cut because one more entry would not fit.
+    // The answer is truncated only because one more entry would not fit.
     bytes > MAX_RESULT_BYTES * 0.95;
   if (!(whole || cut) || bytes > MAX_RESULT_BYTES) {
     throw new Error(`${bytes} bytes, ${history?.length} entries: ${JSON.stringify(details ?? answer).slice(0, 300)}`);
@@ -63,7 +63,7 @@ export async function run({ quick = false } = {}) {
       const same = Buffer.from(JSON.stringify(answer.body));
       const serialised = performance.now();
       assertAnswer(answer, sent.length, entries);
-      if (!same.equals(sent)) throw new Error('one body was written in two ways');
+      if (!same.equals(sent)) throw new Error('the same body was serialized in two ways');
       [bytes, included] = [sent.length, answer.body.case.docket_history.length];
       if (round < 0) continue;
       times.ours.push(answered - started);

@@ -1,7 +1,7 @@
 /**
- * Import rate: from the file to what answers show, classified and masked. Target: 20,000 filings a second on two cores.
- * And the command as a user runs it, `docket import` of a folder with a million filings, with the most memory that it
- * held: bounded means that ten times the filings do not take more of it.
+ * Import rate: from the file to visible answers, classified and masked. Target: 20,000 filings a second on two cores.
+ * Also measures the command as a user runs it, `docket import` of a folder with a million filings, and its peak memory:
+ * ten times the filings must not need more of it.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ async function importOnce(name, dockets, entries) {
   }
 }
 
-/** Dockets as files, made one by one: never more than one of them in memory here. @returns bytes on disk */
+/** Writes dockets as files, one by one, so that at most one is in memory. @returns bytes on disk */
 function writeFolder(folder, dockets, entries) {
   mkdirSync(folder);
   for (let number = 1; number <= dockets; number++) {
@@ -66,7 +66,7 @@ const bytesIn = (folder) =>
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 
 /**
- * `docket import FOLDER` in a process of its own, from its start until answers show everything.
+ * `docket import FOLDER` in its own process, from its start until answers show everything.
  * @throws Error if it did not record every filing
  */
 async function importFolder(dockets, entries) {
@@ -93,14 +93,14 @@ async function importFolder(dockets, entries) {
   }
 }
 
-/** The last line of the report must name all of them, and nothing else that became of any. */
+/** The last line of the report must count all of them as recorded, and none in any other way. */
 function assertRecorded(output, dockets, filings) {
   const line = `all: ${dockets} dockets, ${filings} entries recorded as its history`;
   if (!output.split('\n').includes(line))
     throw new Error(`docket import did not say "${line}":\n${output.slice(-2000)}`);
 }
 
-/** The rows of the command. The first size is there to hold the memory of the second against. */
+/** The rows of the command. The first size is the baseline for the memory of the second. */
 async function measureCommand(quick, progress) {
   const entries = quick ? 1_000 : 5_000;
   const sizes = quick ? [20_000] : [100_000, 1_000_000];

@@ -1,7 +1,7 @@
 /**
- * How many personal details masking hides (recall) and how much of what it removes is one (precision), by kind, on
- * the labelled corpus; and its speed. `node bench/masking.mjs [--split tune|held-out] [--errors] [FILE]`; `--errors`
- * lists what went wrong, and is for the half that rules may be tuned to.
+ * Measures masking on the labelled corpus, by kind of personal detail: how many details it hides (recall), how many of
+ * its removals are details (precision), and its speed. `node bench/masking.mjs [--split tune|held-out] [--errors]
+ * [FILE]`; `--errors` lists the mistakes, and is only for the half that rules may be tuned to.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
 const corpus = readCorpus(readFileSync(positionals[0] ?? CORPUS, 'utf8'));
 const splits = values.split === undefined ? ['tune', 'held-out'] : [values.split];
 if (values.errors && splits.includes('held-out') && positionals.length === 0) {
-  console.error('--errors is for --split tune: rules are not tuned to the other half');
+  console.error('--errors works only with --split tune: rules must not be tuned to the other half');
   process.exit(2);
 }
 
@@ -40,7 +40,7 @@ for (const split of splits) {
     console.log(`${id} ${fault} ${kind}: ${detail}\n      ${masked}`);
 }
 
-// Time of the processor, which other programs on the machine do not lengthen much.
+// Processor time, which other programs on the machine affect little.
 const characters = corpus.reduce((sum, { text }) => sum + text.length, 0) / corpus.length;
 for (const { text, country } of corpus) maskPersonalDetails(text, country);
 const started = process.cpuUsage();

@@ -1,6 +1,7 @@
 /**
- * Free calls of the MCP endpoint against a bare Fastify route that takes the same requests and sends the same bytes.
- * Ours reads each message, checks it and answers by its id, with a new request id. Both are processes of their own.
+ * Free calls of the MCP endpoint against a bare Fastify route that accepts the same requests and sends the same bytes.
+ * Ours parses and validates each message, and answers it by its id with a new request id. Each side runs in its own
+ * process.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,9 @@
 /**
- * The paid `GET /v2/case`, in each dialect, against the same bytes behind Express with `@x402/express` and `@x402/svm`'s
- * facilitator in process, which speaks x402 v2 alone, on one local chain. Chain, service, rival and load are four
- * processes; the service takes one turn a dialect. Payments are signed ahead by hundreds of wallets, so that the load
- * measures the two sides and not a client; the per-wallet limits are on. Nothing is taken on trust: each run ends with
- * the balances of the receiver and of every wallet, which must match the answers given.
+ * The paid `GET /v2/case`, in each dialect, against the same bytes behind Express with `@x402/express` and
+ * `@x402/svm`'s facilitator in process, which supports only x402 v2, on one local chain. Chain, service, rival and load
+ * are four processes; the service takes one turn per dialect. Hundreds of wallets sign the payments in advance, so that
+ * the load measures the two sides and not a client; the per-wallet limits are on. Each run ends by checking the
+ * balances of the receiver and of every wallet against the answers.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,17 +20,17 @@ import { median, percentile, rounded, spread } from './support/statistics.mjs';
 const RIVAL_DIALECT = 'x402 v2';
 const RIVAL = fileURLToPath(new URL('./rivals/express-x402.mjs', import.meta.url));
 const AT_ONCE = 32;
-/** A side's first turns only warm it up. How many payments a later one takes is told by the one before. */
+/** A side's first turns only warm it up. Each later turn derives its number of payments from the previous turn. */
 const FULL = { wallets: 400, warmUps: 3, warmUp: 1_000, turnSeconds: 10, rounds: 5, finality: true };
 const QUICK = { wallets: 400, warmUps: 2, warmUp: 200, turnSeconds: 3, rounds: 2, finality: false };
 
 /**
- * What the wallets are funded for, payments a second. A wallet may ask 60 times a minute, so that in turns of ten seconds
- * with their rests the limit comes first, at some 1,200 a second.
+ * Payments per second that the wallets are funded for. A wallet may ask 60 times a minute, so in turns of ten seconds
+ * with pauses between them that limit is reached first, at some 1,200 a second.
  */
 const FASTEST = 1_500;
 
-/** Our side looks at a settled payment once more when it is final, 15 s later, in rounds of 5 s. */
+/** Our side checks a settled payment once more when it is final, 15 s later, in rounds of 5 s. */
 const FINALITY_MS = 15_000;
 const AT_REST_MS = 6_000;
 const AT_REST_WITHIN_MS = 60_000;
@@ -67,17 +67,17 @@ export async function run({ quick = false, progress = () => {} } = {}) {
       );
       return measured;
     };
-    // Every side's turns last about as long: a short turn is for the most part the waking up from a pause.
+    // Every side's turns last about the same time: in a short turn, waking up from a pause dominates.
     for (let warmUp = 0; warmUp < size.warmUps; warmUp += 1) {
       for (const side of sides) await turn(side, size.warmUp, 'warm-up');
     }
     if (size.finality) await untilAtRest(ours);
     for (let round = 1; round <= size.rounds; round += 1) {
-      // Whoever goes first meets a chain with less behind it: take turns.
+      // The side that starts meets a chain with less history, so the sides take turns in starting.
       const first = round % sides.length;
       for (const side of [...sides.slice(first), ...sides.slice(0, first)]) {
         const measured = await turn(side, paymentsOf.get(side), `round ${round} of ${size.rounds}`);
-        // What our side does later must not take the machine from the rival's turn; it is counted by itself.
+        // Our side's later work must not use the machine during the rival's turn; it is measured separately.
         if (side !== rival && size.finality) measured.later = (await untilAtRest(side)) / measured.payments;
         runs.get(side).push(measured);
       }
@@ -116,11 +116,11 @@ async function oneAnswer(ours, chain, wallet) {
   const pay = await payment(ours, chain);
   const response = await fetch(ours.url, { headers: pay(wallet) });
   const body = Buffer.from(await response.arrayBuffer());
-  if (response.status !== 200) throw new Error(`the first paid call was answered ${response.status}: ${body}`);
+  if (response.status !== 200) throw new Error(`the first paid call returned ${response.status}: ${body}`);
   return body;
 }
 
-/** One run of one side. @throws Error if the money that moved is not the price of the answers given */
+/** One run of one side. @throws Error if the money that moved does not equal the price of the answers */
 async function measure(side, chain, wallets, payments) {
   const before = await balances(side, chain, wallets);
   const pay = await payment(side, chain);
@@ -158,7 +158,7 @@ async function measure(side, chain, wallets, payments) {
   };
 }
 
-/** Waits until our side has nothing left to do for what it sold. @returns its processor time until then, ms */
+/** Waits until our side has finished all work for what it sold. @returns its processor time until then, ms */
 async function untilAtRest(side) {
   const before = processorTime(side.pid);
   if (before === null) return Number.NaN;
@@ -178,8 +178,8 @@ async function balances(side, chain, wallets) {
 }
 
 /**
- * What the receiver gained and what each wallet spent must be the price of the answers; each has a receipt, in the
- * dialect that it was paid in, and none comes twice.
+ * The receiver's gain and each wallet's spending must equal the price of the answers. Each answer has a receipt, in the
+ * dialect of its payment, and no receipt occurs twice.
  */
 async function assertMoney(side, chain, wallets, { before, payers, answers }) {
   const after = await balances(side, chain, wallets);
@@ -218,7 +218,7 @@ function phases(answers) {
   return Object.fromEntries([...durations].map(([name, values]) => [name, median(values)]));
 }
 
-/** Every figure of the service's turns in one dialect, beside the rival's. */
+/** Every figure of the service's turns in one dialect, next to the rival's. */
 function rowsOf(size, dialect, ours, rival) {
   const named = (what) => `${dialect}${dialect === RIVAL_DIALECT ? '' : ` (rival ${RIVAL_DIALECT})`}: ${what}`;
   const row = (what, unit, pick, rest) => {
@@ -270,7 +270,7 @@ function report(size, bytes, rival, runs) {
   return {
     title:
       `paid GET /v2/case, ${AT_ONCE} at once, by dialect, against Express with @x402/express and @x402/svm ` +
-      `(the rival pays by ${RIVAL_DIALECT} in every row: it speaks no other)`,
+      `(the rival pays by ${RIVAL_DIALECT} in every row: it supports no other)`,
     rows: sold.flatMap(([{ dialect }, ours]) => rowsOf(size, dialect, ours, runs.get(rival))),
     setting: {
       wallets: size.wallets,

@@ -1,6 +1,6 @@
 /**
- * Rebuilding a read model from the log, against the bare loop that does the same and against Emmett; and how long an
- * append takes to be visible, at rest and during a rebuild. Alone: `node bench/rebuild.mjs [EVENTS] [--quick]`.
+ * Rebuilding a read model from the log, against a bare loop that does the same and against Emmett; and how long an
+ * append takes to become visible, at rest and during a rebuild. Alone: `node bench/rebuild.mjs [EVENTS] [--quick]`.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ import { median, percentile, rounded, spread } from './support/statistics.mjs';
 
 const EVENTS = 1_000_000;
 const QUICK_EVENTS = 50_000;
-/** Emmett is given fewer: its rate does not depend on how many there are. */
+/** Emmett gets fewer events: its rate does not depend on how many there are. */
 const EMMETT_SHARE = 20;
 const FLOOR_TARGET = 0.5;
 const EMMETT_TARGET = 10;
 const BATCH = 500;
-/** Events of a document are near each other in the log, as those of a payment are: four each, 32 documents at once. */
+/** A document's events are close together in the log, like those of a payment: four each, 32 documents at once. */
 const EVENTS_OF_A_DOCUMENT = 4;
 const DOCUMENTS_AT_ONCE = 32;
 
@@ -82,7 +82,7 @@ async function fill(directory, count, progress) {
   await close();
 }
 
-/** Events a second; the documents are looked at, so that nobody is fast by doing less. */
+/** Events per second. The documents are checked, so that no side is fast by doing less work. */
 async function rebuildOurs(directory, count) {
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(directory, `read.sqlite${suffix}`), { force: true });
   const storage = openSqlite({ directory });
@@ -149,7 +149,10 @@ async function fillEmmett(directory, count) {
   connection.close();
 }
 
-/** Its consumer as documented, with larger batches and no pause between them; it stores a checkpoint for each event. */
+/**
+ * Emmett's consumer as documented, with larger batches and no pause between them; it stores a checkpoint for each
+ * event.
+ */
 async function rebuildEmmett(directory, count) {
   const fileName = join(directory, 'emmett.sqlite');
   const connection = sqliteConnection({ fileName });
@@ -181,8 +184,8 @@ async function rebuildEmmett(directory, count) {
 }
 
 /**
- * Milliseconds until the document is there, from the call of the append and from its acknowledgement: the difference is
- * the disk's. Appends are some milliseconds apart.
+ * Milliseconds until the document is visible, from the call of the append and from its acknowledgement; the difference
+ * is the disk's. Appends are some milliseconds apart.
  */
 async function visibleAfter(storage, runner, name, appends) {
   const times = [];

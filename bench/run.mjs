@@ -1,8 +1,8 @@
 /**
  * Runs the benchmarks: `node bench/run.mjs [NAME…] [--quick] [--json FILE]`. Prints a table for each, then all of it as
- * JSON, or writes that to FILE. A missed target is a figure, not an error: the exit code is 1 only if a benchmark broke.
+ * JSON, or writes the JSON to FILE. A missed target is no error: the exit code is 1 only if a benchmark failed to run.
  *
- * Each `bench/NAME.mjs` exports `run({ quick, progress })`, which gives `{ title, rows, … }`; a row is
+ * Each `bench/NAME.mjs` exports `run({ quick, progress })`, which returns `{ title, rows, … }`; a row is
  * `{ what, unit, ours, rival?, ratio?, target?, met?, spread?: { ours: [low, high], rival: [low, high] } }`.
  */
 import { spawnSync } from 'node:child_process';
@@ -45,7 +45,7 @@ function readArguments() {
   }
 }
 
-/** The rivals are no dependencies of the product: they are installed when somebody wants to compare. */
+/** The rivals are not dependencies of the product: they are installed on the first comparison. */
 function installRivals() {
   if (existsSync(`${HERE}node_modules`)) return;
   const verb = existsSync(`${HERE}package-lock.json`) ? 'ci' : 'install';
@@ -121,7 +121,7 @@ if (!existsSync(new URL('../dist/cli/main.js', import.meta.url))) {
   say('the project is not built: npm ci, or npm run build, first');
   process.exit(1);
 }
-// Ends by `exit`, so that what a benchmark has started ends with it.
+// Calls `exit`, so that processes that a benchmark started end too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 installRivals();
 const where = machine();

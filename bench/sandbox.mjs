@@ -1,6 +1,6 @@
 /**
- * `GET /v2/case` in the sandbox against a bare Fastify route that sends the same bytes. Ours checks every parameter,
- * writes a `meta` of its own into each answer and gives it a new id. Both are processes of their own.
+ * `GET /v2/case` in the sandbox against a bare Fastify route that sends the same bytes. Ours validates every parameter,
+ * writes a separate `meta` into each answer and gives it a new id. Each side runs in its own process.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

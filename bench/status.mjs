@@ -1,6 +1,6 @@
 /**
- * `GET /v2/status`, compressed and as 304, against a bare Fastify route that sends the same bytes. Both are processes of
- * their own; the client only counts bytes on pipelined connections, so that it is never what is measured.
+ * `GET /v2/status`, compressed and as 304, against a bare Fastify route that sends the same bytes. Each side runs in
+ * its own process; the client only counts bytes on pipelined connections, so that it is never the bottleneck.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';

@@ -1,4 +1,4 @@
-/** Whoever follows a citation of the design, or a path that it names, must find something there. */
+/** Every citation of the design, and every path that it names, must lead somewhere. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const design = readdirSync(join(root, 'docs/design')).map((name) => `docs/design/${name}`);
 
-/** The ids of a page's headings, as GitHub makes them; `<a id="4.4">` in a heading adds one. */
+/** The ids of a page's headings, as GitHub generates them; `<a id="4.4">` in a heading adds one. */
 function headingsOf(markdown: string): ReadonlySet<string> {
   const ids = new Set<string>();
   const prose = markdown.replace(/^```.*?^```$/gms, '');
@@ -42,7 +42,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((path) => path !== '' && existsSync(join(root, path)));
 const code = files.filter((path) => /^(?:src|test|bench|scripts|bin|examples)\//.test(path) && CODE.test(path));
 
-/** A page, in lower case as all are, and of it any number of headings: `interface.md#2.3 and #2.4`. */
+/** A page, in lower case like all pages, and any number of its headings: `interface.md#2.3 and #2.4`. */
 const CITATION = /\bdocs\/design\/([a-z-]+\.md)((?:(?:, | and )?#[\w.-]*\w)*)/g;
 const headingsIn = (text: string): readonly string[] => [...text.matchAll(/#([\w.-]*\w)/g)].map(([, id = '']) => id);
 
@@ -70,7 +70,7 @@ describe('a citation of the design', () => {
     expect(broken).toEqual([]);
   });
 
-  it('leads from one page of the design to a heading that exists', () => {
+  it('from one page of the design to another leads to a heading that exists', () => {
     const broken = design.flatMap((path) =>
       [...read(path).matchAll(/\]\((?!https?:)([\w-]+\.md)?(?:#([^)]+))?\)/g)].flatMap(([link, page, heading]) =>
         isBroken(page ? `docs/design/${page}` : path, heading) ? [`${path}: ${link}`] : [],
@@ -88,7 +88,7 @@ describe('a citation of the design', () => {
     expect(headingsOf(`${heading}\n`).has(id)).toBe(true);
   });
 
-  it('takes no comment in a sample for a heading', () => {
+  it('does not read a comment in a sample as a heading', () => {
     expect(headingsOf('```sh\n# not a heading\n```\n').size).toBe(0);
   });
 });

@@ -11,18 +11,18 @@ const faultsOf = (environment: NodeJS.ProcessEnv): Record<string, string> => {
     }
     throw error;
   }
-  throw new Error('the configuration was taken');
+  throw new Error('the configuration was accepted');
 };
 
 describe('the configuration', () => {
-  it('repeats no secret of a variable that is wrong', () => {
+  it('repeats no secret of an invalid variable', () => {
     const wrong = [...SECRET_VARIABLES].map((variable) => [variable, 'ftp//user:S3CR3T@host/S3CR3T?key=S3CR3T']);
     expect(wrong).not.toHaveLength(0);
     expect(JSON.stringify(faultsOf(Object.fromEntries(wrong)))).not.toContain('S3CR3T');
     expect(JSON.stringify(faultsOf({ SOLANA_RPC_URL: 'https://one,htp:/key.S3CR3T' }))).not.toContain('S3CR3T');
   });
 
-  it('needs nothing: everything runs on the embedded defaults', () => {
+  it('needs no variable: everything runs on the embedded defaults', () => {
     expect(readConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
@@ -33,14 +33,14 @@ describe('the configuration', () => {
     });
   });
 
-  it('bounds the invalid payments of an address unless told not to', () => {
+  it('limits the invalid payments of an address by default', () => {
     expect(readConfig({}).addressLimitPerMinute).toBe(120);
     expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '0' }).addressLimitPerMinute).toBeNull();
     expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '600' }).addressLimitPerMinute).toBe(600);
     expect(Object.keys(faultsOf({ ADDRESS_LIMIT_PER_MINUTE: '-1' }))).toEqual(['ADDRESS_LIMIT_PER_MINUTE']);
   });
 
-  it('trusts no proxy but those that are named, by their ranges', () => {
+  it('trusts only the proxies that are named, by their ranges', () => {
     expect(readConfig({}).trustedProxies).toEqual([]);
     expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:DB8::/32' }).trustedProxies).toEqual([
       '10.0.0.0/8',
@@ -52,19 +52,19 @@ describe('the configuration', () => {
     }
   });
 
-  it('takes an empty variable as not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', PAY_TO: '', SOLANA_RPC_URL: '' })).toEqual(readConfig({}));
   });
 
-  it('names every fault at once, with what was received', () => {
+  it('names every error at once, with the received value', () => {
     const faults = faultsOf({ PORT: '99999', LOG_LEVEL: 'loud', SOLANA_RPC_URL: 'ftp://x', PAY_TO: '0' });
     expect(Object.keys(faults).sort()).toEqual(['LOG_LEVEL', 'PAY_TO', 'PORT', 'SOLANA_RPC_URL']);
-    // Base58 of 44 bytes, which no address has.
+    // Base58 of 44 bytes: no address has these.
     expect(Object.keys(faultsOf({ PAY_TO: '1'.repeat(44) }))).toEqual(['PAY_TO']);
     expect(faults.PORT).toContain('99999');
   });
 
-  it('wants keys and endpoints of its own on a chain that is not local', () => {
+  it('requires configured keys and endpoints on any chain but the local one', () => {
     expect(Object.keys(faultsOf({ SOLANA_NETWORK: 'devnet' })).sort()).toEqual([
       'FEE_PAYER_KEY',
       'PAY_TO',
@@ -72,7 +72,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('refuses production on the local chain, and on an engine that one machine holds', () => {
+  it('rejects production on the local chain, and on an engine for one machine', () => {
     const faults = faultsOf({ NODE_ENV: 'production', SOLANA_NETWORK: 'local' });
     expect(faults.SOLANA_NETWORK).toContain('test money');
     expect(faults.EVENTSTORE_URL).toContain('production');
@@ -80,7 +80,7 @@ describe('the configuration', () => {
     expect(faults.MASTER_KEY).toContain('production');
   });
 
-  it('takes production on both engines and a real chain', () => {
+  it('accepts production on both engines and a real chain', () => {
     const config = readConfig({
       NODE_ENV: 'production',
       EVENTSTORE_URL: 'esdb+discover://user:secret@events.example',
@@ -96,7 +96,7 @@ describe('the configuration', () => {
     expect(config.engines?.eventStore).toContain('events.example');
   });
 
-  it('takes the engines together, or none of them', () => {
+  it('accepts both engines together, or neither', () => {
     expect(readConfig({}).engines).toBeNull();
     const eventStore = 'esdb://localhost:2113?tls=false';
     const mongo = 'mongodb://localhost:27017';
@@ -112,13 +112,13 @@ describe('the configuration', () => {
     ['EVENTSTORE_URL', 'esdb://user:geheim@localhost:2113?unknownOption=geheim'],
     ['EVENTSTORE_URL', 'esdb://user:ge:heim@localhost'],
     ['MONGODB_URL', 'postgres://user:geheim@localhost'],
-  ])('refuses a malformed %s without repeating it', (variable, value) => {
+  ])('rejects a malformed %s without repeating it', (variable, value) => {
     const problem = faultsOf({ EVENTSTORE_URL: 'esdb://h', MONGODB_URL: 'mongodb://h', [variable]: value })[variable];
     expect(problem).toBeDefined();
     expect(problem).not.toMatch(/ge:?heim|unknownOption/);
   });
 
-  it('shows where the engines are, and nothing of their credentials', () => {
+  it('shows where the engines are, and no credentials', () => {
     const config = readConfig({
       EVENTSTORE_URL: 'esdb://root:geheim@a.example:2113,b.example?tls=true&tlsCAFile=/etc/geheim.pem',
       MONGODB_URL: 'mongodb+srv://root:geheim@cluster.example/dockets?authSource=geheim',
@@ -129,7 +129,7 @@ describe('the configuration', () => {
     expect(shown).not.toMatch(/geheim|root/);
   });
 
-  it('shows what is in use, and where each value came from', () => {
+  it('shows the values in use, and where each came from', () => {
     const unset = sourcedConfig(readConfig({ DATA_DIR: '/nowhere' }), { DATA_DIR: '/nowhere' });
     expect(unset).toMatchObject({
       publicUrl: { value: 'http://127.0.0.1:8402', source: 'default' },
@@ -164,8 +164,8 @@ describe('the configuration', () => {
   });
 });
 
-describe('what callbacks may reach', () => {
-  it('is nothing private unless an operator names it, in any notation of the address', () => {
+describe('the addresses that callbacks may reach', () => {
+  it('include no private one unless an operator names it, in any notation of the address', () => {
     expect(readConfig({})).toMatchObject({ callbackAllowPrivate: [], callbackNat64Prefixes: [] });
     const pairs = '127.0.0.1:9000, [::1]:9001,[0:0::0001]:9001';
     expect(readConfig({ CALLBACK_ALLOW_PRIVATE: pairs }).callbackAllowPrivate).toEqual([
@@ -186,27 +186,27 @@ describe('what callbacks may reach', () => {
     'http://127.0.0.1:9000',
     '10.0.0.0/8',
     'x',
-  ])('never takes %s for an address and a port', (pair) => {
+  ])('never accept %s as an address and a port', (pair) => {
     expect(Object.keys(faultsOf({ CALLBACK_ALLOW_PRIVATE: `127.0.0.1:1,${pair}` }))).toEqual([
       'CALLBACK_ALLOW_PRIVATE',
     ]);
   });
 
   it.each(['64:ff9b::', '10.0.0.0/8', '2001:db8:64::1/96', '2001:db8::/129'])(
-    'never takes %s for a prefix',
+    'never accept %s as a prefix',
     (prefix) => {
       expect(Object.keys(faultsOf({ CALLBACK_NAT64_PREFIXES: prefix }))).toEqual(['CALLBACK_NAT64_PREFIXES']);
     },
   );
 
-  it('is refused in production, with the reason', () => {
+  it('cannot be extended in production, and the error says why', () => {
     const faults = faultsOf({ NODE_ENV: 'production', CALLBACK_ALLOW_PRIVATE: '127.0.0.1:9000' });
     expect(faults.CALLBACK_ALLOW_PRIVATE).toContain('any caller');
   });
 });
 
 describe('MCP_ALLOWED_ORIGINS', () => {
-  it('takes origins of web pages as browsers send them', () => {
+  it('accepts origins of web pages as browsers send them', () => {
     expect(readConfig({}).mcpAllowedOrigins).toEqual([]);
     const pages = 'https://App.example, http://10.0.0.7:8080/ ,*';
     expect(readConfig({ MCP_ALLOWED_ORIGINS: pages }).mcpAllowedOrigins).toEqual([
@@ -220,8 +220,8 @@ describe('MCP_ALLOWED_ORIGINS', () => {
   });
 });
 
-describe('where it listens', () => {
-  it.each(['HOST', 'ADMIN_HOST'])('%s takes addresses of either family and names', (variable) => {
+describe('the listening address', () => {
+  it.each(['HOST', 'ADMIN_HOST'])('%s accepts addresses of either family and names', (variable) => {
     const read = (value: string) => {
       const { host, adminHost } = readConfig({ [variable]: value });
       return variable === 'HOST' ? host : adminHost;
@@ -237,13 +237,13 @@ describe('where it listens', () => {
     }
   });
 
-  it('keeps the admin port, which asks for no login, on this machine', () => {
+  it('keeps the admin port, which needs no login, on this machine', () => {
     expect(readConfig({ HOST: '0.0.0.0' })).toMatchObject({ host: '0.0.0.0', adminHost: '127.0.0.1' });
   });
 });
 
 describe('PUBLIC_URL', () => {
-  it.each(['https://dockets.example', 'https://dockets.example/', 'http://[::1]:8402'])('takes %s', (url) => {
+  it.each(['https://dockets.example', 'https://dockets.example/', 'http://[::1]:8402'])('accepts %s', (url) => {
     expect(readConfig({ PUBLIC_URL: url }).publicUrl).toBe(url.replace(/\/$/, ''));
   });
 
@@ -253,7 +253,7 @@ describe('PUBLIC_URL', () => {
     ['http://api.example:80', 'http://api.example'],
     ['http://[0:0::1]:8402/', 'http://[::1]:8402'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
-  ])('takes %s in the spelling of every other node', (url, normal) => {
+  ])('normalizes %s to the spelling of every other node', (url, normal) => {
     expect(readConfig({ PUBLIC_URL: url }).publicUrl).toBe(normal);
   });
 
@@ -264,7 +264,7 @@ describe('PUBLIC_URL', () => {
     ['https://dockets.example/#top', 'a fragment'],
     ['https://user:pass@dockets.example', 'credentials'],
     ['https://u@dockets.example/a?b#c', 'credentials, a path, a query, a fragment'],
-  ])('refuses %s, and says why', (url, parts) => {
+  ])('rejects %s, and says why', (url, parts) => {
     expect(() => readConfig({ PUBLIC_URL: url })).toThrow(`without ${parts}`);
   });
 });

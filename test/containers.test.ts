@@ -1,4 +1,4 @@
-/** The Dockerfile and docker-compose.yml, held against the project without an engine to run them. */
+/** Checks the Dockerfile and docker-compose.yml against the project, without an engine to run them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { readConfig } from '../src/config.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 
-/** Instructions of the Dockerfile in order, comments and line breaks taken out. */
+/** Instructions of the Dockerfile in order, without comments and line breaks. */
 const instructions = read('Dockerfile')
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')
@@ -26,22 +26,22 @@ const manifest = JSON.parse(read('package.json')) as {
 describe('the Dockerfile', () => {
   const last = (name: string) => secondStage.findLast((instruction) => instruction.name === name)?.rest;
 
-  it('has only instructions that there are', () => {
+  it('has only valid instructions', () => {
     const known = 'FROM RUN WORKDIR COPY ENV VOLUME EXPOSE USER HEALTHCHECK CMD'.split(' ');
     expect(instructions.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('runs without rights, and switches to that user after everything that needs some', () => {
+  it('runs unprivileged, and switches to that user after every step that needs privileges', () => {
     expect(last('USER')).toBe('node');
     const user = secondStage.findIndex(({ name }) => name === 'USER');
     expect(secondStage.findLastIndex(({ name }) => name === 'RUN' || name === 'COPY')).toBeLessThan(user);
   });
 
-  it('leaves it to whoever runs it to say what is production', () => {
+  it('leaves the choice of production to its operator', () => {
     for (const { name, rest } of instructions) if (name === 'ENV') expect(rest).not.toContain('NODE_ENV');
   });
 
-  it('asks the service itself whether it is fit for work', () => {
+  it('asks the service itself for its health', () => {
     const [, command] = /CMD (\[.*\])$/.exec(last('HEALTHCHECK') ?? '') ?? [];
     const [program, flag, script] = JSON.parse(command ?? '[]') as string[];
     expect([program, flag]).toEqual(['node', '-e']);
@@ -50,15 +50,15 @@ describe('the Dockerfile', () => {
     expect(script).toContain(String(readConfig({}).adminPort));
   });
 
-  it('starts the program that the package has', () => {
+  it('starts the program of the package', () => {
     const command = JSON.parse(last('CMD') ?? '[]') as string[];
-    // Npm starts a shell, which `exec` replaces by the program; here nothing stands between.
+    // npm starts a shell, which `exec` replaces by the program; here the program starts directly.
     expect(`exec ${command.join(' ')}`).toBe(manifest.scripts.start);
     expect(command.slice(-2)).toEqual(['bin/docket.js', 'serve']);
     expect(existsSync(join(ROOT, command.at(-2) ?? ''))).toBe(true);
   });
 
-  it('copies what is there, and everything that the package ships', () => {
+  it('copies only existing files, and everything that the package ships', () => {
     const copied = secondStage.filter(({ name }) => name === 'COPY').map(({ rest }) => rest.split(' ').at(-1));
     for (const path of manifest.files) expect(copied).toContain(path);
     for (const { name, rest } of instructions) {
@@ -67,7 +67,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('is given everything that it copies, and nothing else', () => {
+  it('gets everything that it copies, and nothing else', () => {
     const allowed = read('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'))
@@ -79,7 +79,7 @@ describe('the Dockerfile', () => {
     expect(read('.dockerignore').split('\n')).toContain('*');
   });
 
-  it('runs one version of Node, which the package supports, and not the one that compiles its driver', () => {
+  it('runs one version of Node, which the package supports, also to compile the driver', () => {
     const versions = instructions
       .filter(({ name }) => name === 'FROM')
       .map(({ rest }) => /^node:(\d+)-/.exec(rest)?.[1] ?? '');
@@ -114,7 +114,7 @@ describe('docker-compose.yml', () => {
     for (const engine of [eventstore, mongo]) expect(engine?.image).toMatch(/:\d/);
   });
 
-  it('gives the service a configuration that it takes, on those engines', () => {
+  it('gives the service a valid configuration, on those engines', () => {
     const environment = Object.fromEntries(
       Object.entries(service!.environment).map(([name, value]) => [name, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]),
     );
@@ -153,7 +153,7 @@ describe('docker-compose.yml', () => {
     expect(ask(true, true)).toEqual([]);
   });
 
-  it('keeps what must stay in volumes, and opens ports to this machine alone', () => {
+  it('keeps persistent data in volumes, and opens ports to this machine only', () => {
     for (const { volumes: mounts, ports = [] } of Object.values(services)) {
       for (const mount of mounts) expect(Object.keys(volumes)).toContain(mount.split(':', 1)[0]);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);

@@ -1,6 +1,6 @@
 /**
  * The floors of `src` (ARCHITECTURE.md): a file imports from its own floor and those below, never from one above. The
- * linter holds that no imports go in a circle.
+ * linter rejects import cycles.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -34,7 +34,7 @@ const FLOORS = [
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
-/** Which floor a file of `src` is on; -1 for one that has none. */
+/** The floor of a file of `src`; -1 if it has none. */
 const floorOf = (file: string): number => FLOORS.indexOf(file.split('/')[0] ?? '');
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']*\.ts)'/g;
@@ -45,7 +45,7 @@ const importsOf = (file: string): readonly string[] =>
   );
 
 describe('the floors of src', () => {
-  it('are all there is: nothing lies loose at the root', () => {
+  it('are complete: no other file or folder is at the root', () => {
     expect(files.filter((file) => floorOf(file) === -1)).toEqual([]);
     expect(FLOORS.filter((_, floor) => !files.some((file) => floorOf(file) === floor))).toEqual([]);
   });

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 describe('npm start', () => {
-  it('stops the service when npm is told to stop: a shell between them must not keep the signal', async () => {
+  it('stops the service when npm is signalled: a shell between them must not swallow the signal', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
     const npm = spawn('npm', ['start', '--', '--json'], {
       cwd: join(import.meta.dirname, '..'),
       env: { ...process.env, DATA_DIR: folder, PORT: '0', ADMIN_PORT: '0', SOLANA_LOCAL_PORT: '0', LOG_LEVEL: 'info' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that nothing is left behind where this fails.
+      // A separate process group, so that nothing is left behind if this fails.
       detached: true,
     });
     try {
@@ -28,7 +28,7 @@ describe('npm start', () => {
       const { url } = JSON.parse(said.slice(said.indexOf('{"url"')));
       expect((await fetch(`${url}/v2/status`)).status).toBe(200);
       npm.kill('SIGTERM');
-      // Not until whoever holds its stderr has ended too.
+      // Not before every process that holds its stderr has ended too.
       await once(npm, 'close');
       await expect
         .poll(
@@ -40,7 +40,7 @@ describe('npm start', () => {
           { timeout: 15_000 },
         )
         .toBe('stopped');
-      // Where no person looks on, all of it is for who reads lines of JSON.
+      // If stderr is not a terminal, every line is JSON.
       const lines = logged
         .split('\n')
         .filter((line) => line.startsWith('{'))
@@ -52,7 +52,7 @@ describe('npm start', () => {
         try {
           process.kill(-npm.pid, 'SIGKILL');
         } catch {
-          // Nothing of it is left.
+          // Nothing is left of it.
         }
       }
       await rm(folder, { recursive: true, force: true });

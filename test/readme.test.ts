@@ -21,7 +21,7 @@ describe('the README', () => {
 });
 
 describe('the pages of the repository', () => {
-  it('have a README that is read in one go', () => {
+  it('have a README that is short enough to read at once', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
@@ -46,11 +46,11 @@ describe('package.json', () => {
 });
 
 describe('the commands of the README and its pages', () => {
-  it('leave a clone as it is: npx makes a program executable where it is not', () => {
+  it('leave a clone unchanged: npx makes a non-executable program executable', () => {
     expect(statSync(join(root, 'bin/docket.js')).mode & 0o111).toBe(0o111);
   });
 
-  it('write no secret key where the repository would take it in', () => {
+  it('write no secret key where git would add it', () => {
     const pages = ['README.md', 'docs/clients.md', 'docs/auditing.md', 'docs/operating.md'];
     const written = pages.flatMap((page) => [...read(page).matchAll(/wallet new --out (\S+)|^DATA_DIR=(\S+) npm/gm)]);
     expect(written.length).toBeGreaterThan(2);

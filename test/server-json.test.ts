@@ -1,4 +1,4 @@
-/** `server.json`, by the rules that the MCP registry publishes for such a file. */
+/** Checks `server.json` against the rules that the MCP registry publishes for it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const Input = z.strictObject({
 
 const Server = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
-  /** The owner's domain, turned round, and a name: exactly one slash. */
+  /** The owner's domain, reversed, and a name: exactly one slash. */
   name: z
     .string()
     .min(3)
@@ -40,7 +40,7 @@ const Server = z.strictObject({
 describe('server.json', () => {
   const server = read('server.json');
 
-  it('is of the shape that the registry takes', () => {
+  it('has the shape that the registry accepts', () => {
     expect(Server.safeParse(server).error).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-/** A stop of the real process ends within 15 seconds and says so, though an engine has gone silent. */
+/** A stop of the real process ends within 15 seconds and says so, even if an engine has gone silent. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { ENGINES, ownDatabase } from './support/storage.ts';
 const configured = Boolean(ENGINES.eventStore && ENGINES.mongo);
 const HOST = /^([a-z+]+:\/\/(?:[^@/]*@)?)([^/?:]+):(\d+)/;
 
-/** The same URL by way of a proxy that can go silent. */
+/** The same URL through a proxy that can go silent. */
 async function behind(url: string) {
   const [, start = '', host = '', port = ''] = HOST.exec(url) ?? [];
   const proxy = await silentProxy({ host, port: Number(port) });
@@ -26,7 +26,7 @@ describe.skipIf(!configured)(`a stop on the engines${configured ? '' : ' (skippe
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it.each(['MONGODB_URL', 'EVENTSTORE_URL'] as const)('ends while %s has gone silent', async (silenced) => {
+  it.each(['MONGODB_URL', 'EVENTSTORE_URL'] as const)('ends even if %s has gone silent', async (silenced) => {
     const database = ownDatabase();
     const engines = { MONGODB_URL: database.url, EVENTSTORE_URL: ENGINES.eventStore };
     const { proxy, url } = await behind(engines[silenced]);

@@ -1,4 +1,4 @@
-/** A stop of the real process ends within 15 seconds and says so, whatever has stopped answering. */
+/** A stop of the real process ends within 15 seconds and says so, even if something has stopped answering. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ describe('a stop', () => {
     60_000,
   );
 
-  it('ends while the chain has gone silent', async () => {
+  it('ends even if the chain has gone silent', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stop-chain-'));
     closing.push(() => rm(folder, { recursive: true, force: true }));
     const chain = await startLocalChain({ directory: folder, port: 0, slotMs: 100, logger: silent, environment: {} });

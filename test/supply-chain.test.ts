@@ -1,4 +1,6 @@
-/** What is installed and may run a script, or has a known advisory, is on record in SECURITY.md with a reason. */
+/**
+ * Every installed package that may run a script, or has a known advisory, is on record in SECURITY.md with a reason.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,8 +39,8 @@ const rows = read('SECURITY.md')
     decision,
   }));
 
-describe('the packages that are installed', () => {
-  it('have an install script only where SECURITY.md says which, where it runs and why', () => {
+describe('the installed packages', () => {
+  it('have an install script only if SECURITY.md says which, where it runs and why', () => {
     const expected = withScripts.map(({ name, locked }) => `${name} ${locked.version} ${placeOf(locked)}`);
     expect(rows.map(({ name, version, place }) => `${name} ${version} ${place}`).sort()).toEqual(expected.sort());
     for (const { name, decision } of rows) expect(decision.length, name).toBeGreaterThan(30);
@@ -51,7 +53,7 @@ describe('the packages that are installed', () => {
     }
   });
 
-  it('hold bigint-buffer (GHSA-3gc7-fjrx-p6mg) for development alone, and no source of ours imports what brings it', () => {
+  it('use bigint-buffer (GHSA-3gc7-fjrx-p6mg) only for development, and no source of ours imports what depends on it', () => {
     const held = Object.entries(packages).filter(([where]) =>
       ['bigint-buffer', '@solana/spl-token', '@solana/buffer-layout-utils'].includes(nameAt(where)),
     );

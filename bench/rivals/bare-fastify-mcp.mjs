@@ -1,4 +1,7 @@
-/** A bare Fastify route that takes JSON and sends a buffer: the floor under MCP's free tools. Arguments: port, body file. */
+/**
+ * A bare Fastify route that accepts JSON and sends a buffer: the lower bound for MCP's free tools. Arguments: port,
+ * body file.
+ */
 import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 

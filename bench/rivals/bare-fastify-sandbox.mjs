@@ -1,4 +1,4 @@
-/** A bare Fastify route that sends a buffer: the floor under the sandbox. Arguments: port, body file. */
+/** A bare Fastify route that sends a buffer: the lower bound for the sandbox. Arguments: port, body file. */
 import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 

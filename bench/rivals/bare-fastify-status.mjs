@@ -1,4 +1,4 @@
-/** A bare Fastify route that sends a buffer: the floor under `GET /v2/status`. Arguments: port, body file, ETag. */
+/** A bare Fastify route that sends a buffer: the lower bound for `GET /v2/status`. Arguments: port, body file, ETag. */
 import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 

@@ -1,10 +1,10 @@
 /**
  * The rival of the paid query: Express with `@x402/express`, and `@x402/svm`'s facilitator in the same process, set up
- * as their documentation shows. It serves bytes that it was given, so that all it does for a call is HTTP and payment:
- * it computes no answer, keeps no record, and limits no wallet, which our side does within the time measured.
+ * as their documentation shows. It serves fixed bytes, so that all it does for a call is HTTP and payment: it computes
+ * no answer, keeps no record, and limits no wallet, all of which count toward our side's time.
  *
- * Given to it where the choice is free: one RPC client for all calls (its default makes a new one each time), and the
- * network's facilitator in process rather than behind HTTP.
+ * Where there is a free choice, it gets the faster one: one RPC client for all calls (the default creates a new one
+ * each time), and the network's facilitator in process rather than behind HTTP.
  *
  * Environment: RPC_URL, PAY_TO, FEE_PAYER_KEY (JSON array of 64 bytes), BODY_FILE, PORT.
  */

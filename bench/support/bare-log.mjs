@@ -1,9 +1,7 @@
-/** The least code that keeps events durably in SQLite: the floor that the event log is held against. */
+/** A minimal durable event log on SQLite: the lower bound that the event log is compared with. */
 import { Database } from '../../dist/storage/sqlite/driver.js';
 
-/**
- * @returns `append(stream, revision, events)`, one transaction on disk when it returns, and `close()`
- */
+/** @returns `append(stream, revision, events)`, one transaction that is on disk when it returns, and `close()` */
 export function bareLog(path) {
   const database = new Database(path);
   database.pragma('journal_mode = WAL');

@@ -1,8 +1,8 @@
 /**
- * One side of the benchmark of deliveries, a process of its own: `node delivery-side.mjs SIDE FOLDER COUNT PORTS`.
- * `ours` schedules so many deliveries and lets the process manager make them, through the guard, claimed and recorded in
- * a durable log; `bare` is the least code that could do it: an undici pool a receiver, an HMAC, one durable row an
- * attempt. Prints one line of JSON: attempts, elapsed ms, processor time ms.
+ * One side of the benchmark of deliveries, in its own process: `node delivery-side.mjs SIDE FOLDER COUNT PORTS`. `ours`
+ * schedules COUNT deliveries and lets the process manager make them, through the guard, claimed and recorded in a
+ * durable log; `bare` is a minimal implementation: an undici pool per receiver, an HMAC, one durable row per attempt.
+ * Prints one line of JSON: attempts, elapsed ms, processor time ms.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -27,15 +27,15 @@ import { inParallel } from './rpc.mjs';
 const [side, folder, countText, portsText] = process.argv.slice(2);
 const COUNT = Number(countText);
 const PORTS = JSON.parse(portsText);
-/** As many as the process manager lets run to one receiver. */
+/** As many as the process manager runs at once to one receiver. */
 const AT_ONCE_EACH = 8;
 const WALLETS = 64;
-/** Everything is scheduled before the first one is due. */
+/** Everything is scheduled before the first delivery is due. */
 const HEAD_START_MS = 2_000 + COUNT * 3;
 const PAYLOAD = Buffer.from(JSON.stringify({ meta: { tag: null }, case: { filing: 'x'.repeat(2_000) } }));
 const SECRET = '5a'.repeat(32);
 
-/** @returns what an async piece of work took, by the wall and by the processor, ms */
+/** @returns the wall time and the processor time of an async piece of work, ms */
 async function measured(work) {
   const [began, used] = [performance.now(), process.cpuUsage()];
   await work();
@@ -107,7 +107,7 @@ async function ours() {
   if (failures.length) throw new Error(`${failures.length} attempts failed: ${[...new Set(failures)].join(', ')}`);
   await node.stop();
   const recorded = await countFinished(storage.log);
-  if (recorded !== COUNT) throw new Error(`${recorded} outcomes are in the log, of ${COUNT}`);
+  if (recorded !== COUNT) throw new Error(`the log has ${recorded} outcomes, expected ${COUNT}`);
   await runner.stop();
   await outbound.close();
   await storage.close();

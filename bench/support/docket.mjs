@@ -1,4 +1,6 @@
-/** The docket that the paid query is about: invented, in the JSON that juriscraper writes for a district docket report. */
+/**
+ * The docket that the paid query is about: fictional, in the JSON that juriscraper writes for a district docket report.
+ */
 
 const COURT = 'cand';
 const NUMBER = '3:25-cv-04417';
@@ -69,7 +71,7 @@ export const docket = {
   docket_entries: ENTRIES.map(entry),
 };
 
-/** An ordinary poll: the case, and the four filings since the middle of July. */
+/** A typical poll: the case, and the four filings since the middle of July. */
 export const query = new URLSearchParams({
   case_id: NUMBER,
   court_code: COURT,

@@ -1,4 +1,4 @@
-// Storage with the projection of cases running, and synthetic dockets, for the benchmarks of dockets.
+// Storage with the projection of cases running, and synthetic dockets, for the docket benchmarks.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Events and folders for the benchmarks of the storage: the same events for every side. */
+/** Events and folders for the storage benchmarks: the same events for every side. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { QueryAnswered } from '../../dist/events/payment.js';
 
 const HASH = 'c0ffee'.repeat(11).slice(0, 64);
 
-/** An event as the service writes most of: a few ids, a hash, a time. About 300 bytes of JSON. */
+/** A typical event of the service: a few ids, a hash, a time. About 300 bytes of JSON. */
 export const answered = (count) =>
   QueryAnswered.of({
     requestId: '5e0c1f3a-90c5-4a58-9d4e-0c1d2e3f4a5b',
@@ -25,7 +25,9 @@ export function commandContext() {
   return { commandId: id, requestId: id, correlationId: id, causationId: null, actor: 'bench' };
 }
 
-/** Runs work in a folder that is gone afterwards, whatever happens. On the disk, not in memory: an fsync must count. */
+/**
+ * Runs work in a folder that is always removed afterwards. It is on the disk, not in memory, so that an fsync counts.
+ */
 export async function inFolder(work) {
   const directory = mkdtempSync(join(tmpdir(), 'docket-bench-'));
   try {

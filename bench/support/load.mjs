@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 
 /**
  * Sends one GET for every set of headers.
- * @param url what is asked for; of several, each request asks for the next
+ * @param url the URL to request; if there are several, requests go through them in turn
  * @param headersOfEach one set of headers a request
  * @param width requests under way at once
  * @returns elapsed ms, and for each request its status, latency in ms, headers, and the body if it was not a 200

@@ -1,10 +1,10 @@
 /**
- * How well personal details are masked, held against labelled texts. A text marks a detail as `{kind|detail}`.
- * Recall: the share of details of which no letter or digit is left. Precision: the share of maskings that name the right
- * kind and remove nothing beside details.
+ * Scores the masking of personal details against labelled texts. A text marks a detail as `{kind|detail}`. Recall: the
+ * share of details of which no letter or digit remains. Precision: the share of maskings that name the right kind and
+ * remove nothing but details.
  */
 
-/** What a masking says it removed, by the corpus's name of the kind. */
+/** Maps the mark that masking leaves to the corpus's name for that kind. */
 const KIND_OF_MARK = new Map([
   ['address removed', 'address'],
   ['telephone number removed', 'phone'],
@@ -42,9 +42,8 @@ export function readCorpus(content) {
 const MARK = new RegExp(`\\[(${[...KIND_OF_MARK.keys()].join('|')})\\]`, 'gu');
 
 /**
- * The stretches of `text` that marks stand for in `masked`; null where the rest of it is not the text's. What stands
- * between two marks may be found in several places: of these the one is chosen where the most stretches begin and end
- * as details do.
+ * The parts of `text` that marks replace in `masked`; null if the rest of `masked` differs from the text. If the text
+ * between two marks occurs in several places, the choice is the one where most parts begin and end as details do.
  */
 function removals(text, masked, details) {
   const marks = [...masked.matchAll(MARK)];

@@ -1,4 +1,4 @@
-/** Our MCP endpoint alone, with everything that the public port puts around it. Argument: port. */
+/** Our MCP endpoint alone, with everything that the public port wraps around it. Argument: port. */
 import { pino } from 'pino';
 import { buildApp } from '../../dist/http/app.js';
 import { systemClock } from '../../dist/runtime/instant.js';

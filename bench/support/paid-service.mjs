@@ -1,4 +1,4 @@
-/** The local chain, the service beside it, and wallets that can pay: what every benchmark of paid calls needs. */
+/** The local chain, the service on it, and wallets that can pay: what every benchmark of paid calls needs. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { docket, query } from './docket.mjs';
@@ -9,7 +9,7 @@ import { inParallel, rpcClient } from './rpc.mjs';
 /** The mint of the local chain. */
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
-/** What each wallet has for network fees: 5,000 lamports a payment, and what an account must keep. */
+/** Each wallet's SOL for network fees: 5,000 lamports a payment, plus the minimum balance of an account. */
 const LAMPORTS = 50_000_000;
 
 /** Starts the local chain alone. */
@@ -25,7 +25,7 @@ export async function startChain(start, folder) {
 /**
  * Starts the service on a chain, with these dockets in it.
  * @param dockets a file of them, or a folder of files
- * @param more environment of the service beside what every benchmark gives it
+ * @param more environment of the service in addition to what every benchmark sets
  */
 export async function startService(start, folder, chain, dockets, more = {}) {
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -44,7 +44,7 @@ export async function startService(start, folder, chain, dockets, more = {}) {
   return { url: `http://127.0.0.1:${port}`, pid: started.pid };
 }
 
-/** Starts the service with one docket, as the side that sells it. @param more as of `startService` */
+/** Starts the service with one docket, as the selling side. @param more as of `startService` */
 export async function startOurs(start, folder, chain, more = {}) {
   const file = join(folder, 'docket.json');
   await writeFile(file, JSON.stringify(docket));
@@ -52,19 +52,19 @@ export async function startOurs(start, folder, chain, more = {}) {
   return priced({ name: 'ours', url: `${url}/v2/case?${query}`, pid }, 'x402 v2');
 }
 
-/** With `BENCH_PROFILE=FOLDER` node writes a profile of the service's processor time there when it ends. */
+/** With `BENCH_PROFILE=FOLDER`, node writes a CPU profile of the service there when it ends. */
 function profiling() {
   const folder = process.env.BENCH_PROFILE;
   return folder ? ['--cpu-prof', '--cpu-prof-dir', folder] : [];
 }
 
-/** Asks once without paying, as a client does, and learns from the 402 how to pay in a dialect. */
+/** Makes an unpaid call, as a client does, and reads from the 402 how to pay in a dialect. */
 export async function priced(side, dialect) {
   const response = await fetch(side.url);
   const text = await response.text();
-  if (response.status !== 402) throw new Error(`${side.name} answered ${response.status} to an unpaid call: ${text}`);
+  if (response.status !== 402) throw new Error(`${side.name} returned ${response.status} to an unpaid call: ${text}`);
   try {
-    // Only what x402 v1 offers stands in the body; not every seller's is JSON.
+    // Only x402 v1 puts its terms in the body; not every seller's body is JSON.
     const body = dialect === 'x402 v1' ? JSON.parse(text) : null;
     return { ...side, dialect, ...DIALECTS[dialect].read(response.headers, body) };
   } catch (error) {
@@ -72,7 +72,7 @@ export async function priced(side, dialect) {
   }
 }
 
-/** Makes the header that pays: signed with the blockhash of a fresh 402 if it names one, else with the chain's. */
+/** Makes the header that pays: signed with the blockhash of a fresh 402 if it names one, otherwise with the chain's. */
 export async function payment(side, chain) {
   const { sign, blockhash: named } = await priced(side, side.dialect);
   const blockhash = named ?? (await chain.call('getLatestBlockhash', { commitment: 'confirmed' })).value.blockhash;
@@ -81,8 +81,8 @@ export async function payment(side, chain) {
 }
 
 /**
- * Wallets that can together pay for everything, the rival's turn and one for each dialect, each with an even share and
- * some to spare; and with SOL for the fees of what they pay for themselves.
+ * Wallets with enough funds to pay for everything: the rival's turn and one for each dialect, in equal shares with some
+ * to spare, and SOL for the fees of self-paid payments.
  */
 export async function fundedWallets(chain, count, payments) {
   const price = 990_000n;

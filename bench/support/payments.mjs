@@ -1,7 +1,7 @@
 /**
- * Wallets, and payments signed ahead of the load, in each dialect. A sponsored payment has the instructions that
- * `@x402/svm`'s client puts in, in its order and with its limits; one that the wallet pays for itself has the transfer
- * and a memo. Compiled here byte by byte, so that thousands are ready well within the life of their blockhash.
+ * Wallets, and payments signed ahead of the load, in each dialect. A sponsored payment has the instructions of
+ * `@x402/svm`'s client, in its order and with its limits; a self-paid one has the transfer and a memo. Compiled here
+ * byte by byte, so that thousands are ready well before their blockhash expires.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
@@ -12,13 +12,13 @@ const COMPUTE_BUDGET = bs58.decode('ComputeBudget111111111111111111111111111111'
 const TOKEN_PROGRAM = bs58.decode('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const MEMO_PROGRAM = bs58.decode('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
-/** The compute limit (units) and price (micro-lamports a unit) of the reference client. */
+/** The compute limit (units) and price (micro-lamports per unit) of the reference client. */
 const COMPUTE_UNITS = 20_000;
 const COMPUTE_PRICE = 1n;
 const USDC_DECIMALS = 6;
 const SIGNATURE_BYTES = 64;
 
-/** The bytes that stand before an Ed25519 seed in PKCS #8. */
+/** The bytes that precede an Ed25519 seed in PKCS #8. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** The token account of an address for a mint: base58. */
@@ -34,7 +34,7 @@ export function newWallet(mint) {
   return { address, key, privateKey, tokenAccount, tokenAccountKey: bs58.decode(tokenAccount) };
 }
 
-/** A key pair in the 64 bytes of `solana-keygen`: seed, then public key. */
+/** A key pair in the 64-byte form of `solana-keygen`: seed, then public key. */
 export function newKeypairBytes() {
   const seed = randomBytes(32);
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
@@ -63,21 +63,21 @@ const NO_LOOKUP_TABLES = Buffer.from([0]);
 const base64Json = (value) => Buffer.from(JSON.stringify(value)).toString('base64');
 const fromBase64Json = (text) => JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
 
-/** USDC, so many base units, by `TransferChecked`; accounts by their place in the message. */
+/** An amount of USDC, in base units, by `TransferChecked`; accounts are indexes into the message. */
 const transferChecked = (program, accounts, amount) =>
   instruction(program, accounts, Buffer.concat([Buffer.from([12]), uint64(amount), Buffer.from([USDC_DECIMALS])]));
 
 /**
- * The memo of a 402 belongs to that 402; ahead of the load each payment carries its own, as the reference client does
- * where the terms have none. Without it, two payments of one wallet would be one transaction.
+ * The memo of a 402 belongs to that 402. Payments that are signed in advance carry their own, as the reference client
+ * does if the terms have none. Without a memo, two payments of one wallet would be the same transaction.
  */
 const newMemo = (program) => instruction(program, [], Buffer.from(randomBytes(16).toString('hex')));
 
-/** What the seller pays the fee of: signed by the wallet, the seller's signature still missing. Base64. */
+/** A payment whose fee the seller pays: signed by the wallet, still without the seller's signature. Base64. */
 function sponsored({ asset, payTo, amount, feePayer }) {
   const destination = bs58.decode(tokenAccountOf(asset, payTo));
   const mint = bs58.decode(asset);
-  // Version 0; two signers, the wallet read only; three programs and the mint read only.
+  // Version 0; two signers, the wallet read-only; three programs and the mint read-only.
   const head = Buffer.concat([Buffer.from([0x80, 2, 1, 4, 8]), bs58.decode(feePayer)]);
   const limit = instruction(4, [], Buffer.concat([Buffer.from([2]), uint32(COMPUTE_UNITS)]));
   const price = instruction(4, [], Buffer.concat([Buffer.from([3]), uint64(COMPUTE_PRICE)]));
@@ -100,11 +100,11 @@ function sponsored({ asset, payTo, amount, feePayer }) {
   };
 }
 
-/** What the wallet pays the fee of: complete. The instructions of `docket query`'s own client. Base64. */
+/** A payment whose fee the wallet pays: complete. It has the instructions of `docket query`'s own client. Base64. */
 function selfPaid({ asset, payTo, maxAmountRequired }) {
   const destination = bs58.decode(tokenAccountOf(asset, payTo));
   const mint = bs58.decode(asset);
-  // Version 0; one signer, who pays; two programs and the mint read only.
+  // Version 0; one signer, who pays; two programs and the mint read-only.
   const head = Buffer.from([0x80, 1, 0, 3, 6]);
   const transfer = transferChecked(3, [1, 4, 2, 0], BigInt(maxAmountRequired));
   return (wallet, blockhash) => {
@@ -125,9 +125,9 @@ function selfPaid({ asset, payTo, maxAmountRequired }) {
 }
 
 /**
- * How each dialect is spoken: what a 402 offers it (`read`, of the response's headers and decoded body), the request
- * header that pays, and the header that the receipt comes in. `read` gives the price, who is paid, the blockhash if the
- * terms name one, the network as the receipt must name it, and what signs: `sign(wallet, blockhash)`, the value of the
+ * How each dialect works: what a 402 offers (`read`, from the response's headers and decoded body), the request header
+ * that pays, and the response header of the receipt. `read` returns the price, the receiver, the blockhash if the terms
+ * name one, the network as the receipt must name it, and `sign(wallet, blockhash)`, which returns the value of the
  * request header.
  */
 export const DIALECTS = {
@@ -180,9 +180,9 @@ const offered = ({ network, asset, payTo, extra }, amount) => ({
   network,
   price: BigInt(amount),
   receiver: tokenAccountOf(asset, payTo),
-  /** Null where the seller leaves it to the client to ask the chain. */
+  /** Null if the client must get it from the chain. */
   blockhash: extra?.recentBlockhash ?? null,
 });
 
-/** The receipt of an answer in a dialect's header; null where there is none. */
+/** The receipt of an answer in a dialect's header; null if there is none. */
 export const receiptOf = ({ receipt }, headers) => (headers[receipt] ? fromBase64Json(headers[receipt]) : null);

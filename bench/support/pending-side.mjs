@@ -1,6 +1,6 @@
 /**
  * Fills a data folder with deliveries that are all due later: `node pending-side.mjs FOLDER COUNT`. They are scheduled
- * over the next twelve hours, which is how far apart attempts can lie, and folded into their read model; all name the
+ * over the next twelve hours, the longest gap between attempts, and folded into their read model; all reference the
  * same two blobs. Prints nothing.
  */
 import { randomUUID } from 'node:crypto';

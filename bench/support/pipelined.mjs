@@ -1,11 +1,11 @@
-/** Load on pipelined connections: it only counts bytes, so that it is never what is measured. */
+/** Load on pipelined connections. It only counts bytes, so that it is never the bottleneck. */
 import { connect } from 'node:net';
 
 const CONNECTIONS = 16;
 const PIPELINED = 4;
 
 /**
- * Requests a second: a GET, or a POST where there is a body. Every answer has the same length, so that counting bytes
+ * Requests per second: a GET, or a POST if there is a body. Every answer has the same length, so that counting bytes
  * counts answers.
  */
 export async function measure(port, path, headers, requests, body = '') {
@@ -54,7 +54,7 @@ function drive(port, text, length, count) {
       if (answered >= count) {
         socket.destroy();
         if (bytes === count * length) resolve();
-        else reject(new Error(`${bytes} bytes came for ${count} answers of ${length} bytes`));
+        else reject(new Error(`received ${bytes} bytes for ${count} answers of ${length} bytes`));
       } else send(answered);
     });
     socket.on('error', reject);

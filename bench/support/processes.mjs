@@ -1,4 +1,4 @@
-/** The processes that a benchmark measures: started alone, watched, and ended by their own id. */
+/** The processes that a benchmark measures: started alone, watched, and ended by process id. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 
 export const DOCKET = fileURLToPath(new URL('../../bin/docket.js', import.meta.url));
 
-/** Options of node with which `npm start` runs the service. A rival that is a server is given the same. */
+/** The node options with which `npm start` runs the service. A rival that is a server gets the same. */
 export const SERVER_OPTIONS = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).scripts.start.match(/--\S+/g);
 
-/** Linux counts processor time in ticks of 10 ms, whatever the kernel's own timer. */
+/** Linux counts processor time in ticks of 10 ms, independently of the kernel's timer. */
 const MILLISECONDS_PER_TICK = 10;
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
@@ -27,7 +27,7 @@ export async function freePort() {
 }
 
 /**
- * Starts `node …`. Its environment is what the caller gives and what finds programs, so that no variable of the shell
+ * Starts `node …`. Its environment is only what the caller passes and what locates programs, so that no shell variable
  * changes one side only.
  * @param args arguments of node, the script first
  */
@@ -43,24 +43,24 @@ export function startNode(args, environment = {}) {
   };
   child.stdout.setEncoding('utf8').on('data', keep);
   child.stderr.setEncoding('utf8').on('data', keep);
-  // Not `exit`: what it last wrote may come after that.
+  // Not `exit`: its last output may arrive after that.
   const exited = once(child, 'close');
   const running = () => child.exitCode === null && child.signalCode === null;
-  // A benchmark that is broken off leaves nothing running.
+  // A benchmark that is interrupted leaves nothing running.
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('close', () => process.off('exit', endWithUs));
   return {
     pid: child.pid,
     running,
-    /** The last of what it wrote. */
+    /** The end of its output. */
     output: () => output,
     /** Resolves with its exit code. */
     ended: async () => {
       await exited;
       return child.exitCode;
     },
-    /** Asks it to end, and insists after ten seconds. */
+    /** Asks it to end, and kills it after ten seconds. */
     stop: async () => {
       if (!running()) return;
       child.kill('SIGTERM');
@@ -71,7 +71,7 @@ export function startNode(args, environment = {}) {
   };
 }
 
-/** Runs `node …` to its end and gives what it wrote. @throws Error with that text if it fails */
+/** Runs `node …` to its end and returns its output. @throws Error with that text if it fails */
 export async function runNode(args, environment) {
   const started = startNode(args, environment);
   const code = await started.ended();
@@ -79,7 +79,7 @@ export async function runNode(args, environment) {
   return started.output();
 }
 
-/** Waits until a condition holds. @throws Error with the process's last words if it ended, or the time is over */
+/** Waits until a condition holds. @throws Error with the process's last output if it ended or the time ran out */
 export async function until(what, condition, { process: watched, within = 30_000 } = {}) {
   const began = performance.now();
   while (!(await condition().catch(() => false))) {
@@ -92,11 +92,11 @@ export async function until(what, condition, { process: watched, within = 30_000
   }
 }
 
-/** Processor time that a process has used, in ms, user and system together; null where /proc does not tell. */
+/** Processor time that a process has used, in ms, user and system together; null where /proc does not show it. */
 export function processorTime(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field, the command's name, may hold spaces: count from behind its closing parenthesis.
+    // The second field, the command's name, may contain spaces: count from after its closing parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * MILLISECONDS_PER_TICK;
   } catch {
@@ -104,7 +104,7 @@ export function processorTime(pid) {
   }
 }
 
-/** The most memory that a running process has held at once, in bytes; null once it ended, or where /proc does not tell. */
+/** The peak memory of a running process, in bytes; null once it has ended, or where /proc does not show it. */
 export function peakMemory(pid) {
   try {
     const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

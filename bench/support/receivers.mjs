@@ -1,7 +1,7 @@
 /**
- * Receivers of callbacks on as many ports as asked for, in a process of their own: `node receivers.mjs COUNT TEMPER`.
- * `willing` ones acknowledge at once; `hostile` ones take the request and dribble an answer that never ends. Prints
- * their ports as one line of JSON.
+ * Receivers of callbacks on COUNT ports, in a separate process: `node receivers.mjs COUNT TEMPER`. `willing` ones
+ * acknowledge at once; `hostile` ones accept the request and dribble an answer that never ends. Prints their ports as
+ * one line of JSON.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ const [count, temper] = process.argv.slice(2);
 const ACKNOWLEDGED = 'HTTP/1.1 204 No Content\r\n\r\n';
 const DRIBBLE_MS = 1_000;
 
-/** Answers each request on a connection as its last byte comes: the least a receiver can do. */
+/** Answers each request on a connection as soon as its last byte arrives: the least a receiver can do. */
 function acknowledge(socket) {
   let text = '';
   socket.on('data', (part) => {

@@ -1,6 +1,6 @@
-/** The chain as the benchmark speaks to it: JSON-RPC over HTTP, nothing in between. */
+/** The benchmark's access to the chain: plain JSON-RPC over HTTP. */
 
-/** @throws Error with the method and what the endpoint said */
+/** @throws Error with the method and the endpoint's message */
 export function rpcClient(url) {
   let id = 0;
   return async function call(method, ...params) {

@@ -1,4 +1,4 @@
-/** Our sandbox alone, with everything that the public port puts around it. Argument: port. */
+/** Our sandbox alone, with everything that the public port wraps around it. Argument: port. */
 import { pino } from 'pino';
 import { registerPaidRoute } from '../../dist/http/paid/paid-route.js';
 import { answerSandboxEarly, readyAnswerOf } from '../../dist/http/sandbox/answer-early.js';

@@ -1,14 +1,14 @@
-/** Order statistics of small samples: what the benchmarks report instead of a mean that one slow run moves. */
+/** Order statistics of small samples. Benchmarks report these because one slow run would distort a mean. */
 
 const ascending = (values) => Float64Array.from(values).sort();
 
-/** The value below which the given share (0 to 1) of the sample lies, by nearest rank; NaN of an empty sample. */
+/** The value below which the given share (0 to 1) of the sample lies, by nearest rank; NaN for an empty sample. */
 export function percentile(values, share) {
   const sorted = ascending(values);
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] : NaN;
 }
 
-/** The middle value; the mean of the two middle ones for an even count; NaN of an empty sample. */
+/** The middle value; the mean of the two middle ones for an even count; NaN for an empty sample. */
 export function median(values) {
   const sorted = ascending(values);
   const middle = sorted.length >> 1;

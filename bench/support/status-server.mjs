@@ -1,4 +1,4 @@
-/** Our `GET /v2/status` alone, with everything that the public port puts around it. Argument: port. */
+/** Our `GET /v2/status` alone, with everything that the public port wraps around it. Argument: port. */
 import { pino } from 'pino';
 import { courts } from '../../dist/courts/registry.js';
 import { makeServer } from '../../dist/http/server.js';

@@ -1,9 +1,9 @@
-"""Receives callbacks: verifies each, acknowledges it at once, and takes each in once. Nothing but Python's own library.
+"""Receives callbacks: verifies each, acknowledges it at once, and processes each delivery once. Standard library only.
 
     SIGNING_KEYS='KEY_ID:SECRET' python3 receiver.py       Python 3.8 or later
-    python3 receiver.py check vectors.json                 tries the published test vectors
+    python3 receiver.py check vectors.json                 checks the published test vectors
 
-KEY_ID and SECRET are what POST /v2/wallet/keys gave. While a rotation lasts, name both: 'NEW_ID:NEW,OLD_ID:OLD'.
+POST /v2/wallet/keys returned KEY_ID and SECRET. During a rotation, name both keys: 'NEW_ID:NEW,OLD_ID:OLD'.
 """
 
 import base64
@@ -19,16 +19,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TOLERANCE_SECONDS = 300
 MOST_BYTES = 16 * 1024 * 1024
-# Retries of one delivery go on for 18 hours; whoever operates the service may send it once more later.
+# Retries of one delivery continue for 18 hours, and the operator of the service may redeliver later.
 REMEMBERED_SECONDS = 7 * 24 * 3600
 
 
 def distrust(headers, body, keys, now):
-    """Why a delivery must not be trusted; None if it may be.
+    """Returns why a delivery must not be trusted, or None if it is valid.
 
-    `body` is what came over the wire: JSON that was parsed and written again has other bytes. `webhook-signature` is
-    taken where it is there, since it covers the time as well and carries a signature by either key while keys rotate;
-    else `X-Service-Signature`, which covers the body. Names of headers are in lower case; `keys` is {id: secret}.
+    `body` is the bytes from the wire, because JSON that was parsed and serialized again has other bytes. Checks
+    `webhook-signature` if it is present, since it also covers the time and carries a signature by either key during a
+    rotation; otherwise `X-Service-Signature`, which covers only the body. Header names are in lower case; `keys` is
+    {id: secret}.
     """
     standard = "webhook-signature" in headers
     sent_at = headers.get("webhook-timestamp" if standard else "x-service-timestamp", "")
@@ -37,18 +38,18 @@ def distrust(headers, body, keys, now):
     authentic = standard_matches(headers, sent_at, body, keys) if standard else service_matches(headers, body, keys)
     if not authentic:
         return "signature"
-    # The header is not signed, the body is: what is deduplicated by must be the same in both.
+    # The header is not signed, but the body is: the deduplication key must be the same in both.
     key = idempotency_key_in(body)
     return None if isinstance(key, str) and key == headers.get("idempotency-key") else "idempotency_key"
 
 
 def digest(secret, message):
-    # The secret's 64 hexadecimal characters are the key as they stand: they are not decoded.
+    # The secret's 64 hexadecimal characters are the key themselves: do not decode them.
     return hmac.new(secret.encode("utf-8"), message, hashlib.sha256)
 
 
 def same(a, b):
-    # Compares in constant time: how long it takes tells nothing of where two differ.
+    # Compares in constant time, so that the duration does not reveal where two values differ.
     return hmac.compare_digest(a.encode("utf-8"), b.encode("utf-8"))
 
 
@@ -77,8 +78,8 @@ def idempotency_key_in(body):
 
 
 class Taken:
-    """Which deliveries have come. Memory is enough for an example. In earnest write the key and the work to be done in
-    one transaction of a database, and acknowledge after it: what is acknowledged is not sent again."""
+    """The deliveries that have arrived. Memory is enough for an example. In production, write the key and the work in
+    one database transaction and acknowledge only after it: an acknowledged delivery is not sent again."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -87,7 +88,7 @@ class Taken:
     def first(self, key):
         now = time.time()
         with self._lock:
-            # Keys are in the order in which they came.
+            # Keys are in order of arrival.
             for old in [old for old, at in self._at.items() if now - at > REMEMBERED_SECONDS]:
                 del self._at[old]
             first = key not in self._at
@@ -126,7 +127,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *arguments):
-        """Says nothing of each request."""
+        """Suppresses the log line of each request."""
 
 
 def take(delivery):
@@ -145,7 +146,7 @@ def read_keys(text):
 
 
 def check_vectors(file):
-    """Tries the published vectors; gives how many come out otherwise than they should."""
+    """Checks the published vectors; returns how many give an unexpected result."""
     with open(file, encoding="utf-8") as text:
         vectors = json.load(text)["vectors"]
     wrong = 0

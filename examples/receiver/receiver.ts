@@ -1,10 +1,10 @@
 /**
- * Receives callbacks: verifies each, acknowledges it at once, and takes each in once. Nothing but Node's own library.
+ * Receives callbacks: verifies each, acknowledges it at once, and processes each delivery once. Standard library only.
  *
  *   SIGNING_KEYS='KEY_ID:SECRET' node receiver.ts          Node 22.18 or later; on Node 20: npx tsx receiver.ts
- *   node receiver.ts check vectors.json                    tries the published test vectors
+ *   node receiver.ts check vectors.json                    checks the published test vectors
  *
- * KEY_ID and SECRET are what POST /v2/wallet/keys gave. While a rotation lasts, name both: 'NEW_ID:NEW,OLD_ID:OLD'.
+ * POST /v2/wallet/keys returned KEY_ID and SECRET. During a rotation, name both keys: 'NEW_ID:NEW,OLD_ID:OLD'.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 
 const TOLERANCE_SECONDS = 300;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Retries of one delivery go on for 18 hours; whoever operates the service may send it once more later. */
+/** Retries of one delivery continue for 18 hours, and the operator of the service may redeliver later. */
 const REMEMBERED_MS = 7 * 24 * 3600 * 1000;
 
 /** Secrets by the id of their key. */
@@ -20,9 +20,10 @@ export type Keys = ReadonlyMap<string, string>;
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Why a delivery must not be trusted; null if it may be. `body` is what came over the wire: JSON that was parsed and
- * written again has other bytes. `webhook-signature` is taken where it is there, since it covers the time as well and
- * carries a signature by either key while keys rotate; else `X-Service-Signature`, which covers the body.
+ * Returns why a delivery must not be trusted, or null if it is valid. `body` is the bytes from the wire, because JSON
+ * that was parsed and serialized again has other bytes. Checks `webhook-signature` if it is present, since it also
+ * covers the time and carries a signature by either key during a rotation; otherwise `X-Service-Signature`, which
+ * covers only the body.
  */
 export function distrust(headers: Headers, body: Buffer, keys: Keys, nowSeconds: number): string | null {
   const standard = headers['webhook-signature'] !== undefined;
@@ -30,19 +31,19 @@ export function distrust(headers: Headers, body: Buffer, keys: Keys, nowSeconds:
   if (!/^\d+$/.test(time) || Math.abs(nowSeconds - Number(time)) > TOLERANCE_SECONDS) return 'stale';
   const authentic = standard ? standardMatches(headers, time, body, keys) : serviceMatches(headers, body, keys);
   if (!authentic) return 'signature';
-  // The header is not signed, the body is: what is deduplicated by must be the same in both.
+  // The header is not signed, but the body is: the deduplication key must be the same in both.
   const key = idempotencyKeyIn(body);
   return typeof key === 'string' && key === headers['idempotency-key'] ? null : 'idempotency_key';
 }
 
-/** The secret's 64 hexadecimal characters are the key as they stand: they are not decoded. */
+/** The secret's 64 hexadecimal characters are the key themselves: do not decode them. */
 const hmac = (secret: string, ...parts: (string | Buffer)[]): Buffer => {
   const digest = createHmac('sha256', secret);
   for (const part of parts) digest.update(part);
   return digest.digest();
 };
 
-/** Compares in constant time: how long it takes tells nothing of where two differ. */
+/** Compares in constant time, so that the duration does not reveal where two values differ. */
 const same = (a: string, b: string): boolean => {
   const [first, second] = [Buffer.from(a), Buffer.from(b)];
   return first.length === second.length && timingSafeEqual(first, second);
@@ -82,8 +83,8 @@ export interface ReceiverOptions {
 }
 
 export function startReceiver({ keys, host, port, take }: ReceiverOptions): Promise<Server> {
-  // Memory is enough for an example. In earnest write the key and the work to be done in one transaction of a database,
-  // and acknowledge after it: what is acknowledged is not sent again.
+  // Memory is enough for an example. In production, write the key and the work in one database transaction and
+  // acknowledge only after it: an acknowledged delivery is not sent again.
   const taken = new Map<string, number>();
   const server = createServer(async (request, response) => {
     const answer = (status: number, text = '') => response.writeHead(status).end(text);
@@ -114,7 +115,7 @@ async function rawBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Keys are in the order in which they came. */
+/** Keys are in order of arrival. */
 function forgetOld(taken: Map<string, number>): void {
   for (const [key, at] of taken) {
     if (Date.now() - at < REMEMBERED_MS) return;
@@ -132,7 +133,7 @@ export function readKeys(text: string): Keys {
   );
 }
 
-/** Tries the published vectors; gives how many come out otherwise than they should. */
+/** Checks the published vectors; returns how many give an unexpected result. */
 export function checkVectors(file: string): number {
   const { vectors } = JSON.parse(readFileSync(file, 'utf8'));
   let wrong = 0;

@@ -1,6 +1,6 @@
 /**
- * The attack: one client behind a shared proxy sends invalid payments until its address is limited, so that the others
- * behind the proxy get 429 for errors of their own.
+ * The attack: one client behind a shared proxy sends invalid payments until its address is limited, so that the other
+ * clients behind the proxy get 429 for errors that they did not make.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
@@ -50,7 +50,7 @@ async function useUp(url: string, forwarded: string | null) {
 }
 
 describe('behind a trusted proxy', () => {
-  it('only the bad client is limited, over REST and MCP, whatever it writes into the header', async () => {
+  it('limits only the bad client, over REST and MCP, regardless of what it writes into the header', async () => {
     const url = await serve(['127.0.0.0/8']);
     expect(await useUp(url, BAD)).toEqual([...Array(PER_MINUTE).fill(400), 429]);
     expect((await payBadly(url, `${GOOD}, ${BAD}`)).status).toBe(429);
@@ -59,7 +59,7 @@ describe('behind a trusted proxy', () => {
     expect(await codeOfMcp(url, GOOD)).toBe('invalid_payment');
   });
 
-  it('a client that is limited is told what is wrong with its payment all the same', async () => {
+  it('still tells a limited client what is wrong with its payment', async () => {
     const url = await serve(['127.0.0.0/8']);
     await useUp(url, BAD);
     const { body } = await payBadly(url, BAD);
@@ -69,14 +69,14 @@ describe('behind a trusted proxy', () => {
     });
   });
 
-  it('nobody is limited for a proxy that names nobody', async () => {
+  it('limits no client if the proxy names none', async () => {
     const url = await serve(['127.0.0.0/8']);
     expect(new Set(await useUp(url, null))).toEqual(new Set([400]));
   });
 });
 
 describe('behind a proxy on an internal address that is not configured', () => {
-  it('nobody is limited, since the clients cannot be told apart', async () => {
+  it('limits no client, since clients cannot be told apart', async () => {
     const url = await serve([]);
     expect(new Set(await useUp(url, BAD))).toEqual(new Set([400]));
     expect((await payBadly(url, GOOD)).status).toBe(400);
@@ -84,7 +84,7 @@ describe('behind a proxy on an internal address that is not configured', () => {
 });
 
 describe('without a proxy', () => {
-  it('a client is limited, and a forged header gives no other client its limit', async () => {
+  it('limits a client, and a forged header does not pass its limit to another client', async () => {
     const url = await serve([]);
     expect((await useUp(url, null)).at(-1)).toBe(429);
   });

@@ -1,4 +1,4 @@
-/** The attack: one large answer is bought, and read again and again, uncompressed. */
+/** The attack: a client buys one large answer and reads it again and again, uncompressed. */
 
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -35,7 +35,7 @@ async function buy() {
   return { bought: Buffer.from(await answer.arrayBuffer()), path: String(answer.headers.get('content-location')) };
 }
 
-/** One read, with its bytes as they came. */
+/** One read, with its raw bytes. */
 function read(target: string, headers: Record<string, string> = {}) {
   return new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((done, failed) => {
     const asked = request(new URL(target, world.url), { headers }, async (response) => {
@@ -47,7 +47,7 @@ function read(target: string, headers: Record<string, string> = {}) {
   });
 }
 
-it('a read sends the bytes that were compressed when they were stored, and the same content in every coding', async () => {
+it('a read sends the bytes that were compressed on storing, and the same content in every coding', async () => {
   const [plain, br, gzip, none] = [
     await read(path),
     await read(path, { 'accept-encoding': 'br, gzip' }),
@@ -71,7 +71,7 @@ it('a read sends the bytes that were compressed when they were stored, and the s
   expect(plain.headers.vary).toBe('Accept-Encoding');
 });
 
-it('a reader that has the answer is told so without a body', async () => {
+it('a client that already has the answer gets no body', async () => {
   const { headers } = await read(path, { 'accept-encoding': 'br' });
   const again = await read(path, { 'accept-encoding': 'br', 'if-none-match': String(headers.etag) });
   expect([again.status, again.bytes.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
@@ -79,7 +79,7 @@ it('a reader that has the answer is told so without a body', async () => {
   expect([other.status, other.bytes.length > 0]).toEqual([200, true]);
 });
 
-it('one answer is read sixty times a minute, and others meanwhile', async () => {
+it('one answer is read sixty times a minute, and other requests are answered meanwhile', async () => {
   const { path: second } = await buy();
   const statuses: number[] = [];
   for (let i = 0; i <= READS_PER_MINUTE; i++) statuses.push((await read(second, { 'accept-encoding': 'br' })).status);

@@ -1,6 +1,6 @@
 /**
- * Captured headers: a payment whose query failed is not spent, so whoever captured its header can present it again and
- * again. Counted in what remains of its owner's minute, and in what the replays move.
+ * Captured headers: a payment whose query failed is not spent, so an attacker who captures its header can replay it.
+ * Measured in the owner's remaining limit for the minute, and in the money that the replays move.
  */
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const PRICE = 990_000n;
 const KEYS = '/v2/wallet/keys';
 const UNKNOWN = '/v2/case?court_code=cand&case_id=3:24-cv-09999';
 
-/** Calls as the reference client does, and gives the answer with the headers that were paid with. */
+/** Calls as the reference client does; returns the answer and the headers that paid. */
 async function calls(owner: Keypair, path: string) {
   let captured = new Headers();
   const pay = await world.agentOf(owner, async (input, init) => {
@@ -31,7 +31,7 @@ async function calls(owner: Keypair, path: string) {
 }
 
 describe('sixty replays of a payment that was not spent', () => {
-  it('leave its owner the minute: the next payment is answered', async () => {
+  it("do not use up the owner's limit: the next payment is answered", async () => {
     const owner = await world.wallet();
     const failed = await calls(owner, UNKNOWN);
     expect([failed.status, failed.remaining]).toEqual([404, 59]);

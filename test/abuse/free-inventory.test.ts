@@ -1,4 +1,4 @@
-/** Inventory for free: numbers without their office, in calls that cost nothing, must not name the cases that are known. */
+/** Free inventory: numbers without their office, in calls that cost nothing, must not reveal which cases are known. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 import { openWorld, type World } from '../http/world.ts';
@@ -32,18 +32,18 @@ const batch = (queries: object[]) =>
     body: JSON.stringify({ queries }),
   });
 
-describe('a refusal that costs nothing', () => {
+describe('an error that costs nothing', () => {
   it.each([
     [409, AMBIGUOUS],
     [404, WRONG_OFFICE],
-  ])('of status %s names no known case, and says what a whole number is', async (status, query) => {
+  ])('with status %s names no known case, and explains what a complete number is', async (status, query) => {
     const answer = await bought(`/v2/case?${new URLSearchParams(query)}`);
     expect([answer.status, answer.spent, named(answer.text)]).toEqual([status, 0n, []]);
     if (status === 409)
       expect(JSON.parse(answer.text).error.details).toMatchObject({ pattern: expect.stringContaining('\\d') });
   });
 
-  it('of a batch of 50 names none', async () => {
+  it('for a batch of 50 names none', async () => {
     const answer = await batch(Array.from({ length: 50 }, (_, index) => (index % 2 ? AMBIGUOUS : WRONG_OFFICE)));
     expect([answer.status, answer.spent, named(answer.text)]).toEqual([200, 0n, []]);
   });

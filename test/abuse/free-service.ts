@@ -1,4 +1,4 @@
-/** The public port with nothing behind it: what it gives for free needs no storage and no chain. */
+/** The public port with nothing behind it: its free endpoints need no storage and no chain. */
 import { buildApp } from '../../src/http/app.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { NETWORKS } from '../../src/solana/addresses.ts';

@@ -1,6 +1,6 @@
-/** Invented texts that try to steer a model, a terminal or a page through a docket. */
+/** Invented texts that use a docket to manipulate a model, a terminal or a page. */
 
-/** What no served string may hold: what a program obeys and nobody sees, and halves of characters. */
+/** What no served string may contain: invisible characters that programs obey, and lone surrogates. */
 export const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 
 const tags = (text: string): string =>

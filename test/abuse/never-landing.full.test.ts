@@ -1,6 +1,6 @@
 /**
- * Attack: payments that pass every check, and whose wallet then moves the SOL for their fee away, so that none can ever
- * land. Counted in calls to the chain and in bytes that stay stored.
+ * Attack: payments that pass every check, but whose wallet then moves away the SOL for the fee, so that none can ever
+ * land. Measured in calls to the chain and in bytes that stay stored.
  */
 import { SystemProgram } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(() => world.close());
 afterEach(() => world.disturb());
 
 const HOUR = 3_600 * MICROS_PER_SECOND;
-/** Housekeeping for which time passes as it is told. */
+/** Housekeeping with a clock that the test controls. */
 function housekeeper() {
   let passed = 0;
   const housekeeping = createPayloadHousekeeping({
@@ -44,7 +44,7 @@ async function stored(): Promise<number> {
 }
 
 describe('ten self-paid payments whose wallet moves its SOL away', () => {
-  it('are few at a time, cost few calls each, end their wallet’s hour, and leave nothing stored', async () => {
+  it('run a few at a time, cost few calls each, end their wallet’s hour, and leave nothing stored', async () => {
     const wallet = await world.wallet(20n * USDC);
     const { blockhash } = world.blockhashes.latest()!;
     const payments = Array.from({ length: 10 }, () =>
@@ -90,7 +90,7 @@ describe('ten self-paid payments whose wallet moves its SOL away', () => {
     const calls = world.endpoints[0]!.calls.slice(from).filter(({ method }) => method !== 'getLatestBlockhash');
     expect(calls.length / submitted).toBeLessThan(60);
 
-    // Failures count, also of payments that we would not have paid for.
+    // Failures count even for payments whose fee we would not have paid.
     if (submitted === SETTLEMENT_FAILURES_PER_HOUR) {
       await world.rpc.call('requestAirdrop', wallet.publicKey.toBase58(), 1_000_000_000);
       world.disturb();
@@ -100,7 +100,7 @@ describe('ten self-paid payments whose wallet moves its SOL away', () => {
       expect([limited.status, limited.json.error.details.window]).toEqual([429, 'settlement_failures']);
     }
 
-    // While a failure may still turn out to be none, its answer is kept; then it goes, and its events stay.
+    // While a failure may still prove wrong, its answer is kept; then the answer is deleted, and its events stay.
     await until(
       () => world.storage.readStore.count({ collection: 'payments', equals: { attention: 'doubt' } }),
       (count) => count === submitted,

@@ -1,4 +1,4 @@
-/** The same injections bought over real sockets: REST, MCP in both of its forms, the stored answer and the callback. */
+/** The same injections bought over real sockets: REST, MCP in both forms, the stored answer and the callback. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelopeOf } from '../../src/callbacks/envelope.ts';
 import { callTool, paymentFor, post } from '../http/mcp/client.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-/** Every string that a client decodes out of the bytes. */
+/** Every string that a client decodes from the bytes. */
 function* stringsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (value !== null && typeof value === 'object') for (const one of Object.values(value)) yield* stringsIn(one);
@@ -34,7 +34,7 @@ function expectVisible(json: string): void {
 }
 
 describe('injections that are bought', () => {
-  it('come over REST, from the stored answer and in the callback as visible text', async () => {
+  it('arrive over REST, in the stored answer and in the callback as visible text', async () => {
     const query = new URLSearchParams({ ...CASE, context: 'full', last_checked: '2024-01-01T00:00:00Z' });
     const answer = await (await world.agent())(`${world.url}/v2/case?${query}`);
     const text = await answer.text();
@@ -47,7 +47,7 @@ describe('injections that are bought', () => {
     expectVisible(envelopeOf(Buffer.from(text), { deliveryId, createdAt } as never).toString());
   });
 
-  it('come over MCP marked as data of others, beside the text and out of its reach', async () => {
+  it('arrive over MCP marked as third-party data that cannot close its own block', async () => {
     const wallet = await world.wallet();
     const asked = await callTool(world.mcp, 'service_case_query', { ...CASE, context: 'full' });
     const payment_tx = paymentFor(asked.data, wallet);
@@ -60,7 +60,7 @@ describe('injections that are bought', () => {
     for (const note of paid.notes) for (const text of INJECTIONS) expect(note).not.toContain(text);
   });
 
-  it('are announced: in the instructions of the server and in the tools that give docket text', async () => {
+  it('are announced in the instructions of the server and in the tools that return docket text', async () => {
     const { json } = await post(world.mcp, {
       jsonrpc: '2.0',
       id: 1,

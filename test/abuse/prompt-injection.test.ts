@@ -1,4 +1,6 @@
-/** Texts that attack what reads them: none reaches an answer, a callback or a terminal with a character that works unseen. */
+/**
+ * Texts that attack their readers: none reaches an answer, a callback or a terminal with an invisible active character.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +55,7 @@ describe('a docket full of injections', () => {
   });
   afterAll(() => world.close());
 
-  it('is served word for word, without a character that works unseen', async () => {
+  it('is served word for word, without invisible active characters', async () => {
     const body = bodyOf(await world.ask('dcd', CASE, { context: 'full', lastChecked: '2024-01-01T00:00:00.000000Z' }));
     for (const text of stringsIn(body)) expect(text).not.toMatch(FORBIDDEN);
     const served = body.case.docket_history.map(({ description }: { description: string }) => description);
@@ -63,7 +65,7 @@ describe('a docket full of injections', () => {
     expect(JSON.stringify(served)).not.toContain('555');
   });
 
-  it('is not revised by the same docket as versions before stored it', async () => {
+  it('is not revised when the same docket, as earlier versions stored it, is imported again', async () => {
     const dirty = 'MOTION to Dis\u200bmiss\u202e filed';
     const blob = encodeBlob(
       filingsBlob(
@@ -108,7 +110,7 @@ describe('a docket full of injections', () => {
     expect(await world.ingest(plain)).toMatchObject({ newFilings: 0, revised: 0, unchanged: 2 });
   });
 
-  it('reaches a terminal without anything that it obeys', async () => {
+  it('reaches a terminal without control characters', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'injections-'));
     try {
       const file = join(folder, 'docket.json');
@@ -153,7 +155,7 @@ const hostile = fc
   .map((parts) => parts.join(''));
 
 describe('any text at all', () => {
-  it('is clean once it is read, and stays as it is from then on', () => {
+  it('is clean once it is read, and does not change after that', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const clean = cleanText(text);
@@ -163,7 +165,7 @@ describe('any text at all', () => {
     );
   });
 
-  it('is shown on a terminal by characters that can be seen', () => {
+  it('is shown on a terminal in visible characters only', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(printable(text).replace(/[\n\t]/g, '')).not.toMatch(FORBIDDEN);
@@ -171,7 +173,7 @@ describe('any text at all', () => {
     );
   });
 
-  it('is clean in every field of the own form of a docket', () => {
+  it('is clean in every field of the docket form of our own', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const read = readDocket(

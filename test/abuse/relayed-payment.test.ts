@@ -1,6 +1,6 @@
 /**
  * Relayed payments: a shop serves our own 402 with another `resource`, an unmodified client signs it, and the shop
- * presents the payment to us for something else, or for something of its victim's.
+ * presents the payment to us to buy something else, or something that belongs to its victim.
  */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import type { Keypair } from '@solana/web3.js';
@@ -31,7 +31,7 @@ const CASE = '/v2/case?court_code=cand&case_id=3:24-cv-01234';
 const KEYS = '/v2/wallet/keys';
 const DELIVERIES = '/v2/wallet/deliveries';
 
-/** Our 402 for a call, as anybody gets it. */
+/** Our 402 for a call, as any caller gets it. */
 async function termsOf(path: string, method = 'GET'): Promise<PaymentRequired> {
   const asked = await fetch(world.url + path, { method });
   expect(asked.status).toBe(402);
@@ -68,7 +68,7 @@ const present = async (
 const walletEvents = async (wallet: Keypair) =>
   (await world.storage.log.read(walletStream(wallet.publicKey.toBase58()))).map(({ type }) => type);
 
-/** Lamports and base units: what an attack moved out of its victim and out of our fee payer. */
+/** Lamports and base units that an attack moved out of its victim and out of our fee payer. */
 async function costOf<T>(victim: Keypair, attack: () => Promise<T>) {
   const [usdc, fees] = [await world.balance(victim), await feePayerLamports()];
   const result = await attack();
@@ -87,7 +87,7 @@ function challengeOf({ extensions = {} }: PaymentRequired) {
   return extensions[SIGN_IN_WITH_X] as any;
 }
 
-/** The proof that the reference client makes of a 402, where it was answered at this address. */
+/** The proof that the reference client makes from a 402 of this address. */
 async function proofOf(required: PaymentRequired, wallet: Keypair, at = 'https://dockets.example') {
   const { info, supportedChains } = challengeOf(required);
   const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
@@ -101,7 +101,7 @@ const reasonOf = ({ status, json }: { status: number; json: { error?: { details:
   json.error?.details.reason,
 ];
 
-describe('a payment that a shop had signed under its own name', () => {
+describe("a payment that was signed for a shop under the shop's own name", () => {
   it.each([
     [CASE, KEYS, 'POST'],
     [CASE, DELIVERIES, 'GET'],
@@ -119,7 +119,7 @@ describe('a payment that a shop had signed under its own name', () => {
     expect(result.headers.get('ratelimit-remaining')).toBeNull();
   });
 
-  it('for one method does not buy by another, nor over MCP, nor does one of MCP over REST', async () => {
+  it('for one method buys nothing with another method or over MCP, nor does one for MCP buy over REST', async () => {
     const victim = await world.wallet();
     const payment = await signedForShop(await termsOf(KEYS), victim);
     expect(reasonOf(await present(KEYS, payment, 'POST'))).toEqual([402, 'payment_for_another_purpose']);
@@ -129,7 +129,7 @@ describe('a payment that a shop had signed under its own name', () => {
   it.each([
     ['without a memo of ours', null],
     ['with a memo of the shop', 'order 7'],
-  ])('%s buys a case query, as clients of x402 version 1 do, and neither a secret nor a history', async (_, memo) => {
+  ])('%s buys a case query, as clients of x402 version 1 do, but neither a secret nor a history', async (_, memo) => {
     const victim = await world.wallet();
     const sign = async (path: string, method = 'GET') => signedForShop(await termsOf(path, method), victim, memo);
     const rotation = await costOf(victim, async () => present(KEYS, await sign(KEYS, 'POST'), 'POST'));
@@ -147,7 +147,7 @@ describe('a payment that a shop had signed under its own name', () => {
 });
 
 describe('a proof that cannot be passed on', () => {
-  it('is offered in the shape that the reference client signs, and for no other origin', async () => {
+  it('is offered in the form that the reference client signs, and for no other origin', async () => {
     const victim = await world.wallet();
     const required = await termsOf(KEYS, 'POST');
     const proof = await proofOf(required, victim);
@@ -156,7 +156,7 @@ describe('a proof that cannot be passed on', () => {
     await expect(proofOf(required, victim, 'https://shop.example/cat-pictures')).rejects.toThrow(/does not match/);
   });
 
-  it('is demanded once it was given: a relayed payment of the very same call then buys no secret', async () => {
+  it('is required once a wallet has given one: a relayed payment for the very same call then buys no secret', async () => {
     const victim = await world.wallet();
     const required = await termsOf(KEYS, 'POST');
     const first = await present(KEYS, await signedForShop(required, victim), 'POST', await headerOf(required, victim));
@@ -170,7 +170,7 @@ describe('a proof that cannot be passed on', () => {
       const relayed = await signedForShop(await termsOf(path, method), victim);
       const { result, usdc, lamports } = await costOf(victim, () => present(path, relayed, method));
       expect([...reasonOf(result), usdc, lamports]).toEqual([402, 'sign_in_required', 0n, 0]);
-      // The same payment with the proof is its owner's.
+      // With the proof, the same payment is accepted as its owner's.
       const again = JSON.parse(Buffer.from(result.headers.get('payment-required') ?? '', 'base64').toString());
       expect((await present(path, relayed, method, await headerOf(again, victim))).status).toBe(200);
     }
@@ -182,7 +182,7 @@ describe('a proof that cannot be passed on', () => {
     ]);
   });
 
-  it('is good for one rotation, of one wallet, at one call, for five minutes', async () => {
+  it('is valid for one rotation, of one wallet, at one call, for five minutes', async () => {
     const [victim, other] = [await world.wallet(), await world.wallet()];
     const pay = async (wallet: Keypair) => signedForShop(await termsOf(KEYS, 'POST'), wallet);
     const headers = await headerOf(await termsOf(KEYS, 'POST'), victim);
@@ -216,8 +216,8 @@ describe('a proof that cannot be passed on', () => {
   });
 });
 
-describe('a proof for a rotation that is replayed on another node', () => {
-  it('is refused there after the first, and of two at once one rotates', async () => {
+describe('a proof of a rotation that is replayed on another node', () => {
+  it('is rejected there after the first use, and of two concurrent uses only one rotates', async () => {
     const other = await world.node();
     const victim = await world.wallet();
     const pay = async () => signedForShop(await termsOf(KEYS, 'POST'), victim);
@@ -243,9 +243,9 @@ describe('a proof for a rotation that is replayed on another node', () => {
 });
 
 describe('an answer that was sold before result ids were secret', () => {
-  it('opens by its request id, and one that was sold since does not', async () => {
+  it('opens with its request id, but one sold since then does not', async () => {
     const { resultIds } = world;
-    // As it was then: the event names no version, and the result URL holds the request id.
+    // As it was then: the event names no version, and the result URL contains the request id.
     const before = { ...resultIds, newest: undefined as never, idOf: ({ requestId }: NamedResult) => requestId };
     const old = await world.node({ resultIds: before });
     const payer = await world.wallet();
@@ -262,7 +262,7 @@ describe('an answer that was sold before result ids were secret', () => {
 });
 
 describe('what a stranger knows of an answer', () => {
-  it('opens nothing: neither its request id, nor a guess at its result id', async () => {
+  it('opens nothing: neither its request id nor a guess at its result id', async () => {
     const victim = await world.wallet();
     const answer = await present(KEYS, await signedForShop(await termsOf(KEYS), victim));
     const path = answer.headers.get('content-location') ?? '';

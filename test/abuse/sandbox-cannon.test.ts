@@ -1,5 +1,5 @@
 /**
- * The attack: free calls of the sandbox with a `callback_url` on ever new names that all resolve to one victim, from several
+ * The attack: free sandbox calls with a `callback_url` on ever new names that all resolve to one victim, from several
  * clients and through several nodes, each asking for the largest docket.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { openTestStorage } from '../support/storage.ts';
 import { startFreeService } from './free-service.ts';
 
 const VICTIM = '127.0.0.1';
-/** Most bytes on the wire of one callback, headers and envelope included. */
+/** Maximum bytes on the wire of one callback, including headers and envelope. */
 const SMALL = 4_096;
 
 let directory: string;
@@ -81,7 +81,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Gives the bytes that the request took. */
+/** Returns the size of the request in bytes. */
 function shoot(shot: number, context: string): Promise<number> {
   const { port: victimPort } = victim.address() as { port: number };
   const url = encodeURIComponent(`http://v${shot}.cannon.example:${victimPort}/`);
@@ -97,7 +97,7 @@ function shoot(shot: number, context: string): Promise<number> {
   });
 }
 
-it('a victim gets ten small callbacks a minute, whatever the names, the clients and the nodes', async () => {
+it('a victim gets ten small callbacks a minute, regardless of names, clients and nodes', async () => {
   const shots = 24;
   let spent = 0;
   for (let shot = 0; shot < shots; shot++) spent += await shoot(shot, 'full');
@@ -108,11 +108,11 @@ it('a victim gets ten small callbacks a minute, whatever the names, the clients 
     shots - SANDBOX_CALLBACKS_PER_MINUTE,
   );
   expect(received).toBeLessThan(SANDBOX_CALLBACKS_PER_MINUTE * SMALL);
-  // 8,900 times it was.
+  // It was 8,900 times.
   expect(received / spent).toBeLessThan(16);
 });
 
-it('past the limit of all nodes together no callback is sent to anybody', async () => {
+it('above the limit of all nodes together no callback is sent', async () => {
   const minute = 60 * MICROS_PER_SECOND;
   const all = 'sandbox-callbacks in all';
   const { count } = await storage.readStore.increment(all, 0, SANDBOX_CALLBACKS_IN_ALL, systemClock.now(), minute);

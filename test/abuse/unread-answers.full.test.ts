@@ -1,6 +1,7 @@
 /**
- * The attack: ask for answers on many connections and never read one. What is written and not read stays in memory, so it is
- * held against every address of the route table, over REST and MCP, with one request a connection and with many sent ahead.
+ * The attack: request answers on many connections and never read one. What is written but not read stays in memory, so
+ * memory is checked for every address of the route table, over REST and MCP, with one request per connection and with
+ * many pipelined.
  */
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -14,7 +15,7 @@ const LIMITS: UnreadLimits = {
   patienceMs: 400,
   leastBytes: 16 * KIBIBYTE,
 };
-/** The largest answer that costs nothing; one connection may always have one answer, whatever its size. */
+/** The largest free answer; one connection may always have one answer, regardless of its size. */
 const LARGEST_FREE_ANSWER = 6_500 * KIBIBYTE;
 const CONNECTIONS = 8;
 const AHEAD = 60;
@@ -49,7 +50,7 @@ const watch = (): void => {
   most = Math.max(most, pending());
 };
 
-/** Sends, and reads nothing of what comes; resolves once everything is sent. */
+/** Sends, and reads nothing of the answer; resolves once everything is sent. */
 async function sendUnread(request: string, localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port: service.port, host: '127.0.0.1', localAddress }).on('error', () => {});
   socket.pause();
@@ -72,7 +73,9 @@ const LARGE = { court_code: 'jpml', case_id: 'MDL 3047', context: 'full' };
 const QUERIES = Array.from({ length: 50 }, () => LARGE);
 const mcp = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 1, method, params });
 
-/** The request that draws the most from an address without paying; one that is not listed is asked as it is. */
+/**
+ * The request that gets the largest unpaid answer from an address; an address that is not listed is requested as is.
+ */
 const LARGEST: Readonly<Record<string, string>> = {
   'GET /v2/case': head('GET /v2/case?test=1&court_code=jpml&case_id=MDL%203047&context=full'),
   'GET /v2/monitor': head(
@@ -96,7 +99,7 @@ function everyRoute(table: ReadonlyMap<string, ReadonlySet<string>>): readonly (
   );
 }
 
-it('bounds what is held for each address of the route table, and answers others meanwhile', async () => {
+it('bounds the memory for each address of the route table, and still answers other clients', async () => {
   const routes = everyRoute(service.app.routeTable.all());
   for (const name of Object.keys(LARGEST))
     if (name !== 'POST /v2/mcp/') expect(routes.map(([each]) => each)).toContain(name);
@@ -105,7 +108,7 @@ it('bounds what is held for each address of the route table, and answers others 
     await Promise.all(Array.from({ length: CONNECTIONS }, () => sendUnread(request.repeat(AHEAD))));
     const other = await fetch(`${service.url}/v2/status`);
     expect([name, other.status, (await other.arrayBuffer()).byteLength > 0]).toEqual([name, 200, true]);
-    // What fits into the buffers of the system is not held by us; all else is closed.
+    // What fits into the system's buffers uses no memory of ours; all else is closed.
     await vi.waitFor(
       () => {
         watch();
@@ -121,7 +124,7 @@ it('bounds what is held for each address of the route table, and answers others 
 describe('batches of the MCP sandbox, never read', () => {
   const request = LARGEST['POST /v2/mcp'] as string;
 
-  it('hold no more for one address than its bound, and those that accept least are closed', async () => {
+  it('hold no more than the bound for one address, and those that accept least are closed', async () => {
     for (let i = 0; i < CONNECTIONS; i++) await sendUnread(request);
     await vi.waitFor(() => expect(closed.length).toBeGreaterThanOrEqual(CONNECTIONS - 2), { timeout: 20_000 });
     expect(closed[0]).toBe('address');
@@ -129,14 +132,14 @@ describe('batches of the MCP sandbox, never read', () => {
     await vi.waitFor(() => expect([pending(), closed.length]).toEqual([0, CONNECTIONS]), { timeout: 20_000 });
   });
 
-  it('hold no more for all addresses together than the bound of all', async () => {
+  it('hold no more for all addresses together than the overall bound', async () => {
     for (let i = 0; i < CONNECTIONS; i++) await sendUnread(request, `127.0.0.${i + 2}`);
     await vi.waitFor(() => expect(closed).toContain('total'), { timeout: 20_000 });
     expect(most).toBeLessThanOrEqual(LIMITS.inAll + LARGEST_FREE_ANSWER);
     await vi.waitFor(() => expect([pending(), closed.length]).toEqual([0, CONNECTIONS]), { timeout: 20_000 });
   });
 
-  it('are made one after the other where they are sent ahead', async () => {
+  it('are answered one after the other if they are pipelined', async () => {
     await sendUnread(request.repeat(20));
     await vi.waitFor(() => expect(pending()).toBeGreaterThan(0), { timeout: 20_000 });
     watch();
@@ -144,12 +147,12 @@ describe('batches of the MCP sandbox, never read', () => {
   });
 });
 
-it('a connection that sends hundreds of requests ahead is closed', async () => {
+it('closes a connection that pipelines hundreds of requests', async () => {
   await sendUnread(head('GET /v2/nothing').repeat(2_000));
   await vi.waitFor(() => expect(closed).toEqual(['pipelined']), { timeout: 20_000 });
 });
 
-it('a client that sends a few ahead, and reads when it likes, gets every byte', async () => {
+it('sends every byte to a client that pipelines a few requests and reads slowly', async () => {
   const patient = await startFreeService({ unreadLimits: { ...LIMITS, patienceMs: 30_000 } });
   try {
     const path = '/v2/case?test=1&court_code=jpml&case_id=MDL%203047&context=full';

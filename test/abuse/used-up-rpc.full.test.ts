@@ -1,6 +1,6 @@
 /**
- * Attack: invented blockhashes from many addresses, a hundred a second, against an RPC plan of fifty calls a second that
- * answers 429 beyond it. Honest purchases meanwhile: all of them settle.
+ * Attack: invented blockhashes from many addresses, a hundred a second, against an RPC plan of fifty calls a second
+ * that answers 429 beyond it. Honest purchases run at the same time, and all of them settle.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it('settles twenty of twenty honest purchases, and never calls beyond the plan', async () => {
+it('settles twenty of twenty honest purchases, and never exceeds the plan', async () => {
   const url = await world.serve(world.purchasing, undefined, {
     clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
   });

@@ -1,6 +1,6 @@
 /**
- * Attack: sound transactions with invented blockhashes, each of which only the chain can tell from a good one. Counted
- * in calls at a proxy in front of the local chain.
+ * Attack: well-formed transactions with invented blockhashes, which only the chain can tell from good ones. Measured in
+ * calls at a proxy in front of the local chain.
  */
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ const counts = (from: number) => {
 };
 
 describe('invented blockhashes', () => {
-  it('of one client cost one question each, then none', async () => {
+  it('from one client cost one call each up to a limit, then none', async () => {
     const wallet = Keypair.generate();
     const url = await world.serve(world.purchasing, undefined, {
       clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
@@ -57,12 +57,12 @@ describe('invented blockhashes', () => {
         hint: expect.stringContaining('recentBlockhash'),
       });
     }
-    // The same client pays with the blockhash of the 402 as before.
+    // The same client can still pay with the blockhash of the 402.
     const payer = await world.wallet();
     expect((await world.get('/v2/case?q=honest', { ...world.pay(payer), ...client }, url)).status).toBe(200);
   });
 
-  it('count against the address, and one that repeats costs no second question', async () => {
+  it('count against the address, and a repeated one costs no second call', async () => {
     const url = await world.serve(world.purchasing, createAddressLimit(2, steadyClock), {
       clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
     });
@@ -83,7 +83,7 @@ describe('invented blockhashes', () => {
     expect(limited!.json.error.details).toMatchObject({ window: 'address', refused: { reason: 'blockhash_expired' } });
   });
 
-  it('of many clients are budgeted over all nodes', async () => {
+  it('from many clients share one budget over all nodes', async () => {
     const url = await world.serve(world.purchasing, undefined, {
       clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
     });

@@ -1,4 +1,7 @@
-/** A text that a court ordered removed: it is in no stored answer, in no callback and in no docket, by record. */
+/**
+ * A text that a court ordered removed: it is in no stored answer, in no callback and in no docket, and a record says
+ * so.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivery } from '../../src/commands/delivery/delivery.ts';
@@ -42,7 +45,7 @@ afterEach(() => world.close());
 const full = async (lastChecked: string | null = null) =>
   bodyOf(await world.ask('dcd', CASE, { context: 'full', lastChecked }));
 
-/** A stored answer, as a purchase records it, with a callback that is scheduled. */
+/** A stored answer, as a purchase records it, with a scheduled callback. */
 async function sold(body: object) {
   const { storage, clock } = world;
   const bytes = Buffer.from(JSON.stringify({ meta: { request_id: randomUUID() }, ...body }));
@@ -86,8 +89,8 @@ async function redactions() {
 }
 const stored = async (name: string) => (await world.storage.payloads.get(name))?.toString() ?? '';
 
-describe('a text that is withdrawn', () => {
-  it('leaves the docket, the answers that hold it in any form, and open callbacks, by record', async () => {
+describe('a withdrawn text', () => {
+  it('is removed from the docket, from the answers that contain it in any form, and from open callbacks, on record', async () => {
     const inHistory = await sold(await full());
     const asNew = await sold(bodyOf(await world.ask('dcd', CASE, { lastChecked: '2024-01-01T00:00:00.000000Z' })));
     const inBatch = await sold({ results: [{ status: 'success', response: await full() }] });
@@ -105,14 +108,14 @@ describe('a text that is withdrawn', () => {
     expect(await contentsOf(world.storage.payloads, { facts: inHistory.facts })).toMatchObject({
       unsent: { failureClass: 'content_withdrawn' },
     });
-    // What was paid for is still there, without the text and marked.
+    // The paid answer still exists, without the text and marked.
     const left = JSON.parse(await stored(inHistory.answer));
     expect(left.meta.withdrawn_filings).toEqual([order.filingId]);
     expect(left.case.docket_history).toMatchObject([
       { filing_id: order.filingId, description: '' },
       { description: 'ORDER setting a hearing' },
     ]);
-    // What never held it is as it was.
+    // Answers that never contained it are unchanged.
     expect(await contentsOf(world.storage.payloads, { facts: other.facts })).toMatchObject({
       url: 'https://receiver.example/',
     });
@@ -122,7 +125,7 @@ describe('a text that is withdrawn', () => {
     }
   });
 
-  it('is not served again, by no later snapshot, and makes no filing new or updated', async () => {
+  it('is not served again by any later snapshot, and makes no filing new or updated', async () => {
     const before = await world.ask('dcd', CASE);
     await withdrawText(portsOf(), order);
     await world.ports.waitUntilProjected?.((await world.storage.log.head())!);
@@ -132,7 +135,7 @@ describe('a text that is withdrawn', () => {
     expect(JSON.stringify(await full())).not.toContain(SECRET);
   });
 
-  it('is gone from an answer that a query under way stores meanwhile', async () => {
+  it('is removed from an answer that a running query stores meanwhile', async () => {
     const body = await full();
     let late: Awaited<ReturnType<typeof sold>> | undefined;
     const untilQueriesEnded = async () => {
@@ -144,7 +147,7 @@ describe('a text that is withdrawn', () => {
   });
 
   for (const step of ['put', 'append', 'remove'] as const) {
-    it(`is withdrawn by repeating what was killed before any ${step}`, async () => {
+    it(`is withdrawn by repeating a withdrawal that was killed before any ${step}`, async () => {
       const { answer, facts } = await sold(await full());
       for (let killed = 0; killed < 8; killed++) {
         let left = killed;
@@ -172,13 +175,13 @@ describe('a text that is withdrawn', () => {
     });
   }
 
-  it('is refused for a filing that the docket does not have', async () => {
+  it('is rejected for a filing that the docket does not have', async () => {
     expect(await withdrawText(portsOf(), { ...order, filingId: 'none' })).toMatchObject({ known: false, answers: [] });
   });
 });
 
-describe('the result URL of an answer that holds a withdrawn text', () => {
-  it('gives it without the text over the wire, though it was read and cached before', async () => {
+describe('the result URL of an answer that contains a withdrawn text', () => {
+  it('returns it without the text, even if it was read and cached before', async () => {
     const service = await openHttpWorld();
     try {
       await service.importDocket({ ...docket(), court_id: 'cand', docket_number: '4:25-cv-00813' });

@@ -1,5 +1,5 @@
 /**
- * Attack: self-paid batches whose client hangs up while they are composed. Counted in cases that are composed for nobody,
+ * Attack: self-paid batches whose client hangs up while they are composed. Measured in cases composed for no caller,
  * and in events.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { limit, memo, price, selfPaid, transfer } from '../solana/payment-transa
 
 const CASES = 50;
 const BATCHES = 12;
-/** Serialised anew for each case: as much work as a large docket is. */
+/** Serialized again for each case: as much work as a large docket. */
 const docket = Array.from({ length: 5_000 }, (_, entry) => ({
   entry,
   text: `an entry of the docket ${entry}`.repeat(4),
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('twelve batches whose callers hang up', () => {
-  it('are composed hardly at all, charged not at all, and leave no event', async () => {
+  it('cause little composing, no charge, and no event', async () => {
     const wallet = await world.wallet(60n * USDC);
     const paymentOf = () =>
       selfPaid(world.parties, wallet, {
@@ -74,7 +74,7 @@ describe('twelve batches whose callers hang up', () => {
     expect(mostAtOnce).toBeLessThanOrEqual(4);
     // Before: all of them, six hundred.
     expect(composed).toBeLessThan((BATCHES * CASES) / 4);
-    // Nothing is held of the wallet, and what waits for its answer has it.
+    // Nothing of the wallet is reserved, and a waiting caller gets its answer.
     const bystander = await world.wallet();
     expect((await world.get('/v2/case?q=bystander', world.pay(bystander))).status).toBe(200);
     expect((await world.get('/v2/case?q=batch', { 'x402-payment': paymentOf() })).status).toBe(200);

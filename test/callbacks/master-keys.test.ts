@@ -14,11 +14,11 @@ describe('a secret', () => {
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     const expected = hkdfSync('sha256', Buffer.from(ONE, 'hex'), Buffer.from(KEY.keyId), Buffer.from(WALLET), 32);
     expect(secret).toBe(Buffer.from(expected).toString('hex'));
-    // Fixed for ever: a receiver was given it and keeps it.
+    // Must never change: receivers were given this secret and keep it.
     expect(secret).toBe('eed2383842469707d14534f043e2e14dadcf3564f233b7be1984d80306b3abdf');
   });
 
-  it('is another one for every wallet, key and master key', () => {
+  it('differs for every wallet, key and master key', () => {
     const keys = readMasterKeys(`2:${TWO},1:${ONE}`);
     const secrets = [
       keys.secretOf(KEY),
@@ -30,17 +30,17 @@ describe('a secret', () => {
     expect(keys.secretOf(KEY)).toBe(readMasterKeys(`1:${ONE}`).secretOf(KEY));
   });
 
-  it('is refused where its master key is not here, by an error that says which', () => {
+  it('fails if its master key is missing, with an error that names it', () => {
     expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(MasterKeyMissing);
     expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(/version 1 .*known: 2/);
   });
 });
 
 describe('MASTER_KEY', () => {
-  it('makes new keys with the version that comes first', () => {
+  it('derives new keys from the version that comes first', () => {
     expect(readMasterKeys(`1:${ONE}`)).toMatchObject({ newest: 1, versions: [1] });
     expect(readMasterKeys(`2:${TWO}, 1:${ONE.toUpperCase()}`)).toMatchObject({ newest: 2, versions: [2, 1] });
-    // One that is known everywhere before it is used anywhere.
+    // Operators first distribute a version to every node, then use it.
     expect(readMasterKeys(`1:${ONE},2:${TWO}`)).toMatchObject({ newest: 1, versions: [1, 2] });
   });
 
@@ -55,7 +55,7 @@ describe('MASTER_KEY', () => {
     ['a comma too many', `1:${ONE},`],
     ['a version twice', `1:${ONE},1:${TWO}`],
     ['another separator', `2:${TWO};1:${ONE}`],
-  ])('refuses %s, and repeats nothing of it', (_, text) => {
+  ])('rejects %s, and repeats nothing of it', (_, text) => {
     expect(() => readMasterKeys(text)).toThrow(MasterKeyUnreadable);
     try {
       readMasterKeys(text);
@@ -64,13 +64,13 @@ describe('MASTER_KEY', () => {
     }
   });
 
-  it('shows itself in no log and no JSON', () => {
+  it('appears in no log and no JSON', () => {
     const keys = readMasterKeys(`2:${TWO},1:${ONE}`);
     expect(JSON.stringify(keys)).not.toMatch(/1111|a2a2/);
     expect(inspect(keys, { depth: 9, showHidden: true })).not.toMatch(/1111|a2a2/);
   });
 
-  it('has a fingerprint that tells it from another, and is none of its secrets', () => {
+  it('has a fingerprint that distinguishes it and that is none of its secrets', () => {
     const [one, two] = [readMasterKeys(`1:${ONE}`), readMasterKeys(`1:${TWO}`)];
     expect(one.fingerprintOf(1)).toMatch(/^[0-9a-f]{32}$/);
     expect(one.fingerprintOf(1)).not.toBe(two.fingerprintOf(1));

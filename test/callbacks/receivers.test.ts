@@ -1,4 +1,4 @@
-/** The published vectors, and the example receivers: as programs of their own, spoken to through the guard. */
+/** The published vectors, and the example receivers: run as separate programs, called through the guard. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const published = JSON.parse(readFileSync(vectorsFile, 'utf8')) as {
 };
 
 describe('the published vectors', () => {
-  test('are of every kind', () => {
+  test('cover every kind', () => {
     expect(new Set(published.vectors.map(({ refused }) => refused))).toEqual(
       new Set([null, 'stale', 'signature', 'idempotency_key']),
     );
@@ -49,7 +49,7 @@ describe('the published vectors', () => {
   });
 
   test.each(published.vectors.filter(({ headers }) => headers['webhook-signature']))(
-    'a library of Standard Webhooks agrees: $name',
+    'a Standard Webhooks library agrees: $name',
     ({ headers, body, keys, now, refused }) => {
       vi.useFakeTimers({ now: now * 1000, toFake: ['Date'] });
       try {
@@ -68,7 +68,7 @@ describe('the published vectors', () => {
     },
   );
 
-  test('give the keys as such a library takes them', () => {
+  test('give the keys in the form that such a library accepts', () => {
     const secrets = Object.assign({}, ...published.vectors.map(({ keys }) => keys)) as Record<string, string>;
     for (const [keyId, secret] of Object.entries(published.standard_secrets)) {
       expect(secret).toBe(standardSecret(secrets[keyId]!));
@@ -98,7 +98,7 @@ beforeAll(() => {
   expect(compiled.stdout + compiled.stderr).toBe('');
   writeFileSync(join(built, 'package.json'), '{"type":"module"}');
   const python = spawnSync('python3', ['--version'], { encoding: 'utf8' });
-  if (python.status !== 0) throw new Error('python3 is not here: examples/receiver/receiver.py cannot be tried');
+  if (python.status !== 0) throw new Error('python3 is not installed: examples/receiver/receiver.py cannot be tested');
 });
 
 const children: ChildProcess[] = [];
@@ -127,14 +127,14 @@ async function start(program: readonly [string, string]) {
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 describe.each(Object.entries(PROGRAMS))('the receiver in %s', (_, program) => {
-  test('has each vector as it is published', () => {
+  test('reproduces each published vector', () => {
     const checked = spawnSync(program[0], [program[1], 'check', vectorsFile], { encoding: 'utf8' });
     expect(checked.stdout.split('\n').filter((line) => line.startsWith('WRONG'))).toEqual([]);
     expect(checked.status).toBe(0);
     expect(checked.stdout.match(/^ok /gm)).toHaveLength(published.vectors.length);
   });
 
-  test('says so where a vector comes out otherwise', () => {
+  test('reports a vector with an unexpected result', () => {
     const file = join(built, 'wrong.json');
     const vectors = published.vectors.map((vector) => ({
       ...vector,
@@ -154,7 +154,7 @@ describe.each(Object.entries(PROGRAMS))('the receiver in %s', (_, program) => {
     expect(started.stderr).toContain('SIGNING_KEYS is KEY_ID:SECRET');
   });
 
-  test('acknowledges what is signed, takes it once, and refuses the rest', async () => {
+  test('acknowledges signed deliveries, processes each once, and rejects the rest', async () => {
     const { port, output } = await start(program);
     const outbound = createOutbound({ trustedPairs: [`127.0.0.1:${port}`] });
     const post = async (id: string, keys: readonly CallbackKey[], change: (body: Buffer) => Buffer = (b) => b) => {
@@ -170,7 +170,7 @@ describe.each(Object.entries(PROGRAMS))('the receiver in %s', (_, program) => {
     expect(await post('three', [current, previous])).toBe(204);
     expect(await post('four', [{ keyId: 'new-key', secret: 'ef'.repeat(32) }])).toBe(401);
     expect(await post('five', [current], (body) => Buffer.from(body.toString().replace('Müller', 'Muller')))).toBe(401);
-    // Each is acknowledged before it is taken, beside the others: so in any order.
+    // Deliveries are acknowledged before they are processed, concurrently, so in any order.
     const taken = () => [...(output().match(/^took .*$/gm) ?? [])].sort();
     await vi.waitFor(() => expect(taken()).toEqual(['took one', 'took three', 'took two']), { timeout: 10_000 });
     await outbound.close();

@@ -30,7 +30,7 @@ const received = (input: Signing) => ({
 });
 
 describe('the headers of an attempt', () => {
-  test('are those that are published', () => {
+  test('are the published ones', () => {
     // Computed with another program: openssl dgst -sha256 -hmac.
     expect(signatureHeaders(signing())).toEqual({
       'X-Service-Signature': 'sha256=759cb7c4d6e16311983f01a4126458d1d9546be3b4db375d4e77dcf0339b4cd3',
@@ -43,7 +43,7 @@ describe('the headers of an attempt', () => {
     });
   });
 
-  test('name and use the newest key in the one family, and both in the other', () => {
+  test('use the newest key in the one family, and both keys in the other', () => {
     const delivery = received(signing({ keys: [current, previous] }));
     expect(delivery.headers['x-service-signature-key-id']).toBe('k2');
     expect(verifySignature(delivery, 'service', [current])).toEqual(current);
@@ -53,11 +53,11 @@ describe('the headers of an attempt', () => {
     expect(verifySignature(delivery, 'standard-webhooks', [other])).toBeNull();
   });
 
-  test('are not made without a key', () => {
+  test('cannot be made without a key', () => {
     expect(() => signatureHeaders(signing({ keys: [] }))).toThrow(RangeError);
   });
 
-  test('hold no secret', () => {
+  test('contain no secret', () => {
     expect(JSON.stringify(signatureHeaders(signing({ keys: [current, previous] })))).not.toMatch(/1{64}|2{64}/);
   });
 });
@@ -66,7 +66,7 @@ describe('for every body and key', () => {
   const bodies = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
   const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 
-  test('what is signed verifies, and one changed byte does not', () => {
+  test('a signed body verifies, and one changed byte does not', () => {
     fc.assert(
       fc.property(bodies, secrets, fc.nat(), (body, secret, at) => {
         const keys = [{ keyId: 'k', secret }];
@@ -81,7 +81,7 @@ describe('for every body and key', () => {
     );
   });
 
-  test('a library of Standard Webhooks verifies it', () => {
+  test('a Standard Webhooks library verifies it', () => {
     fc.assert(
       fc.property(fc.json(), secrets, secrets, (json, secret, older) => {
         const atSeconds = Math.floor(Date.now() / 1000);

@@ -8,7 +8,7 @@ import { ENGINES } from '../support/storage.ts';
 
 const missing = ENGINES.eventStore === '' ? ' (skipped: EVENTSTORE_URL is not set)' : '';
 
-it.skipIf(missing)(`an auditor needs the event store alone: MongoDB may be down${missing}`, async () => {
+it.skipIf(missing)(`an auditor needs only the event store: MongoDB may be down${missing}`, async () => {
   const stream = freshStream();
   const log = await openEventStore(ENGINES.eventStore);
   await appendInTurn(log, stream, ['one', 'two']);

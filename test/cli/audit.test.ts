@@ -1,4 +1,4 @@
-/** `docket audit replay`, on a data folder as a service leaves it. */
+/** `docket audit replay`, on a data folder that a service left. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,15 +87,15 @@ describe('docket audit replay', () => {
     [`payments --stream ${PAYMENT.slice(0, 24)}`, [`${PAYMENT} 0 EventSkipped`]],
     [`payments --stream ${PAYMENT.slice(0, 23)}`, []],
     [`keys --wallet ${ONE}`, [ALL[0], ALL[3]]],
-    // Both ends belong to it.
+    // Both ends are included.
     ['all --from 2026-03-01T12:00:01Z --to 2026-03-01T12:00:01Z', [ALL[2]]],
     ['all --from 2026-03-01T13:00:01+01:00 --to 2026-03-01T12:00:02Z', [ALL[2], ALL[3]]],
     ['all --from 2026-03-02T00:00:00Z', []],
-  ])('gives the events of %s in their order', async (asked, expected) => {
+  ])('prints the events of %s in their order', async (asked, expected) => {
     expect(await told(...asked.split(' '))).toEqual(expected);
   });
 
-  it('gives each event whole, one JSON object a line', async () => {
+  it('prints each event whole, one JSON object per line', async () => {
     const [first] = await events('keys');
     expect(first).toEqual({
       stream: `wallet-${ONE}`,
@@ -114,7 +114,7 @@ describe('docket audit replay', () => {
     });
   });
 
-  it('gives all that the hashes are made of, so that anybody can check them', async () => {
+  it('prints everything that the hashes cover, so that anyone can check them', async () => {
     const newest = new Map<string, string>();
     const all = await events('all');
     for (const { stream, revision, id, type, data, hash, position: _, ...metadata } of all) {
@@ -125,7 +125,7 @@ describe('docket audit replay', () => {
     expect(newest.size).toBe(4);
   });
 
-  it('shows a person one line an event, and how many there were', async () => {
+  it('prints one line per event for people, and a count', async () => {
     const { out } = await audit('keys');
     expect(out.trimEnd().split('\n')).toHaveLength(4);
     expect(out).toMatch(/3 events\n$/);
@@ -137,13 +137,13 @@ describe('docket audit replay', () => {
     ['all --to 2026-03-01', /--to is not a timestamp/],
     ['keys --wallet me', /"me" is not a Solana address/],
     ['all --from 2026-03-02T00:00:00Z --to 2026-03-01T00:00:00Z', /--from is later than --to/],
-  ])('refuses %s, and says what it expects', async (asked, expected) => {
+  ])('rejects %s, and says what it expects', async (asked, expected) => {
     const { code, out, err } = await audit(...asked.split(' '));
     expect([code, out]).toEqual([EXIT.usage, '']);
     expect(err).toMatch(expected);
   });
 
-  it('reads the log alone: no read models are made, and damaged ones stay as they are', async () => {
+  it('reads only the log: it creates no read models, and leaves damaged ones unchanged', async () => {
     const readModels = join(directory, 'read.sqlite');
     expect(existsSync(readModels)).toBe(false);
     writeFileSync(readModels, 'damaged');
@@ -152,7 +152,7 @@ describe('docket audit replay', () => {
     expect(existsSync(`${readModels}.damaged`)).toBe(false);
   });
 
-  it('makes no log where there is none', async () => {
+  it('creates no log if there is none', async () => {
     const empty = join(directory, 'empty');
     const { code, err } = await docketInProcess(['audit', 'replay', 'all'], { DATA_DIR: empty });
     expect([code, existsSync(empty)]).toEqual([EXIT.unavailable, false]);

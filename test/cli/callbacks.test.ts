@@ -61,8 +61,8 @@ async function verify(headers: Record<string, string>, { body = BODY, keys, at =
   return { code, report, found: report.findings.map((finding: { code: string }) => finding.code) };
 }
 
-describe('docket callbacks verify says that a delivery is valid', () => {
-  it('as it is sent, and by which key', async () => {
+describe('docket callbacks verify reports a delivery as valid', () => {
+  it('as it is sent, and names the key', async () => {
     const { code, report } = await verify(signed());
     expect(code).toBe(0);
     expect(report).toEqual({
@@ -75,13 +75,13 @@ describe('docket callbacks verify says that a delivery is valid', () => {
     });
   });
 
-  it("with the specification's four headers alone, and with those of Standard Webhooks alone", async () => {
+  it("with only the specification's four headers, and with only those of Standard Webhooks", async () => {
     expect(await verify(serviceOnly(signed()))).toMatchObject({ code: 0, found: [] });
     const standard = Object.fromEntries(Object.entries(signed()).filter(([name]) => name.startsWith('webhook-')));
     expect(await verify(standard)).toMatchObject({ code: 0, found: [] });
   });
 
-  it('in a rotation, by either key', async () => {
+  it('during a rotation, by either key', async () => {
     const until = '@2026-01-05T10:30:00Z';
     const both = [`current:${CURRENT.secret}`, `previous:${PREVIOUS.secret}${until}`];
     expect(await verify(signed([CURRENT, PREVIOUS]), { keys: both })).toMatchObject({ code: 0 });
@@ -123,7 +123,7 @@ describe('docket callbacks verify says that a delivery is valid', () => {
   });
 });
 
-describe('docket callbacks verify says why a delivery is not valid', () => {
+describe('docket callbacks verify reports why a delivery is not valid', () => {
   const pretty = JSON.stringify(JSON.parse(BODY), null, 2);
   const sorted = JSON.stringify({
     webhook: Object.fromEntries(Object.entries(webhook).sort()),
@@ -161,25 +161,25 @@ describe('docket callbacks verify says why a delivery is not valid', () => {
     expect((await verify(signed(), { at: AT - 400 })).report.findings[0].message).toContain('400 seconds ahead');
   });
 
-  it('another key signed it: the id tells', async () => {
+  it('another key signed it: the id shows it', async () => {
     const { code, found, report } = await verify(signed([{ ...CURRENT, keyId: 'newer', secret: '7c'.repeat(32) }]));
     expect([code, found[0]]).toEqual([1, 'other_key']);
     expect(report.findings[0].message).toContain('newer');
   });
 
-  it('a key that had expired signed it', async () => {
+  it('an expired key signed it', async () => {
     const keys = [`current:${CURRENT.secret}`, `previous:${PREVIOUS.secret}@2026-01-05T09:59:00Z`];
     expect(await verify(signed([PREVIOUS]), { keys })).toMatchObject({ code: 1, found: ['expired_key'] });
   });
 
-  it('the secret is not the one of the key', async () => {
+  it('the secret does not belong to the key', async () => {
     expect(await verify(signed(), { keys: [`current:${PREVIOUS.secret}`] })).toMatchObject({
       code: 1,
       found: ['wrong_secret'],
     });
   });
 
-  it('the ids of the keys are mixed up', async () => {
+  it('the ids of the keys are swapped', async () => {
     expect(await verify(signed(), { keys: [`previous:${CURRENT.secret}`] })).toMatchObject({
       code: 1,
       found: ['wrong_key_id'],
@@ -204,7 +204,7 @@ describe('docket callbacks verify says why a delivery is not valid', () => {
     }
   });
 
-  it('the two times differ, or the idempotency key is not that of the body', async () => {
+  it('the two times differ, or the idempotency key differs from that of the body', async () => {
     expect((await verify({ ...signed(), 'X-Service-Timestamp': String(AT + 1) })).found).toEqual(['times_differ']);
     expect((await verify({ ...signed(), 'Idempotency-Key': 'other' })).found).toEqual(['idempotency_key_differs']);
   });
@@ -219,7 +219,7 @@ describe('docket callbacks verify says why a delivery is not valid', () => {
     ]);
   });
 
-  it('in words, with what to do', async () => {
+  it('in words, with advice', async () => {
     const lines = Object.entries(signed()).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
     const { code, out, error } = await run([...lines, '--key', CURRENT.secret, '--at', String(AT)], pretty);
     expect(code).toBe(1);
@@ -246,11 +246,11 @@ describe('docket callbacks verify --computed', () => {
       /written again/,
     ],
     ['of Standard Webhooks', signed()['webhook-signature']!, /^Standard Webhooks, over the body as it came$/],
-  ])('says how a digest came about: %s', async (_, digest, story) => {
+  ])('explains how a digest was made: %s', async (_, digest, story) => {
     expect((await verify(signed(), { more: ['--computed', digest] })).report.computed).toMatch(story);
   });
 
-  it('says so where it cannot', async () => {
+  it('says if it cannot explain it', async () => {
     expect((await verify(signed(), { more: ['--computed', '00'.repeat(32)] })).report.computed).toBeNull();
   });
 });
@@ -258,7 +258,7 @@ describe('docket callbacks verify --computed', () => {
 describe('docket callbacks verify, called wrongly', () => {
   it.each([
     ['no key', ['--header', 'a: b'], 'No key'],
-    ['a key that is none', ['--header', 'a: b', '--key', 's3cr3t'], 'could not be read'],
+    ['an invalid key', ['--header', 'a: b', '--key', 's3cr3t'], 'could not be read'],
     ['a short key', ['--header', 'a: b', '--key', 'id:abcdef'], 'could not be read'],
     [
       'a whsec_ of the decoded bytes',
@@ -267,7 +267,7 @@ describe('docket callbacks verify, called wrongly', () => {
     ],
     ['no header', ['--key', CURRENT.secret], 'No header'],
     ['a header without a colon', ['--header', 'nonsense', '--key', CURRENT.secret], 'no header'],
-    ['a time that is none', ['--header', 'a: b', '--key', CURRENT.secret, '--at', 'yesterday'], 'not a time'],
+    ['an invalid time', ['--header', 'a: b', '--key', CURRENT.secret, '--at', 'yesterday'], 'not a time'],
     ['a file that is not there', ['--headers', join(folder, 'missing'), '--key', CURRENT.secret], 'cannot be read'],
   ])('with %s: exit 2, and no secret repeated', async (_, argv, message) => {
     const { code, error, out } = await run([...argv, '--json']);
@@ -277,7 +277,7 @@ describe('docket callbacks verify, called wrongly', () => {
     expect(out + error).not.toMatch(/s3cr3t|(5a){8}/);
   });
 
-  it('helps with examples', async () => {
+  it('shows examples in its help', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
     expect(out).toContain('Examples:');

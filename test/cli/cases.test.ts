@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('docket cases list', () => {
-  it('lists every case, those of a court, and no more than asked for', async () => {
+  it('lists every case, those of a court, and no more than requested', async () => {
     const { out } = await cases('list');
     expect(out).toMatch(/^cand +3:24-cv-01234 +3 filings .*Sample Person v\. Example Corporation$/m);
     expect(out).toMatch(/^3 cases$/m);
@@ -84,7 +84,7 @@ describe('docket cases list', () => {
     expect(json((await cases('list', '--limit', '0', '--json')).out)).toHaveLength(3);
   });
 
-  it('refuses a court that is none, and a limit that is none', async () => {
+  it('rejects an unknown court and an invalid limit', async () => {
     expect(await cases('list', '--court', 'candd')).toMatchObject({
       code: EXIT.usage,
       error: { hint: expect.stringContaining('cand') },
@@ -94,7 +94,7 @@ describe('docket cases list', () => {
 });
 
 describe('docket cases show', () => {
-  it('shows a case and what each of its filings said when', async () => {
+  it('shows a case and all versions of its filings with their times', async () => {
     const [shown] = json((await cases('show', 'cand', '3:24-CV-1234-RJ', '--json')).out);
     expect(shown).toMatchObject({ court_code: 'cand', case_number: '3:24-cv-01234', filing_count: 3 });
     const motion = shown.filings.find(({ entry_number }: { entry_number: number }) => entry_number === 2);
@@ -116,7 +116,7 @@ describe('docket cases show', () => {
     expect(out).toMatch(/revised \(description\); was: MOTION to Dismiss filed by Example Corporation$/m);
   });
 
-  it('tells nothing of what a sealed filing said, in no version', async () => {
+  it('reveals nothing of a sealed filing, in any version', async () => {
     const { out } = await cases('show', 'cand', '3:24-cv-01234', '--json');
     expect(out).not.toContain('setting a conference');
     const filing = json(out)[0].filings.find(({ entry_number }: { entry_number: number }) => entry_number === 3);
@@ -129,7 +129,7 @@ describe('docket cases show', () => {
     expect((await cases('show', 'cand', '3:24-cv-01234')).out).toContain('(withdrawn)');
   });
 
-  it('shows only what changed when asked so', async () => {
+  it('shows only changes on request', async () => {
     const [shown] = json((await cases('show', 'cand', '3:24-cv-01234', '--revised', '--json')).out);
     expect(shown.filings.map(({ entry_number }: { entry_number: number }) => entry_number)).toEqual([2, 3]);
   });
@@ -137,7 +137,7 @@ describe('docket cases show', () => {
   it.each([
     [['cand', '3:24-cv-09999'], /not known/],
     [['cand', 'no number!'], /cannot have/],
-  ])('says why there is none: %s', async (argv, message) => {
+  ])('says why there is no case: %s', async (argv, message) => {
     const { code, error } = await cases('show', ...argv);
     expect(code).toBe(EXIT.found);
     expect(error?.message).toMatch(message);
@@ -145,7 +145,7 @@ describe('docket cases show', () => {
 });
 
 describe('docket cases export', () => {
-  it('writes what docket import reads: the other service then tells the same', async () => {
+  it('writes what docket import reads: the other service then gives the same answers', async () => {
     const { out } = await cases('export', 'cand', '3:24-cv-01234');
     expect(out.trim().split('\n')).toHaveLength(1);
     const imported = await importDocket('other', 'export.ndjson', out, '--json');
@@ -153,14 +153,14 @@ describe('docket cases export', () => {
     const again = await run('other', 'cases', 'export', 'cand', '3:24-cv-01234');
     expect(JSON.parse(again.out)).toEqual(JSON.parse(out));
     expect(out).not.toContain('setting a conference');
-    // Nothing of it is news where it came from.
+    // Where it came from, none of it is new.
     const back = JSON.parse((await importDocket('data', 'back.ndjson', out, '--json')).out);
     expect(JSON.stringify(back)).toMatch(/"newFilings":0|"new_filings":0/);
   });
 });
 
-describe('docket cases, where the read models are lost', () => {
-  it('says what it cannot tell, not that there is none, until they are made again', async () => {
+describe('docket cases, when the read models are lost', () => {
+  it('says that it does not know, not that there is no case, until they are rebuilt', async () => {
     const first = rawEntry(1, '2024-02-01', 'COMPLAINT');
     await importDocket('lost', 'lost.json', rawDocket([first]));
     for (const end of ['', '-wal', '-shm']) await rm(join(folder, 'lost', `read.sqlite${end}`), { force: true });
@@ -187,7 +187,7 @@ describe('docket cases, where the read models are lost', () => {
 });
 
 describe('docket import of saved pages of CourtListener', () => {
-  it('puts a docket together from a folder of them, once, beside other files', async () => {
+  it('assembles a docket from a folder of them, once, among other files', async () => {
     const pages = join(folder, 'pages');
     await mkdir(pages);
     const save = (name: string, value: unknown) => writeFile(join(pages, name), JSON.stringify(value));
@@ -215,7 +215,7 @@ describe('docket cases withdraw', () => {
   const SECRET = 'Jane Roe';
   const order = { by: 'J. Muster', reason: 'order of 2 March', json: true } as const;
 
-  it('is not done before answers come without the text; says so, and is finished by running it again', async () => {
+  it('ends only when answers come without the text; until then it says so, and running it again completes it', async () => {
     await importDocket('withdrawn', 'w.json', rawDocket([rawEntry(1, '2024-02-01', `COMPLAINT of ${SECRET}`)]));
     const storage = await openSqlite({ directory: join(folder, 'withdrawn') });
     const stdout = new Collected();
@@ -225,7 +225,7 @@ describe('docket cases withdraw', () => {
       const shown = async () => (await storage.readStore.find<FilingDocument>({ collection: FILINGS, limit: 10 }))[0]!;
       const { case: stream, filingId: filing } = (await shown()).document;
       const text = async () => JSON.stringify((await shown()).document);
-      // Another process has the projection, and does not get on with it.
+      // Another process holds the projection and makes no progress.
       const lease = await storage.readStore.acquireLease('projection/cases', 'stuck', Date.now() * 1000, 3_600_000_000);
       const run = (shownWithinMs: number) =>
         withdraw(storage, context, stream, { ...order, filing }, { queriesMs: 0, shownWithinMs });

@@ -29,12 +29,12 @@ const exitCode = async (started: RunningProcess) => {
 };
 
 describe('docket chain', () => {
-  it('says where it is, runs until SIGTERM, and remembers', async () => {
+  it('prints its address, runs until SIGTERM, and keeps its state', async () => {
     const owner = Keypair.generate().publicKey;
     const account = tokenAccountOf(owner).toBase58();
     const first = docketChain(['--port', '0', '--json']);
     const said = () => JSON.parse(first.output().split('\n')[0] ?? '') as { url: string; port: number; pid: number };
-    await until('it says where it is', async () => said().port > 0, { process: first });
+    await until('it prints its address', async () => said().port > 0, { process: first });
     expect(said()).toEqual({ url: `http://127.0.0.1:${said().port}`, port: said().port, pid: first.child.pid });
     await new ChainRpc(said().url).fund(owner.toBase58(), account, 5n);
     expect(await first.stop()).toBe(0);
@@ -49,7 +49,7 @@ describe('docket chain', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('refuses production, a taken port and options that make no sense', async () => {
+  it('rejects production, a used port and options that make no sense', async () => {
     const production = docketChain(['--port', '0'], { NODE_ENV: 'production' });
     const badSlot = docketChain(['--port', '0', '--slot-ms', '1']);
     const badPort = docketChain(['--port', '70000']);

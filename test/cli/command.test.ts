@@ -14,9 +14,9 @@ const EVIL = '\u001b]0;owned\u0007 \u001b[31m \u009b2J \r\b\u0000 \u202eabc\u206
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-describe('a word that every object knows', () => {
+describe('a property name of every object', () => {
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
-    'is no command and no family: %s',
+    'is not accepted as a command or family: %s',
     async (word) => {
       for (const argv of [[word], ['audit', 'replay', word]]) {
         const { context, written } = collecting();
@@ -32,7 +32,7 @@ describe('what a command writes', () => {
     ['a result', (context: CliContext) => print(context, EVIL)],
     ['progress', (context: CliContext) => note(context, EVIL)],
     ['JSON', (context: CliContext) => printJson(context, { [EVIL]: EVIL })],
-  ])('shows what a terminal would obey: %s', (_what, write) => {
+  ])('escapes what a terminal would obey: %s', (_what, write) => {
     const { context, written } = collecting();
     write(context);
     const text = written();
@@ -40,14 +40,14 @@ describe('what a command writes', () => {
     expect(text).toContain('\\u001b[31m');
   });
 
-  it('keeps lines and tabs, and JSON as it is meant', () => {
+  it('keeps lines and tabs, and valid JSON', () => {
     expect(printable('a\n\tb \u00e9 \u{1f600}')).toBe('a\n\tb \u00e9 \u{1f600}');
     const { context, written } = collecting();
     printJson(context, EVIL);
     expect(JSON.parse(written())).toBe(EVIL);
   });
 
-  it('shows an error the same way', async () => {
+  it('escapes an error in the same way', async () => {
     const { context, written } = collecting();
     const code = await main(['import', `/nowhere/\u001b[31m`], context);
     expect(code).toBe(new CliError('', '').exitCode);

@@ -40,12 +40,12 @@ describe('docket courts search', () => {
     expect((await courts('search', 'candd')).stdout).toMatch(/^cand /);
   });
 
-  it('gives JSON', async () => {
+  it('prints JSON', async () => {
     const found = JSON.parse((await courts('search', 'tulsa', '--json')).stdout);
     expect(found).toContainEqual(expect.objectContaining({ court_code: 'ok_tulsa', coverage: 'full', region: 'OK' }));
   });
 
-  it('says so where nothing is found', async () => {
+  it('says if nothing is found', async () => {
     const ran = await courts('search', 'xyzzyxyzzyxyzzy');
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain('docket courts list');
@@ -54,7 +54,7 @@ describe('docket courts search', () => {
 });
 
 describe('docket courts show', () => {
-  it('shows what is known of a court', async () => {
+  it('shows what is known about a court', async () => {
     const { code, stdout } = await courts('show', 'SCOTUS');
     expect(code).toBe(0);
     expect(stdout).toContain('Supreme Court of the United States');
@@ -75,7 +75,7 @@ describe('docket courts show', () => {
 });
 
 describe('docket courts explain', () => {
-  it('explains how a number is read', async () => {
+  it('explains how a number is parsed', async () => {
     const { code, stdout } = await courts('explain', 'nysd', '1:17-CR-350-KBF-9');
     expect(code).toBe(0);
     expect(stdout).toMatch(/canonical +1:17-cr-00350/);
@@ -83,7 +83,7 @@ describe('docket courts explain', () => {
     expect(stdout).toMatch(/office +1/);
   });
 
-  it('takes a number with spaces unquoted', async () => {
+  it('accepts an unquoted number with spaces', async () => {
     const { stdout } = await courts('explain', 'nysd', '17', 'Civ.', '8956', '(JPO)', '--json');
     expect(JSON.parse(stdout)).toEqual({
       court_code: 'nysd',
@@ -97,7 +97,7 @@ describe('docket courts explain', () => {
     });
   });
 
-  it('says what the court’s numbers look like where it is none, and what may be meant', async () => {
+  it('shows the court’s format for an invalid number, and suggests what may be meant', async () => {
     const ran = await courts('explain', 'cand', '3:24-cv-O1234');
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain('Did you mean 3:24-cv-01234?');
@@ -132,7 +132,7 @@ describe('docket courts list', () => {
     ['--region', 'Texas'],
     ['--level', 'highest'],
     ['--coverage', 'all'],
-  ])('refuses %s %s', async (option, value) => {
+  ])('rejects %s %s', async (option, value) => {
     const ran = await courts('list', option, value);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
     expect(ran.stderr).toContain(value);

@@ -37,7 +37,7 @@ const jsonLines = (out: string) => lines(out).map((line) => JSON.parse(line));
 const settled = (id: string, wanted: string) =>
   vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe(wanted), { timeout: 10_000, interval: 10 });
 
-it('lists what failed, shows why without the secrets of its URL, and delivers it again beside the running service', async () => {
+it('lists failed deliveries, shows why without the secrets of the URL, and redelivers one while the service runs', async () => {
   world = await openDeliveryWorld({ realTime: true });
   world.answer((request, response) => status(request.url?.startsWith('/down') ? 503 : 200)(request, response, 0));
   world.node();
@@ -74,7 +74,7 @@ it('lists what failed, shows why without the secrets of its URL, and delivers it
   expect((await run('show', down)).out).toMatch(/redelivery 1 +acknowledged +204/);
 });
 
-it('says what it does not know', async () => {
+it('says which ids it does not know', async () => {
   world = await openDeliveryWorld();
   const id = randomUUID();
   expect(await run('show', id)).toMatchObject({ code: EXIT.found, error: { message: `There is no delivery ${id}.` } });
@@ -84,7 +84,7 @@ it('says what it does not know', async () => {
   expect((await run('list', '--limit', 'x')).code).toBe(EXIT.usage);
 });
 
-it('says that its list lacks some while they are not shown yet', async () => {
+it('says that its list is incomplete while some are not visible yet', async () => {
   world = await openDeliveryWorld();
   const id = await world.schedule();
   await settled(id, 'pending');

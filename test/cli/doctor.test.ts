@@ -11,7 +11,7 @@ import { dataFolderId } from '../../src/service/data-folder-id.ts';
 
 let directory: string;
 let admin: Server;
-/** What the service that runs says of itself. */
+/** What the running service reports about itself. */
 let readiness: object;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'doctor-'));
@@ -49,7 +49,7 @@ async function doctorOf(dataDirectory: string, argv: readonly string[] = [], mor
   return { code, said: said.join('') };
 }
 
-it('says of a part of the running service what the service itself advises, else where to look', async () => {
+it("for a component of the running service, gives the service's own advice, or says where to look", async () => {
   readiness = {
     ready: false,
     parts: {
@@ -67,7 +67,7 @@ it('says of a part of the running service what the service itself advises, else 
   expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', hint: 'Make it writable.' }));
 });
 
-it('makes nothing: a folder that is not there yet stays so, and one that can never be is said to be wrong', async () => {
+it('creates nothing: a missing folder stays missing, and an impossible one is an error', async () => {
   readiness = { ready: true, parts: {} };
   const coming = join(directory, 'not', 'yet');
   const first = await doctorOf(coming);
@@ -78,7 +78,7 @@ it('makes nothing: a folder that is not there yet stays so, and one that can nev
   expect([never.code, never.said]).toEqual([1, expect.stringMatching(/WRONG data folder +.*file is not a folder/)]);
 });
 
-it('does not report the health of a service that serves another DATA_DIR', async () => {
+it('does not report the health of a service with another DATA_DIR', async () => {
   const parts = { chain: { status: 'down', reason: 'unreachable' } };
   const other = join(directory, 'other');
   await mkdir(other);
@@ -93,7 +93,7 @@ it('does not report the health of a service that serves another DATA_DIR', async
   expect((await doctorOf(link)).said).toMatch(/WRONG service: chain +down: unreachable/);
 });
 
-it('says that a proxy must be in front of an https address, and which setting is missing', async () => {
+it('says that an https address needs a proxy in front, and which setting is missing', async () => {
   const proxied = { PUBLIC_URL: 'https://dockets.example' };
   expect((await doctorOf(directory, [], proxied)).said).toMatch(/WRONG proxies .+\n.+Set TRUSTED_PROXIES/);
   const trusting = { ...proxied, TRUSTED_PROXIES: '10.0.0.0/8' };

@@ -1,4 +1,4 @@
-/** `kill -9` in the middle of an import, again and again: the next run completes it. Runs the compiled program. */
+/** `kill -9` in the middle of an import, repeatedly: the next run completes it. Runs the compiled program. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const docket = (index: number, entries: number) =>
   );
 
 it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
-  'loses nothing and tells nothing twice',
+  'loses nothing and reports nothing twice',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-kill-'));
     const directory = join(folder, 'data');
@@ -48,7 +48,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
       );
       return path;
     };
-    /** Bytes of the log, its newest ones included: how far an import has come. */
+    /** Bytes of the log, including its newest: shows the progress of an import. */
     const logBytes = async (): Promise<number> => {
       const sizes = ['log.sqlite', 'log.sqlite-wal'].map((name) => stat(join(directory, name)).catch(() => null));
       return (await Promise.all(sizes)).reduce((sum, found) => sum + (found?.size ?? 0), 0);

@@ -29,7 +29,7 @@ class Collected extends Writable {
   }
 }
 
-/** Runs the command as the program would; gives what it wrote and the code it would exit with. */
+/** Runs the command in this process; returns its output and the code that it would exit with. */
 async function run(...argv: string[]) {
   const stdout = new Collected();
   const stderr = new Collected();
@@ -74,7 +74,7 @@ const two = rawDocket([rawEntry(1, '2024-02-05', 'COMPLAINT'), rawEntry(2, '2024
 const three = { ...two, docket_entries: [...two.docket_entries, rawEntry(3, '2024-03-01', 'ORDER')] };
 
 describe('docket import', () => {
-  it('shows in answers when it returns, and says what it did', async () => {
+  it('returns once answers show the docket, and reports what it did', async () => {
     const { exitCode, out } = await run(await write('two.json', two));
     expect([exitCode, out]).toEqual([0, expect.stringContaining('2 entries recorded as its history')]);
     expect(await filingCount()).toBe(2);
@@ -92,13 +92,13 @@ describe('docket import', () => {
     await close();
   });
 
-  it('takes two versions of one docket in the order in which they are given', async () => {
+  it('imports two versions of one docket in the given order', async () => {
     const report = JSON.parse((await run(await write('a.json', two), await write('b.json', three), '--json')).out);
     expect(report).toMatchObject({ dockets: 2, baseline_filings: 2, new_filings: 1, unchanged: 2 });
     expect(await filingCount()).toBe(3);
   });
 
-  it('takes folders, lists and one docket a line', async () => {
+  it('accepts folders, lists and files with one docket per line', async () => {
     await mkdir(join(folder, 'in', 'deep'), { recursive: true });
     const numbered = (number: string) => rawDocket(two.docket_entries, { docket_number: number });
     await write('in/list.json', [numbered('3:24-cv-00001'), numbered('3:24-cv-00002')]);
@@ -135,14 +135,14 @@ describe('docket import', () => {
     ['deep.json', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
     ['binary.json', Buffer.from([0, 255, 254, 0, 1])],
     ['other.json', { results: [] }],
-  ])('refuses %s with a reason and a code, and does not crash', async (name, content) => {
+  ])('rejects %s with a reason and a code, and does not crash', async (name, content) => {
     const { exitCode, out, error } = await run(await write(name, content));
     expect(exitCode).toBe(EXIT.found);
     expect(out).toContain('not usable');
     expect(error?.hint).toBeTruthy();
   });
 
-  it('refuses a wrong call before it does anything', async () => {
+  it('rejects a wrong call before it does anything', async () => {
     const path = await write('two.json', two);
     expect(await run(path, join(folder, 'nowhere.json'))).toMatchObject({ exitCode: EXIT.usage });
     expect(await run(path, '--asked-at', 'yesterday')).toMatchObject({ exitCode: EXIT.usage });
@@ -152,7 +152,7 @@ describe('docket import', () => {
     expect(await filingCount()).toBeNull();
   });
 
-  it('believes --asked-at and --partial', async () => {
+  it('uses --asked-at and --partial as given', async () => {
     await run(await write('two.json', two), '--partial', '--asked-at', '2026-03-01T13:00:00+01:00');
     const { log, close } = await storage();
     const [check] = (await log.read('docket-cand-3:24-cv-01234')).filter(({ type }) => type === 'DocketChecked');

@@ -1,4 +1,4 @@
-/** What `docket` says where its installation does not fit the running Node. The program must be built. */
+/** What `docket` says if its installation does not match the running Node. The program must be built. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const put = async (path: string, content: string) => {
 const putDriverModule = async () =>
   put('dist/storage/sqlite/driver.js', await readFile(join(ROOT, 'dist/storage/sqlite/driver.js'), 'utf8'));
 
-/** Installs a driver that fails with an error when the first database is opened, as the real ones do. */
+/** Installs a driver that fails with an error when the first database is opened, like the real ones. */
 const putDriver = (error: string) =>
   put(`node_modules/${DRIVER}/index.js`, `module.exports = class { constructor() { ${error} } }`);
 
@@ -39,12 +39,12 @@ const docket = () =>
 
 const refusal = (pattern: RegExp) => ({ code: EXIT.usage, stdout: '', stderr: expect.stringMatching(pattern) });
 
-describe('an installation that does not fit', () => {
+describe('a mismatched installation', () => {
   it('that is not built: says how to build it', async () => {
     expect(await docket()).toEqual(refusal(/^docket: the program is not built\. Run: npm run build\n$/));
   });
 
-  it('whose packages were installed with another line of Node: says to install them again', async () => {
+  it('whose packages were installed with another line of Node: says to reinstall them', async () => {
     await putDriverModule();
     expect(await docket()).toEqual(refusal(new RegExp(`^docket: ${DRIVER}, .+ is not installed\\. .+: npm ci\\n$`)));
   });

@@ -1,4 +1,4 @@
-/** `docket keys`, and what `docket doctor` says of the master key, on a data folder as a service leaves it. */
+/** `docket keys`, and what `docket doctor` reports about the master key, on a data folder that a service left. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const context = () => {
   return { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'test' };
 };
 
-/** What a service does with this folder, started with this MASTER_KEY. */
+/** What a service does with this folder when started with this MASTER_KEY. */
 async function serve(
   work: (ports: {
     log: Awaited<ReturnType<typeof openSqlite>>['log'];
@@ -56,7 +56,7 @@ async function serve(
   }
 }
 
-/** Makes a wallet's key, so long ago. */
+/** Creates a wallet's key, this long ago. */
 const aged = (wallet: string, ago: Micros, rotate = false) =>
   serve(async ({ log, newest }) => {
     const clock = { now: () => systemClock.now() - ago };
@@ -65,7 +65,7 @@ const aged = (wallet: string, ago: Micros, rotate = false) =>
     else await ensureSigningKey(ports, wallet, newest, context());
   });
 
-/** Records an answer that opens by an id of the newest version, so long ago. */
+/** Records an answer that opens with an id of the newest version, this long ago. */
 const sold = (ago: Micros) =>
   serve(async ({ log, newest }) => {
     const at = systemClock.now() - ago;
@@ -83,8 +83,8 @@ const sold = (ago: Micros) =>
     await log.append(prepareAppend({ stream, head: NO_STREAM, events: [answered], context: context(), recordedAt }));
   });
 
-describe('the master key at a start', () => {
-  it('is made once, readable by its owner alone, and is the same at every later start', async () => {
+describe('the master key at startup', () => {
+  it('is created once, readable by its owner only, and stays the same at every later start', async () => {
     const first = await serve();
     const file = masterKeyFile(directory);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -93,14 +93,14 @@ describe('the master key at a start', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^1:[0-9a-f]{64}\n$/);
   });
 
-  it('is one for processes that start at once', async () => {
+  it('is the same for processes that start at once', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => serve()));
     expect(new Set(all.map((keys) => `${keys.newest} ${keys.fingerprintOf(keys.newest)}`)).size).toBe(1);
   });
 
-  it('gets a number of its own where another node has made one', async () => {
+  it('gets its own version number if another node has created one', async () => {
     const before = await serve();
-    // Another machine has another data folder, and the same log.
+    // Another machine has another data folder, but the same log.
     unlinkSync(masterKeyFile(directory));
     const after = await serve();
     expect([before.newest, after.newest]).toEqual([1, 2]);
@@ -115,14 +115,14 @@ describe('the master key at a start', () => {
         return serve();
       },
     ],
-  ])('%s is refused where the log knows another one under its number', async (_, start) => {
+  ])('%s is rejected if the log knows another one with its number', async (_, start) => {
     await serve();
     const wrong = newMasterKey(1);
     await expect(start(wrong)).rejects.toThrow(/version 1 is not the key that this event log knows/);
     await expect(start(wrong)).rejects.not.toThrow(wrong.slice(2));
   });
 
-  it('that is damaged is refused, and none of it is repeated', async () => {
+  it('that is damaged is rejected, and none of it is repeated', async () => {
     await serve();
     writeFileSync(masterKeyFile(directory), '1:abcdef0123456789');
     const error = await serve().catch(String);
@@ -130,13 +130,13 @@ describe('the master key at a start', () => {
     expect(error).not.toContain('abcdef');
   });
 
-  it('is taken from MASTER_KEY where that is set, and no file is made', async () => {
+  it('is read from MASTER_KEY if that is set, and no file is created', async () => {
     const value = newMasterKey(3);
     expect((await serve(undefined, value)).newest).toBe(3);
     expect(() => statSync(masterKeyFile(directory))).toThrow();
   });
 
-  it('warns where several nodes may each make their own', async () => {
+  it('warns if several nodes may each create their own', async () => {
     const storage = openSqlite({ directory });
     const warnings: object[] = [];
     const engines = { eventStore: 'esdb://x', mongo: 'mongodb://x' };
@@ -149,7 +149,7 @@ describe('the master key at a start', () => {
 });
 
 describe('docket keys new-master', () => {
-  it('prints what MASTER_KEY takes, another one each time', async () => {
+  it('prints a value for MASTER_KEY, a different one each time', async () => {
     const [one, two] = [await docket(['keys', 'new-master']), await docket(['keys', 'new-master', '--json'])];
     expect(readMasterKeys(one.out.trim()).newest).toBe(1);
     expect(readMasterKeys(two.json.master_key).newest).toBe(1);
@@ -178,11 +178,11 @@ describe('docket keys rotate-master', () => {
     expect(secret(2, after)).not.toBe(secret(1));
   });
 
-  it('keeps a version as long as a key needs it, or its secret may still be fetched, and then drops it', async () => {
+  it('keeps a version while a key needs it, or its secret may still be fetched, and then drops it', async () => {
     await aged(ONE, 40 * DAY);
     await aged(OTHER, 40 * DAY);
     await docket(['keys', 'rotate-master']);
-    // One wallet comes to version 2: the other still needs version 1.
+    // One wallet moves to version 2; the other still needs version 1.
     await aged(ONE, 35 * DAY, true);
     const second = await docket(['keys', 'rotate-master', '--json']);
     expect(second.json).toMatchObject({
@@ -204,7 +204,7 @@ describe('docket keys rotate-master', () => {
     expect((await serve()).versions).toEqual([4, 3]);
   });
 
-  it('keeps a version as long as an answer is kept that opens by it, and then drops it', async () => {
+  it('keeps a version while a stored answer opens with it, and then drops it', async () => {
     await sold(29 * DAY);
     await docket(['keys', 'rotate-master']);
     await sold(31 * DAY);
@@ -223,7 +223,7 @@ describe('docket keys rotate-master', () => {
     expect((await serve()).versions).toEqual([4, 3, 1]);
   });
 
-  it('prints both values of a configured one: known everywhere first, then used', async () => {
+  it('prints both values of a configured one: first to distribute to every node, then to use', async () => {
     const MASTER_KEY = newMasterKey(1);
     await serve(undefined, MASTER_KEY);
     const { code, json } = await docket(['keys', 'rotate-master', '--json'], { MASTER_KEY });
@@ -237,7 +237,7 @@ describe('docket keys rotate-master', () => {
     expect(() => statSync(masterKeyFile(directory))).toThrow();
   });
 
-  it('says what to do where there is nothing to rotate', async () => {
+  it('says what to do if there is nothing to rotate', async () => {
     expect(await docket(['keys', 'rotate-master'])).toMatchObject({
       code: 3,
       err: expect.stringContaining('DATA_DIR'),
@@ -272,7 +272,7 @@ describe('docket keys list', () => {
     expect(JSON.stringify(all)).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('has its events replayed for auditors', async () => {
+  it('records events that auditors can replay', async () => {
     await aged(ONE, 0);
     const { out } = await docket(['audit', 'replay', 'keys', '--json']);
     const types = out
@@ -290,7 +290,7 @@ describe('docket doctor', () => {
     return json.checks.find(({ part }: { part: string }) => part === 'master key');
   };
 
-  it('finds a master key that is well, not there yet, lost, or another one', async () => {
+  it('finds a master key that is present, not created yet, lost, or a different one', async () => {
     expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('none yet') });
     await aged(ONE, 0);
     expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('version 1') });

@@ -5,7 +5,7 @@ import { NotUsdc, OverSpendingCap, payingFetch } from '../../src/cli/paying-fetc
 import { NETWORKS } from '../../src/solana/addresses.ts';
 import { SolanaKey } from '../../src/solana/keys.ts';
 
-/** A service that asks for whatever a test says, and keeps what it was sent. */
+/** A service that asks for what a test sets, and keeps what it receives. */
 let terms: object;
 const seen: IncomingHttpHeaders[] = [];
 const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ const asking = (asset: string, maxAmountRequired = '990000') => ({
   extra: { memo: 'a memo', recentBlockhash: SolanaKey.generate().address },
 });
 
-describe('a transfer that the wallet signs and pays for itself', () => {
+describe('a transfer that the wallet signs and pays the fee of', () => {
   const pay = async () => {
     seen.length = 0;
     const key = SolanaKey.generate();
@@ -53,13 +53,13 @@ describe('a transfer that the wallet signs and pays for itself', () => {
     },
   );
 
-  it('is signed for no other token, whatever that is worth', async () => {
+  it('is signed for no other token, regardless of its value', async () => {
     terms = asking(SolanaKey.generate().address);
     await expect(pay()).rejects.toThrow(NotUsdc);
     expect(seen).toHaveLength(1);
   });
 
-  it('is signed for no more than is allowed', async () => {
+  it('is signed for no more than the allowed amount', async () => {
     terms = asking(NETWORKS.mainnet.usdcMint, '1000001');
     await expect(pay()).rejects.toThrow(OverSpendingCap);
     expect(seen).toHaveLength(1);

@@ -70,7 +70,7 @@ describe('docket query --batch', () => {
     expect((await fetch(shown.result_url)).status).toBe(200);
   });
 
-  it('reads well, and says what failed', async () => {
+  it('prints a readable result, and says what failed', async () => {
     const { options } = await payer();
     const file = await fileOf({ queries: [{ ...MAIN, last_checked: '2020-01-01T00:00:00Z' }, UNKNOWN] });
     const { code, out, err } = await batch(file, options);
@@ -84,7 +84,7 @@ describe('docket query --batch', () => {
     expect(err).toMatch(/1 of 2 queries failed; one payment is for the whole batch/);
   });
 
-  it('is charged nothing where all fail', async () => {
+  it('is charged nothing if all fail', async () => {
     const { wallet, options } = await payer();
     const { code, out, err } = await batch('-', options, JSON.stringify([UNKNOWN]));
     expect([code, out.includes('Paid')]).toEqual([EXIT.found, false]);
@@ -92,14 +92,14 @@ describe('docket query --batch', () => {
     expect(await world.balance(wallet)).toBe(20_000_000n);
   });
 
-  it('may cost 1 USD for each case, and no more than was said', async () => {
+  it('may cost 1 USD for each case, and no more than the given cap', async () => {
     const { wallet, options } = await payer();
     const { code, err } = await batch(await fileOf([MAIN, MAIN]), [...options, '--max-usd', '1.97']);
     expect([code, err]).toEqual([EXIT.found, expect.stringContaining('more than $1.97')]);
     expect(await world.balance(wallet)).toBe(20_000_000n);
   });
 
-  it('gives its own test wallet enough for a large batch', async () => {
+  it('funds its own test wallet enough for a large batch', async () => {
     const { code, err } = await batch(await fileOf(Array(50).fill(MAIN)), ['--json']);
     expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('50 test USDC')]);
   });
@@ -107,19 +107,19 @@ describe('docket query --batch', () => {
   it.each([
     ['a file that is not there', 'nowhere.json', '', /cannot be read/],
     ['what is not JSON', '-', '{', /not JSON/],
-    ['what is no batch', '-', '7', /no batch/],
+    ['what is not a batch', '-', '7', /no batch/],
   ])('says what to do about %s', async (_, file, stdin, expected) => {
     const { code, err } = await batch(file, [], stdin);
     expect([code, err]).toEqual([EXIT.usage, expect.stringMatching(expected)]);
   });
 
-  it('shows every fault that the service finds', async () => {
+  it('shows every error that the service finds', async () => {
     const { options } = await payer();
     const { code, err } = await batch(await fileOf([{ ...MAIN, last_cheked: 'x' }]), options);
     expect([code, err]).toEqual([EXIT.usage, expect.stringMatching(/queries\[0\]\.last_cheked/)]);
   });
 
-  it('or a case: one of them', async () => {
+  it('and a case exclude each other', async () => {
     const both = await batch('-', ['--case-id', '3:24-cv-01234', '--court-code', 'cand']);
     expect([both.code, both.err]).toEqual([EXIT.usage, expect.stringMatching(/cannot be used/)]);
     const neither = await docket(['query']);

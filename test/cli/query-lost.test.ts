@@ -1,4 +1,4 @@
-/** What `docket query` does when the connection breaks after the payment left: no answer is paid for twice. */
+/** What `docket query` does when the connection breaks after the payment was sent: it pays for no answer twice. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** In front of the service; breaks the connection of the first `times` requests that carry a payment. */
+/** A proxy in front of the service that breaks the connection of the first `times` requests with a payment. */
 async function breaking(cut: Cut, times = 1): Promise<string> {
   let left = times;
   const proxy = createServer(async (request, response) => {
@@ -73,7 +73,7 @@ async function breaking(cut: Cut, times = 1): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-/** In front of the service; gives what was bought another form. */
+/** A proxy in front of the service that changes what was bought. */
 async function spoiling(spoil: { receipt?: string; body?: string }): Promise<string> {
   const proxy = createServer((request, response) => {
     const { method, url, headers } = request;
@@ -121,8 +121,8 @@ async function queryInto(stdout: number | 'unread pipe', wallet: Keypair) {
   return { code, said: await said };
 }
 
-describe('docket query, where its answer cannot be written', () => {
-  it('to a disk that is full: says what was paid for and where the answer stays', async () => {
+describe('docket query, when its answer cannot be written', () => {
+  it('to a full disk: says what was paid for and where the answer is kept', async () => {
     const wallet = await world.wallet();
     const full = openSync('/dev/full', 'w');
     const { result, spent } = await world.moved(wallet, () => queryInto(full, wallet));
@@ -131,7 +131,7 @@ describe('docket query, where its answer cannot be written', () => {
     expect(result.said).toMatch(UNWRITTEN('ENOSPC'));
   });
 
-  it('to a reader that is gone: says what was paid for and where the answer stays', async () => {
+  it('to a closed reader: says what was paid for and where the answer is kept', async () => {
     const wallet = await world.wallet();
     const { result, spent } = await world.moved(wallet, () => queryInto('unread pipe', wallet));
     expect([result.code, spent]).toEqual([EXIT.unavailable, 990_000n]);
@@ -145,8 +145,8 @@ const UNWRITTEN = (code: string) =>
       'Transaction [1-9A-HJ-NP-Za-km-z]{80,}, payment id a-name-for-one-call\\n$',
   );
 
-describe('docket query, where the connection breaks', () => {
-  it.each(CUTS)('in dialect v2, %s: pays once and has its answer', async (cut) => {
+describe('docket query, when the connection breaks', () => {
+  it.each(CUTS)('in dialect v2, %s: pays once and gets its answer', async (cut) => {
     const wallet = await world.wallet();
     const url = await breaking(cut);
     const { result, spent } = await world.moved(wallet, () => query(wallet, url));
@@ -156,7 +156,7 @@ describe('docket query, where the connection breaks', () => {
   });
 
   it.each(['v1', 'self'])(
-    'in dialect %s, before the service sees it: pays once and has its answer',
+    'in dialect %s, before the service sees it: pays once and gets its answer',
     async (dialect) => {
       const wallet = await world.wallet();
       const url = await breaking('before the service sees it');
@@ -165,7 +165,7 @@ describe('docket query, where the connection breaks', () => {
     },
   );
 
-  it.each(['v1', 'self'])('in dialect %s, once it is answered: pays once and says what is lost', async (dialect) => {
+  it.each(['v1', 'self'])('in dialect %s, after the answer: pays once and says what is lost', async (dialect) => {
     const wallet = await world.wallet();
     const url = await breaking('once the service has answered');
     const { result, spent } = await world.moved(wallet, () => query(wallet, url, '--dialect', dialect));
@@ -176,7 +176,7 @@ describe('docket query, where the connection breaks', () => {
     expect(await world.chain.signatureStatus(error.details.transaction)).toMatchObject({ error: null });
   });
 
-  it('is given the same answer under its own name, however often it asks, and pays once', async () => {
+  it('gets the same answer for its own payment id, however often it asks, and pays once', async () => {
     const wallet = await world.wallet();
     const { result, spent } = await world.moved(wallet, async () => {
       const runs = [];
@@ -189,17 +189,23 @@ describe('docket query, where the connection breaks', () => {
   });
 });
 
-describe('docket query, where something between changes the answer', () => {
-  it.each(['v2', 'v1', 'self'])('in dialect %s gives what was paid for, whatever the receipt says', async (dialect) => {
-    for (const receipt of ['junk', Buffer.from('[]').toString('base64')]) {
-      const url = await spoiling({ receipt });
-      const { code, out, err } = await query(await world.wallet(), url, '--dialect', dialect);
-      expect([code, err]).toEqual([EXIT.ok, '']);
-      expect(JSON.parse(out)).toMatchObject({ charged_usd: 0.99, result_url: expect.stringContaining('/v2/results/') });
-    }
-  });
+describe('docket query, when a proxy changes the answer', () => {
+  it.each(['v2', 'v1', 'self'])(
+    'in dialect %s prints what was paid for, regardless of the receipt',
+    async (dialect) => {
+      for (const receipt of ['junk', Buffer.from('[]').toString('base64')]) {
+        const url = await spoiling({ receipt });
+        const { code, out, err } = await query(await world.wallet(), url, '--dialect', dialect);
+        expect([code, err]).toEqual([EXIT.ok, '']);
+        expect(JSON.parse(out)).toMatchObject({
+          charged_usd: 0.99,
+          result_url: expect.stringContaining('/v2/results/'),
+        });
+      }
+    },
+  );
 
-  it.each(['', '<html>', '{}', 'null'])('says what was paid, and where the answer stays: %j', async (body) => {
+  it.each(['', '<html>', '{}', 'null'])('says what was paid, and where the answer is kept: %j', async (body) => {
     const { code, out, err } = await query(await world.wallet(), await spoiling({ body }));
     expect(code).toBe(EXIT.unavailable);
     expect(err).not.toContain('Unexpected');
@@ -213,7 +219,7 @@ describe('persistentFetch', () => {
   const briefly = (onRepeat = () => {}) => persistentFetch({ patienceMs: 300, pauseMs: 50, onRepeat });
   const paid = { headers: { 'x-payment': 'a payment' } };
 
-  it('asks once where no payment is sent', async () => {
+  it('asks once if no payment is sent', async () => {
     let asked = 0;
     const server = createServer((request) => {
       asked++;
@@ -228,7 +234,7 @@ describe('persistentFetch', () => {
     expect(asked).toBeGreaterThan(2);
   });
 
-  it('does not speak of a lost answer where no connection was ever made', async () => {
+  it('does not report a lost answer if no connection was ever made', async () => {
     await expect(briefly()(`http://127.0.0.1:${await freePort()}`, paid)).rejects.not.toBeInstanceOf(AnswerLost);
   });
 });

@@ -100,7 +100,7 @@ describe('docket query', () => {
     expect((await fetch(shown.result_url)).status).toBe(200);
   });
 
-  it('reads well', async () => {
+  it('prints a readable result', async () => {
     const wallet = await world.wallet();
     const { out } = await query('3:24-cv-01234', '--keypair', await keyFile(wallet));
     const [title, paid, count, filing, next, again] = out.split('\n');
@@ -112,7 +112,7 @@ describe('docket query', () => {
     expect(again).toMatch(/^The same answer again, free: http.*\/v2\/results\/r1-[\w-]{43}$/);
   });
 
-  it('makes and funds a test wallet of its own on the local chain', async () => {
+  it('creates and funds its own test wallet on the local chain', async () => {
     const first = await query('1:24-cv-00001', '--json');
     expect([first.code, first.err]).toEqual([EXIT.ok, expect.stringContaining('20 test USDC')]);
     const second = await query('1:24-cv-00002', '--json');
@@ -126,7 +126,7 @@ describe('docket query', () => {
       throw new ChainUnavailable('silent');
     };
     world.disturb({
-      // From the broadcast on, with which the first look goes.
+      // Silent from the broadcast on, with which the first check is sent.
       signatureStatus: silent,
       blockHeight: silent,
       send: async (wire) => {
@@ -162,7 +162,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect(result.err).toContain(hint);
   });
 
-  it('a token that is no US dollar, and signs nothing for it', async () => {
+  it('a token that is not a US dollar, and signs nothing for it', async () => {
     const dear = await asksFor(world.url, { asset: 'So11111111111111111111111111111111111111112' });
     const wallet = ['--keypair', await keyFile(await world.wallet()), '--url', dear.url];
     const { code, err } = await query('a', ...wallet, '--dialect', 'self');
@@ -194,7 +194,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect(err).not.toMatch(/details\./);
   });
 
-  it('in JSON too, a refusal and a wrong option alike: one object on stdout', async () => {
+  it('in JSON too, for an error and a wrong option alike: one object on stdout', async () => {
     const wallet = await world.wallet();
     const refused = await query('nowhere', '--keypair', await keyFile(wallet), '--json');
     expect(refused.code).toBe(EXIT.found);
@@ -214,7 +214,7 @@ describe('docket query says what went wrong and what to do', () => {
     });
   });
 
-  it('a wallet that lacks funds', async () => {
+  it('a wallet without enough funds', async () => {
     const poor = await world.wallet(USDC / 2n);
     const { code, err } = await query('a', '--keypair', await keyFile(poor));
     expect(code).toBe(EXIT.found);
@@ -222,7 +222,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect(err).toContain(`docket wallet fund ${poor.publicKey.toBase58()}`);
   });
 
-  it('a wallet that lacks SOL for a fee of its own', async () => {
+  it('a wallet without enough SOL for its own fee', async () => {
     const { Keypair } = await import('@solana/web3.js');
     const poor = Keypair.generate();
     const { err } = await query('a', '--keypair', await keyFile(poor), '--dialect', 'self');
@@ -237,7 +237,7 @@ describe('docket query says what went wrong and what to do', () => {
     ['--rpc-url', 'the service', EXIT.usage],
     ['--rpc-url', 'the service, and a wallet', EXIT.unavailable],
     ['--payment-id', 'short', EXIT.usage],
-  ])('never by a stack: %s %s', async (option, value, expected) => {
+  ])('never with a stack trace: %s %s', async (option, value, expected) => {
     const wallet = value.endsWith('a wallet') ? ['--keypair', await keyFile(await world.wallet())] : [];
     const given = value.startsWith('the service') ? world.url : value;
     const { code, err } = await query('a', ...wallet, option, given);
@@ -245,19 +245,19 @@ describe('docket query says what went wrong and what to do', () => {
     expect(err.trim().split('\n'), 'what is wrong, and what to do').toHaveLength(2);
   });
 
-  it('a service that is not there', async () => {
+  it('a service that is not running', async () => {
     const wallet = await world.wallet();
     const { code, err } = await query('a', '--keypair', await keyFile(wallet), '--url', 'http://127.0.0.1:9');
     expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining('docket serve')]);
   });
 
-  it('a chain that is not there', async () => {
+  it('a chain that is not running', async () => {
     const wallet = await world.wallet();
     const { code, err } = await query('a', '--keypair', await keyFile(wallet), '--rpc-url', 'http://127.0.0.1:9');
     expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining('--rpc-url')]);
   });
 
-  it('a key file that is missing, or is none', async () => {
+  it('a key file that is missing or invalid', async () => {
     const missing = await query('a', '--keypair', join(directory, 'none.json'));
     expect([missing.code, missing.err]).toEqual([EXIT.usage, expect.stringContaining('docket wallet new')]);
     const file = join(directory, 'bad.json');
@@ -266,7 +266,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect([bad.code, bad.err]).toEqual([EXIT.usage, expect.stringContaining('solana-keygen')]);
   });
 
-  it('an option that is wrong', async () => {
+  it('an invalid option', async () => {
     expect((await query('a', '--max-usd', 'lots')).code).toBe(EXIT.usage);
     expect((await query('a', '--dialect', 'v3')).code).toBe(EXIT.usage);
     expect((await docket('query', '--court-code', 'cand')).code).toBe(EXIT.usage);

@@ -30,7 +30,7 @@ afterAll(async () => {
 async function docket(argv: readonly string[], settings: Readonly<Record<string, string>>) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
-  // Each start has a folder of its own: one that is slow to end holds its local chain.
+  // Each start has its own folder: one that is slow to end still holds its local chain.
   const own = await mkdtemp(join(folder, 'data-'));
   const environment = {
     PORT: '0',
@@ -44,7 +44,7 @@ async function docket(argv: readonly string[], settings: Readonly<Record<string,
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }
 
-describe('what the operating system refuses is explained, without a stack', () => {
+describe('errors of the operating system are explained, without a stack trace', () => {
   it.each(['PORT', 'ADMIN_PORT', 'SOLANA_LOCAL_PORT'])(
     '%s is taken',
     { timeout: STARTS_WITHIN_MS },
@@ -76,15 +76,15 @@ describe('what the operating system refuses is explained, without a stack', () =
     },
   );
 
-  it('takes no error of ours for one of the system', () => {
+  it('an error of our own code is not reported as one of the system', () => {
     expect(systemFailureHint(new TypeError('x is not a function'))).toBeNull();
     expect(systemFailureHint(Object.assign(new Error('x'), { code: 'toString' }))).toBeNull();
     expect(systemFailureHint('EADDRINUSE')).toBeNull();
   });
 });
 
-describe('a reader that goes away', () => {
-  it('is no fault: what it wanted, it has', async () => {
+describe('a reader that disconnects', () => {
+  it('is not an error: it has what it wanted', async () => {
     const program = join(import.meta.dirname, '../../bin/docket.js');
     const child = spawn(process.execPath, [program, 'courts', 'list', '--country', 'US'], {
       stdio: ['ignore', 'pipe', 'pipe'],

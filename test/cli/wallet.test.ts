@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs `docket wallet …` and gives what it said. */
+/** Runs `docket wallet …` and returns its output. */
 async function wallet(args: readonly string[], environment: NodeJS.ProcessEnv = { SOLANA_RPC_URL: chain.url }) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const code = await main(['wallet', ...args], { environment, stdin, stdout, stderr, interactive: false });
@@ -34,7 +34,7 @@ async function wallet(args: readonly string[], environment: NodeJS.ProcessEnv = 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 
 describe('docket wallet new', () => {
-  it('writes a key that tools can read, for its owner alone, and never over another', async () => {
+  it('writes a key that tools can read, only for its owner, and never over another', async () => {
     const file = join(folder, 'wallet.json');
     const made = await wallet(['new', '--out', file, '--json']);
     expect(made.code).toBe(0);
@@ -55,7 +55,7 @@ describe('docket wallet new', () => {
 });
 
 describe('docket wallet fund', () => {
-  it('gives exactly what was asked for, and returns when it is there', async () => {
+  it('gives exactly the requested amount, and returns when it has arrived', async () => {
     const address = newAddress();
     const given = await wallet(['fund', address, '--usdc', '1000000.000001', '--sol', '0.05', '--json']);
     expect(given.code).toBe(0);
@@ -67,7 +67,7 @@ describe('docket wallet fund', () => {
     expect(more.out).toBe(`${address} now holds 1000000.500001 USDC and 0.05 SOL.\n`);
   });
 
-  it('refuses what is no amount, no address or nothing at all', async () => {
+  it('rejects an invalid amount, an invalid address and a missing one', async () => {
     const address = newAddress();
     for (const args of [
       ['fund', address],
@@ -85,7 +85,7 @@ describe('docket wallet fund', () => {
     expect((await wallet(['fund', address, '--sol', '90000000'])).code).toBe(1);
   });
 
-  it('says what to do where there is no local chain', async () => {
+  it('says what to do if there is no local chain', async () => {
     const port = await freePort();
     const alone = await wallet(['fund', newAddress(), '--usdc', '1'], { SOLANA_LOCAL_PORT: String(port) });
     expect([alone.code, alone.err]).toEqual([3, expect.stringContaining('docket serve')]);
@@ -99,7 +99,7 @@ describe('docket wallet fund', () => {
 });
 
 describe('docket wallet balance', () => {
-  it('shows nothing for who has nothing, and finds the chain by its port', async () => {
+  it('shows zero for an empty wallet, and finds the chain by its port', async () => {
     const address = newAddress();
     const shown = await wallet(['balance', address, '--json'], { SOLANA_LOCAL_PORT: String(chain.port) });
     expect(shown.json()).toEqual({
@@ -114,7 +114,7 @@ describe('docket wallet balance', () => {
     expect((await wallet(['balance', address], strange)).code).toBe(2);
   });
 
-  it.each(['devnet', 'mainnet'])('never takes the local chain for %s', async (network) => {
+  it.each(['devnet', 'mainnet'])('never mistakes %s for the local chain', async (network) => {
     const asked = { SOLANA_NETWORK: network, SOLANA_LOCAL_PORT: String(chain.port) };
     const { code, out, err } = await wallet(['balance', newAddress()], asked);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining('SOLANA_RPC_URL')]);
@@ -122,7 +122,7 @@ describe('docket wallet balance', () => {
     expect([funded.code, funded.out, funded.err]).toEqual([2, '', expect.stringContaining('Nothing was given')]);
   });
 
-  it('helps with examples', async () => {
+  it('shows examples in its help', async () => {
     for (const command of [['--help'], ['new', '--help'], ['fund', '--help'], ['balance', '--help']]) {
       const { code, out } = await wallet(command);
       expect([code, out.includes('Examples:')], command.join(' ')).toEqual([0, true]);

@@ -1,4 +1,4 @@
-/** The program that docs/auditing.md gives auditors, run on what `docket audit replay` prints. */
+/** Runs the program that docs/auditing.md gives auditors on the output of `docket audit replay`. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const check = (input: string) =>
   spawnSync(process.execPath, ['--input-type=module', '-e', program], { input, encoding: 'utf8' });
 
-describe('the check of hashes that the auditor’s guide gives', () => {
+describe('the hash check of the auditor’s guide', () => {
   it('confirms every event that was recorded', () => {
     expect(check(replayed).stdout).toBe('4 events, 2 streams: every hash matches\n');
   });

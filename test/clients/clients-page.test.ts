@@ -20,7 +20,7 @@ describe('the samples of docs/clients.md', () => {
   it.each([
     ['a dearer call', { maxAmountRequired: '1000001' }],
     ['another token', { asset: 'So11111111111111111111111111111111111111112' }],
-  ])('sign no transfer by hand for %s', async (_, terms) => {
+  ])('reject %s before they sign a transfer by hand', async (_, terms) => {
     const dear = await asksFor(world.url, terms);
     try {
       const sample = runSample(sampleWith('@solana/web3.js'), { ...world, url: dear.url }, await world.wallet());

@@ -1,4 +1,4 @@
-/** A service that asks for something else than it should: what a client must look at before it signs. */
+/** A service with wrong payment terms: what a client must check before it signs. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PAYMENT_HEADERS } from '../../src/http/x402/payment-header.ts';
@@ -6,12 +6,12 @@ import { answersByOwnRoutes } from '../support/watch-answers.ts';
 
 export interface DearService {
   readonly url: string;
-  /** The payments that it was sent. */
+  /** The payments that it received. */
   readonly payments: readonly string[];
   close(): void;
 }
 
-/** @param over what it changes in the terms of a self-paid transfer of the real service at `origin` */
+/** @param over the changes to the terms of a self-paid transfer of the real service at `origin` */
 export async function asksFor(origin: string, over: object): Promise<DearService> {
   const payments: string[] = [];
   const server = createServer(async (request, response) => {

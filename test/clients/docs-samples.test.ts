@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('the words of the documentation', () => {
+describe('the samples of the documentation', () => {
   it.each([
     ['first-query', '@x402/fetch'],
     ['payments', '@x402/fetch'],

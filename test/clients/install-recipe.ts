@@ -1,4 +1,7 @@
-/** Foreign npm programs as their users have them: installed from the registry, for tests alone and outside of the project. */
+/**
+ * Third-party npm programs as their users have them: installed from the registry, for tests only and outside of the
+ * project.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,10 +13,10 @@ import { promisify } from 'node:util';
 const INSTALL_MS = 280_000;
 
 /**
- * Installs what a folder's lock file names, once for each state of that file; later calls find it there.
+ * Installs what a folder's lock file names, once for each state of that file; later calls reuse it.
  * @param options further ones for `npm ci`
- * @returns the folder whose `node_modules` has it
- * @throws Error with what npm complained of
+ * @returns the folder whose `node_modules` contains it
+ * @throws Error with npm's message
  */
 export async function installRecipe(name: string, recipe: string, options: readonly string[] = []): Promise<string> {
   const lock = readFileSync(join(recipe, 'package-lock.json'));
@@ -30,7 +33,7 @@ export async function installRecipe(name: string, recipe: string, options: reado
     return directory;
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another run was faster.
+    // Another run installed it first.
     if (existsSync(directory)) return directory;
     const said = (error as { stderr?: string }).stderr || String(error);
     throw new Error(`${name} could not be installed: ${said.trim().split('\n')[0]}`);

@@ -1,4 +1,4 @@
-/** Printed samples as a reader would type them in: cut out of a page and run by Node in a folder with a wallet. */
+/** Printed samples as a reader would use them: copied from a page and run by Node in a folder with a wallet. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ import type { World } from '../payments/world.ts';
 const CLIENTS = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 export const OUR_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The one sample that imports this package: of docs/clients.md, unless another text is given. */
+/** The one sample that imports this package, from docs/clients.md unless another text is given. */
 export const sampleWith = (packageName: string, text = CLIENTS): string =>
   theSample(text, 'js', `from '${packageName}`);
 
-/** The one sample for Python that imports this name: of docs/clients.md, unless another text is given. */
+/** The one sample for Python that imports this name, from docs/clients.md unless another text is given. */
 export const pythonSampleWith = (imported: string, text = CLIENTS): string =>
   theSample(text, 'py', `import ${imported}\n`);
 
@@ -26,7 +26,7 @@ function theSample(text: string, language: string, holding: string): string {
   const found = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, written, code]) => written === language && code?.includes(holding))
     .map(([, , code]) => code as string);
-  if (found.length !== 1) throw new Error(`${found.length} samples in ${language} have ${holding}`);
+  if (found.length !== 1) throw new Error(`found ${found.length} samples in ${language} with ${holding}`);
   return found[0] as string;
 }
 
@@ -34,7 +34,7 @@ function theSample(text: string, language: string, holding: string): string {
 export const guideOf = (name: GuideName, publicUrl: string, localRpcUrl: string | null): string =>
   guideText(name, { publicUrl, localRpcUrl, network: NETWORKS.local });
 
-/** Runs a sample against this world. Nothing of it is changed but the two addresses. @returns what it printed */
+/** Runs a sample against this world. Only its two addresses are changed. @returns its output */
 export async function runSample(code: string, world: World, wallet: Keypair, modules = OUR_MODULES): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'sample-'));
   try {

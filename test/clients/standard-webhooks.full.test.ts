@@ -1,4 +1,4 @@
-/** The libraries of Standard Webhooks verify what the service really sent, by the documentation's own code. */
+/** The Standard Webhooks libraries verify real callbacks of the service, with the documentation's own code. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { guideOf, OUR_MODULES, pythonSampleWith, sampleWith } from './printed-sa
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const TEN_MINUTES_MS = 600_000;
 
-/** Reads one callback from standard input and prints what `verified` of the documentation makes of it. */
+/** Reads one callback from standard input and prints what `verified` of the documentation returns for it. */
 const CHECK_JS = `
 import { json } from 'node:stream/consumers';
 import { verified } from './sample.mjs';
@@ -49,7 +49,7 @@ let directory: string;
 let set: CallbackStage;
 let service: RunningProcess;
 let programs: Readonly<Record<'npm' | 'PyPI', readonly [command: string, script: string]>>;
-/** What `POST /v2/wallet/keys` gave, for libraries of Standard Webhooks. */
+/** The secret for Standard Webhooks libraries that `POST /v2/wallet/keys` returned. */
 let secret: string;
 let old: Hit;
 let fresh: Hit;
@@ -63,7 +63,7 @@ async function bought<Body>(path: string, method: 'GET' | 'POST' = 'GET'): Promi
   return body as Body;
 }
 
-/** Buys the case and gives the callback that came of it. */
+/** Buys the case and returns the resulting callback. */
 async function callback(): Promise<Hit> {
   const { meta } = await bought<{ meta: { request_id: string } }>(
     await demoCasePath(`http://127.0.0.1:${set.receiver.port}/hook`),
@@ -89,7 +89,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'sample.py'), pythonSampleWith('Webhook', guide));
   await writeFile(join(directory, 'check.py'), CHECK_PYTHON);
 
-  // The service's clock is late at first: what it signs then is genuine and ten minutes old.
+  // The service's clock is slow at first: what it signs then is genuine and ten minutes old.
   set.clock.move(-TEN_MINUTES_MS);
   await importDemoCase(set.stage);
   service = await startService(set.stage);
@@ -106,7 +106,7 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-describe.each(['npm', 'PyPI'] as const)('the library of %s, by the words of the documentation', (registry) => {
+describe.each(['npm', 'PyPI'] as const)('the library of %s, used as the documentation says', (registry) => {
   async function verdict(
     { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Buffer },
     held = secret,
@@ -118,7 +118,7 @@ describe.each(['npm', 'PyPI'] as const)('the library of %s, by the words of the 
     return JSON.parse(printed);
   }
 
-  it('accepts a real callback by the whsec_ secret, and gives its content', async () => {
+  it('accepts a real callback with the whsec_ secret, and returns its content', async () => {
     expect(secret).toMatch(/^whsec_/);
     expect(await verdict(fresh)).toEqual({ accepted: JSON.parse(fresh.body.toString()) });
   });

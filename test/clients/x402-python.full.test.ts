@@ -1,4 +1,4 @@
-/** The reference client of x402 for Python, unchanged, buys of the whole service on the local chain. */
+/** The reference client of x402 for Python, unmodified, buys from the whole service on the local chain. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const PRICE = 990_000n;
 let world: World;
 let python: string;
 beforeAll(async () => {
-  // Never skipped: a client that cannot be installed is a test that did not run.
+  // Never skipped: if a client cannot be installed, the test did not run.
   python = (await run(process.execPath, [ENVIRONMENT, REQUIREMENTS])).stdout.trim();
   world = await openWorld();
   await world.importDocket({
@@ -31,7 +31,10 @@ beforeAll(async () => {
 }, 360_000);
 afterAll(() => world.close());
 
-/** Runs Python beside a wallet's file, with the two addresses of this world. @returns the last line that it printed */
+/**
+ * Runs Python with access to a wallet's file and the two addresses of this world. @returns the last line that it
+ * printed
+ */
 async function runPython(code: string, wallet: Keypair): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'python-sample-'));
   try {
@@ -52,7 +55,7 @@ async function moved<T>(wallet: Keypair, work: () => Promise<T>) {
 }
 
 describe('x402 for Python', () => {
-  it('buys a case by the sample of docs/clients.md, for exactly 0.99', async () => {
+  it('buys a case with the sample of docs/clients.md, for exactly 0.99', async () => {
     const wallet = await world.wallet();
     const { result, spent, received } = await moved(wallet, () =>
       runPython(pythonSampleWith('x402ClientSync'), wallet),
@@ -64,7 +67,7 @@ describe('x402 for Python', () => {
     });
   });
 
-  it('goes on asking what is new, reads its receipts, and is charged for no refusal', async () => {
+  it('polls for new filings, reads its receipts, and is not charged for errors', async () => {
     const loop = `${pythonSampleWith('x402ClientSync')}
 import base64
 url = "http://127.0.0.1:8402"

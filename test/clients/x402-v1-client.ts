@@ -1,6 +1,6 @@
 /**
- * `x402-fetch`, the reference client of x402 v1, as its users have it: installed from the registry, for tests alone and
- * outside of the project, since what it brings along is ten times as much as the service itself.
+ * `x402-fetch`, the reference client of x402 v1, as its users have it: installed from the registry, for tests only and
+ * outside of the project, since its dependencies are ten times the size of the service.
  */
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,10 +9,13 @@ import { installRecipe } from './install-recipe.ts';
 const RECIPE = fileURLToPath(new URL('./x402-v1/', import.meta.url));
 
 export type InstalledClient =
-  /** The folder whose `node_modules` has it. */
+  /** The folder whose `node_modules` contains it. */
   { readonly directory: string } | { readonly missing: string };
 
-/** Installs it once for each state of its lock file; what kept it from that is a value, so that tests can skip and say it. */
+/**
+ * Installs it once for each state of its lock file; a failure is returned as a value, so that tests can skip and report
+ * it.
+ */
 export async function installX402V1Client(): Promise<InstalledClient> {
   try {
     return { directory: await installRecipe('x402-v1-client', RECIPE, ['--omit=optional']) };

@@ -1,4 +1,4 @@
-/** The three clients of x402, unchanged, at one address, all at once. */
+/** The three clients of x402, unmodified, at one address, all at once. */
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -21,7 +21,7 @@ async function agentV1({ createSigner, wrapFetchWithPayment }: X402V1Client, wal
   return wrapFetchWithPayment(fetch, signer, 60_000_000n, undefined, { svmConfig: { rpcUrl: world.rpcUrl } });
 }
 
-/** A wallet that signs a transfer by hand, from the terms alone. */
+/** A wallet that signs a transfer by hand, using only the terms. */
 async function selfPaid(wallet: Keypair, url: string): Promise<Response> {
   const asked = await fetch(url);
   const { extra } = JSON.parse(asked.headers.get('x-payment-requirements')!);
@@ -35,7 +35,7 @@ async function selfPaid(wallet: Keypair, url: string): Promise<Response> {
   return fetch(url, { headers: { 'x402-payment': wire.toString('base64') } });
 }
 
-describe('x402-fetch, the client of x402 v1, unchanged', () => {
+describe('x402-fetch, the client of x402 v1, unmodified', () => {
   it('buys for exactly 0.99 and reads its receipt', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();
@@ -47,7 +47,7 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     expect(await world.chain.signatureStatus(receipt.transaction)).toMatchObject({ error: null });
   });
 
-  it('buys of version 1 of the API, whose 402 has no meta', async (context) => {
+  it('buys from version 1 of the API, whose 402 has no meta', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();
     const pay = await agentV1(await loadX402V1Client(installed.directory), wallet);
@@ -56,7 +56,7 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     expect(result.headers.get('sunset')).toBeTruthy();
   });
 
-  it('buys by the sample of docs/clients.md', async (context) => {
+  it('buys with the sample of docs/clients.md', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();
     const modules = join(installed.directory, 'node_modules');
@@ -66,7 +66,7 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     expect([spent, result.includes(wallet.publicKey.toBase58())]).toEqual([990_000n, true]);
   });
 
-  it('buys by the words of the documentation', async (context) => {
+  it('buys as the documentation says', async (context) => {
     if ('missing' in installed) return context.skip(installed.missing);
     const wallet = await world.wallet();
     const sample = sampleWith('x402-fetch', guideOf('payments', world.url, world.rpcUrl));
@@ -88,7 +88,7 @@ describe('x402-fetch, the client of x402 v1, unchanged', () => {
     await Promise.all(
       buyers.map(async (buy, client) => {
         for (let round = 0; round < rounds; round++) {
-          // Clients of x402 v1 put no memo: a second call within one blockhash would be the same transaction.
+          // Clients of x402 v1 add no memo: a second call within one blockhash would be the same transaction.
           if (client === 0 && round > 0) await new Promise((resolve) => setTimeout(resolve, 1_200));
           answers.push((await read(await buy(`${world.url}/v2/case?q=round-${round}`))).status);
         }

@@ -5,7 +5,7 @@ import { type EventLog, RevisionConflict } from '../../src/storage/event-log.ts'
 import { isUnwritten, StorageFailure } from '../../src/storage/storage-failure.ts';
 import { freshStream, notes } from '../storage/samples.ts';
 
-/** What one attempt comes to. */
+/** The result of one attempt. */
 type Attempt = 'written' | 'conflict' | 'nothing written' | 'unknown' | 'broken';
 
 const failures: Readonly<Record<Exclude<Attempt, 'written'>, () => Error>> = {
@@ -33,7 +33,7 @@ async function outcomeOf(attempts: readonly Attempt[]): Promise<{ error: unknown
 }
 
 describe('an append that is repeated', () => {
-  it('is certain to have left nothing behind only where each of its attempts is', async () => {
+  it('is known to have written nothing only if each of its attempts is', async () => {
     const attempt = fc.constantFrom<Attempt>('written', 'conflict', 'nothing written', 'unknown', 'broken');
     await fc.assert(
       fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 5 }), async (attempts) => {

@@ -14,11 +14,11 @@ describe('case numbers as people type them', () => {
     expect(read(code, typed)?.canonical).toBe(canonical);
   });
 
-  it.each(NO_CASE_NUMBERS)('%s: %s is none', (code, typed) => {
+  it.each(NO_CASE_NUMBERS)('%s: %s is not a case number', (code, typed) => {
     expect(read(code, typed)).toBeNull();
   });
 
-  it('read every example of the registry as itself, but for initials that are set aside', () => {
+  it('parse every example of the registry as itself, except for initials, which are kept separately', () => {
     const changed = courts
       .filter(({ example }) => example !== null)
       .filter((one) => parseCaseNumber(one, one.example!)?.canonical !== one.example);
@@ -26,8 +26,8 @@ describe('case numbers as people type them', () => {
   });
 });
 
-describe('what a case number tells', () => {
-  it('keeps initials and defendants aside', () => {
+describe('what a case number says', () => {
+  it('keeps initials and defendants separately', () => {
     expect(read('nysd', '1:17-cr-00350-KBF-9')).toEqual({
       canonical: '1:17-cr-00350',
       core: '17-cr-00350',
@@ -42,7 +42,7 @@ describe('what a case number tells', () => {
     expect(read('cand', 'M:13-md-02420')?.setAside).toBe('M');
   });
 
-  it('knows when the office is missing', () => {
+  it('shows when the office is missing', () => {
     expect(read('cand', '23-cv-04557')).toMatchObject({ complete: false, office: null, core: '23-cv-04557' });
     expect(read('cand', '3:23-cv-04557')).toMatchObject({ complete: true, office: '3', core: '23-cv-04557' });
     expect(read('nyeb', '09-78585')).toMatchObject({ complete: false, core: '09-78585' });
@@ -50,7 +50,7 @@ describe('what a case number tells', () => {
     expect(read('ca1', '24-1234')).toMatchObject({ complete: true });
   });
 
-  it('tells adversary proceedings and kinds of claims', () => {
+  it('recognizes adversary proceedings and kinds of claims', () => {
     expect(read('nysb', 'Adv. Pro. No. 08-01789 (CGM)')).toMatchObject({ caseType: 'ap', setAside: '(CGM)' });
     expect(read('flmb', '8:24-ap-00012-CPM')).toMatchObject({ canonical: '8:24-ap-00012', caseType: 'ap' });
     expect(read('uscfc', '24-123V')).toMatchObject({ caseType: 'vv', complete: true });
@@ -62,7 +62,7 @@ describe('what a case number tells', () => {
 describe('numbers of one case', () => {
   const same = (code: string, a: string, b: string): boolean => canBeSameCase(read(code, a)!, read(code, b)!);
 
-  it('can be the same where one of them leaves out the office', () => {
+  it('can be the same if one of them omits the office', () => {
     expect(same('cand', '3:23-cv-04557', '23-cv-04557')).toBe(true);
     expect(same('nysb', '1:24-bk-10123', '24-10123')).toBe(true);
     expect(same('uscfc', '24-123V', '24-123')).toBe(true);
@@ -70,7 +70,7 @@ describe('numbers of one case', () => {
     expect(same('armfor', '24-0123/AR', '24-0123')).toBe(true);
   });
 
-  it('never are where they name two offices, types or numbers', () => {
+  it('never are if they name different offices, types or numbers', () => {
     expect(same('cand', '3:23-cv-04557', '4:23-cv-04557')).toBe(false);
     expect(same('cand', '3:23-cv-04557', '3:23-cr-04557')).toBe(false);
     expect(same('cacb', '2:24-bk-10123', '1:24-bk-10123')).toBe(false);
@@ -78,7 +78,7 @@ describe('numbers of one case', () => {
   });
 });
 
-/** Texts near to case numbers, and far from them. */
+/** Texts that resemble case numbers, and texts that do not. */
 const typedText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc
@@ -133,7 +133,7 @@ const publishedNumber = (among: readonly Court[]): fc.Arbitrary<[Court, string]>
     return fc.tuple(fc.constant(one), published.get(pattern)!);
   });
 
-/** Whether each of the characters of `part` is in `whole`, as often. */
+/** Whether `whole` contains each character of `part`, as often. */
 function holds(whole: string, part: string): boolean {
   let rest = whole;
   for (const character of part) {
@@ -144,7 +144,7 @@ function holds(whole: string, part: string): boolean {
 }
 
 describe('properties of case numbers', () => {
-  it('the canonical form reads as itself, and means the same', () => {
+  it('the canonical form parses as itself, with the same meaning', () => {
     fc.assert(
       fc.property(anyCourt, typedText, (one, typed) => {
         const number = parseCaseNumber(one, typed);
@@ -158,10 +158,10 @@ describe('properties of case numbers', () => {
     );
   });
 
-  it('what a court publishes is taken, in any letter case, and its canonical form fits the pattern too', () => {
+  it('a published number is accepted in any letter case, and its canonical form fits the pattern too', () => {
     fc.assert(
       fc.property(publishedNumber(withPattern), fc.boolean(), ([one, text], lower) => {
-        // A letter that contradicts the type fits the pattern of this court, and names no case.
+        // A letter that contradicts the type fits the pattern of this court, but names no case.
         fc.pre(!(one.code === 'uscfc' && /cv-\d+V$|vv-\d+C$|(?:pv|cg)-\d+[CV]$/.test(text)));
         const number = parseCaseNumber(one, lower ? text.toLowerCase() : text);
         expect(number?.canonical).toMatch(new RegExp(`^(?:${one.pattern})$`));
@@ -197,7 +197,7 @@ describe('properties of case numbers', () => {
     );
   });
 
-  it('nothing of a federal number gets lost: its letters and digits are in the canonical form or set aside', () => {
+  it('no part of a federal number is lost: its letters and digits are in the canonical form or kept separately', () => {
     const significant = (text: string): string => text.toLowerCase().replace(/[^1-9a-z]/g, '');
     const among = ofSystem(/^US federal (?:district|bankruptcy) courts$|^US federal$/).filter(
       ({ code }) => code !== 'uscfc',
@@ -205,7 +205,7 @@ describe('properties of case numbers', () => {
     fc.assert(
       fc.property(publishedNumber(among), ([one, text]) => {
         const number = parseCaseNumber(one, text)!;
-        // A label says nothing, and a century is told by two digits of the year.
+        // A label carries no information, and two digits of the year imply the century.
         const typed = text.replace(/^(?:docket )?no\. /i, '').replace(/^20(?=\d\d-)/, '');
         expect(
           holds(
@@ -220,11 +220,11 @@ describe('properties of case numbers', () => {
     );
   });
 
-  it('anything is read or refused within a millisecond, without throwing', () => {
+  it('any text is parsed or rejected within a millisecond, without throwing', () => {
     const sample = fc.sample(fc.tuple(anyCourt, typedText), { numRuns: 2000, seed: 7 });
     for (const [one, typed] of sample) parseCaseNumber(one, typed);
     const slow = sample.filter(([one, typed]) => {
-      // The best of three: what the machine does beside is no property of the grammar.
+      // The best of three: other work on the machine is not a property of the grammar.
       const times = [0, 1, 2].map(() => {
         const started = performance.now();
         parseCaseNumber(one, typed);
@@ -235,7 +235,7 @@ describe('properties of case numbers', () => {
     expect(slow).toEqual([]);
   });
 
-  it('refuses what is longer than any number, unread', () => {
+  it('rejects a text longer than any number without parsing it', () => {
     for (const one of courts) expect(parseCaseNumber(one, '1'.repeat(129))).toBeNull();
     expect(read('cand', '1'.repeat(1_000_000))).toBeNull();
   });
@@ -252,7 +252,7 @@ describe('suggestions', () => {
     expect(suggestCaseNumber(court(code), typed)).toBe(suggestion);
   });
 
-  it('are none where nothing in the text is a number', () => {
+  it('are empty if nothing in the text is a number', () => {
     expect(suggestCaseNumber(court('cand'), 'not-a-number!')).toBeNull();
     expect(suggestCaseNumber(court('cand'), '')).toBeNull();
     expect(suggestCaseNumber(court('tn_first'), '!!!')).toBeNull();

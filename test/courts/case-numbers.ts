@@ -1,4 +1,4 @@
-/** How people type case numbers, and the form that the court means: court, typed, canonical. */
+/** Case numbers as people type them, and the form that the court uses: court, typed, canonical. */
 export const CASE_NUMBERS: readonly (readonly [code: string, typed: string, canonical: string])[] = [
   // District courts
   ['cand', '3:23-cv-4557', '3:23-cv-04557'],
@@ -126,7 +126,7 @@ export const CASE_NUMBERS: readonly (readonly [code: string, typed: string, cano
   ['ns_sc', 'hfx no. 512345', 'Hfx No. 512345'],
 ];
 
-/** What no case of the court can be called. */
+/** Texts that are not a case number of the court. */
 export const NO_CASE_NUMBERS: readonly (readonly [code: string, typed: string])[] = [
   ['cand', 'not-a-number!'],
   ['cand', ''],

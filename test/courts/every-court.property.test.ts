@@ -1,14 +1,11 @@
-/**
- * The properties of case numbers, held by every court of the registry, one by one
- * (docs/design/dockets.md#case-numbers).
- */
+/** The properties of case numbers, checked for every court of the registry (docs/design/dockets.md#case-numbers). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canBeSameCase, parseCaseNumber } from '../../src/courts/case-number.ts';
 import type { CaseNumber, Court } from '../../src/courts/court.ts';
 import { courts } from '../../src/courts/registry.ts';
 
-/** Numbers that fit the pattern of the most courts, in the ways in which people type them. */
+/** Numbers that fit most courts' patterns, in the ways in which people type them. */
 const year = fc.integer({ min: 80, max: 126 }).map((two) => 1900 + two);
 const sequence = fc.integer({ min: 1, max: 99_999 }).map(String);
 const likelyNumber = fc.oneof(
@@ -32,7 +29,7 @@ function publishedBy({ pattern }: Court): fc.Arbitrary<string> {
   return known;
 }
 
-/** What a number is printed with, and what becomes of it on its way. */
+/** How a number is decorated in print, and what can happen to it in transit. */
 const DRESSES: readonly ((number: string) => string)[] = [
   (number) => number,
   (number) => ` ${number}\n`,
@@ -41,26 +38,26 @@ const DRESSES: readonly ((number: string) => string)[] = [
   (number) => number.replaceAll('-', '–'),
   (number) => number.replaceAll(' ', '\u00a0'),
 ];
-/** Where no form is published, nobody can say whether letters in the other case are the same number. */
+/** If a court publishes no form, letters in the other case may be another number. */
 const dressesFor = ({ pattern }: Court) =>
   pattern === null ? DRESSES : [...DRESSES, (number: string) => number.toLowerCase()];
 
 const PER_COURT = 6;
 const SEED = 20_261_128;
 
-/** Each court with numbers of its own. */
+/** Each court with its own numbers. */
 const samples: readonly (readonly [Court, readonly string[]])[] = courts.map((court, index) => {
   const drawn = fc.sample(fc.oneof(publishedBy(court), likelyNumber), { numRuns: PER_COURT, seed: SEED + index });
   return [court, court.example === null ? drawn : [court.example, ...drawn]];
 });
 
 describe('every court', () => {
-  it('has numbers of its own here', () => {
+  it('has its own numbers here', () => {
     const silent = samples.filter(([court, typed]) => typed.every((text) => parseCaseNumber(court, text) === null));
     expect(silent.map(([{ code }]) => code)).toEqual([]);
   });
 
-  it('reads its canonical form as itself, the same in every part that tells cases apart', () => {
+  it('parses its canonical form as itself, the same in every part that distinguishes cases', () => {
     const tells = ({ canonical, core, complete, office }: CaseNumber) => ({ canonical, core, complete, office });
     const changed: unknown[] = [];
     for (const [court, typed] of samples) {
@@ -76,7 +73,7 @@ describe('every court', () => {
     expect(changed).toEqual([]);
   });
 
-  it('reads back what is printed, however it is dressed', () => {
+  it('parses a printed number in every decoration', () => {
     const lost: unknown[] = [];
     for (const [court, typed] of samples) {
       for (const text of typed) {
@@ -91,7 +88,7 @@ describe('every court', () => {
     expect(lost).toEqual([]);
   });
 
-  it('means one case by a number with its office: two such numbers that can be one case are one number', () => {
+  it('has one case per number with its office: two such numbers that can be one case are equal', () => {
     for (const [court, typed] of samples) {
       const numbers = typed.flatMap((text) => parseCaseNumber(court, text) ?? []).filter(({ complete }) => complete);
       for (const a of numbers) {
@@ -103,7 +100,7 @@ describe('every court', () => {
     }
   });
 
-  it('never throws and never takes more than a millisecond, whatever is typed', () => {
+  it('never throws and never needs more than a millisecond, for any typed text', () => {
     const hostile = [
       '',
       '\0',
@@ -122,7 +119,7 @@ describe('every court', () => {
     const slow: unknown[] = [];
     for (const [court, typed] of samples) {
       for (const text of [...hostile, ...typed]) {
-        // The best of three: what the machine does beside is no property of the grammar.
+        // The best of three: other work on the machine is not a property of the grammar.
         let best = Number.POSITIVE_INFINITY;
         for (let turn = 0; turn < 3 && best > 1; turn++) {
           const started = performance.now();

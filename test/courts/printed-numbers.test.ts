@@ -21,7 +21,7 @@ describe('numbers as they are printed', () => {
     expect(new Set(all.map(([code, written]) => `${code} ${written}`)).size).toBeGreaterThanOrEqual(200);
   });
 
-  it('keep the judge and the chapter aside', () => {
+  it('keep the judge and the chapter separately', () => {
     expect(read('insb', '14-80555-JJG-13')?.setAside).toBe('JJG-13');
     expect(read('casb', '24-03115-LA7')?.setAside).toBe('LA7');
     expect(read('nvb', 'BK-S-24-10123-ABL')?.setAside).toBe('S ABL');
@@ -29,12 +29,12 @@ describe('numbers as they are printed', () => {
   });
 
   it.each([
-    // No chapter of the code, and no digits that such a court prints behind a number.
+    // Not a chapter of the code, and not digits that such a court prints after a number.
     ['casb', '24-03115-8'],
     ['casb', '24-03115-LA10'],
     ['casb', '24-03115-659'],
     ['insb', '14-80555-13-14-15-11-7'],
-    // Counted apart from the main cases: the number without its letter would be another case.
+    // Numbered separately from the main cases: without its letter the number would be another case.
     ['ilnb', '08 A 00123'],
     ['cand', '3:24-cv-01234-p1234'],
     ['cand', 'S1 S2 24 Cr. 123'],
@@ -52,7 +52,7 @@ describe('numbers as they are printed', () => {
     ['al_supreme', 'SC-2024-12345'],
     ['al_supreme', 'SC-2024-0123-4'],
     ['ny_appdivfirst', '2024'],
-  ])('%s: %s is none', (code, written) => {
+  ])('%s: %s is not a case number', (code, written) => {
     expect(read(code, written)).toBeNull();
   });
 
@@ -76,7 +76,7 @@ describe('numbers as they are printed', () => {
   });
 
   it.each(['insb', 'casb', 'ilnb', 'nyeb', 'flmb', 'nynb', 'moeb'])(
-    'of %s mean one case each, whatever judge or chapter stands behind',
+    'of %s mean one case each, regardless of the judge or chapter that follows',
     (code) => {
       const written = (
         { office, year, sequence }: { office: number; year: number; sequence: number },
@@ -109,7 +109,7 @@ describe('numbers as they are printed', () => {
     },
   );
 
-  it('never lose or change a digit but zeros in front, a century, and what is set aside', () => {
+  it('never lose or change a digit except leading zeros, a century, and what is kept separately', () => {
     const digits = (text: string) =>
       (text.match(/\d+/g) ?? []).map((run) => run.replace(/^0+(?=\d)/, '').replace(/^(?:19|20)(?=\d\d$)/, ''));
     const others = courts.filter(({ system, pattern }) => !system.startsWith('US federal') && pattern !== null);
@@ -120,7 +120,7 @@ describe('numbers as they are printed', () => {
     const text = fc.array(fc.tuple(piece, fc.constantFrom('-', ' ', '', '/')), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.constantFrom(...others), text, fc.boolean(), (court, pieces, likeExample) => {
-        // Often of the shape that the court's example has, with other digits: those come near enough to be read.
+        // Often in the format of the court's example, with other digits: those are close enough to be parsed.
         let next = 0;
         const written = likeExample
           ? (court.example ?? '').replace(
@@ -138,8 +138,8 @@ describe('numbers as they are printed', () => {
   });
 });
 
-describe('a number that cannot be read', () => {
-  it('gets what was probably meant, or the court’s form in words', () => {
+describe('a number that cannot be parsed', () => {
+  it('gets a suggestion, or the court’s format in words', () => {
     expect(suggestCaseNumber(findCourt('insb')!, 'my case 14-80555-JJG-13 in Indiana')).toBe('14-80555');
     expect(numberInWords(findCourt('insb')!)).toBe('the year in 2 digits, a dash, 5 digits');
     expect(numberInWords(findCourt('flmb')!)).toMatch(

@@ -9,11 +9,11 @@ const change = (code: string, changes: Partial<Court>): Court[] =>
   courts.map((court) => (court.code === code ? { ...court, ...changes } : court));
 
 describe('the court registry', () => {
-  it('is sound', () => {
+  it('is valid', () => {
     expect(registryFaults(courts)).toEqual([]);
   });
 
-  it('keeps the order: federal courts first, Canada last', () => {
+  it('keeps its order: federal courts first, Canada last', () => {
     expect(courts[0]?.code).toBe('scotus');
     expect(courts.at(-1)?.country).toBe('CA');
   });
@@ -33,13 +33,13 @@ describe('the court registry', () => {
     }
   });
 
-  it('finds no court by a name of an object, a very long text or nothing', () => {
+  it("finds no court by an object's property name, a very long text or an empty one", () => {
     for (const name of ['', ' ', 'constructor', '__proto__', 'toString', 'cand,', 'c'.repeat(1_000_000)]) {
       expect(findCourt(name)).toBeNull();
     }
   });
 
-  it('tells live courts from planned ones', () => {
+  it('distinguishes live courts from planned ones', () => {
     expect(isLive(findCourt('cand')!)).toBe(true);
     expect(isLive(findCourt('qc_cs')!)).toBe(false);
   });
@@ -48,7 +48,7 @@ describe('the court registry', () => {
 describe('nearest courts', () => {
   const codes = (typed: string, limit = 5): string[] => nearestCourts(typed, limit).map(({ code }) => code);
 
-  it('puts the code with the fewest faults first', () => {
+  it('lists the code with the fewest typos first', () => {
     expect(codes('candd')[0]).toBe('cand');
     expect(codes('nysdd')[0]).toBe('nysd');
     expect(codes('sctous')[0]).toBe('scotus');
@@ -60,18 +60,18 @@ describe('nearest courts', () => {
     expect(codes('ok_tul')[0]).toBe('ok_tulsa');
   });
 
-  it('names none that cannot be queried, none where nothing is near, and no more than asked for', () => {
+  it('include no planned court, nothing if none is near, and no more than requested', () => {
     expect(codes('qc_cs')).not.toContain('qc_cs');
     expect(codes('xxxxxxxxxxxxxxxxxxxxxxxx')).toEqual([]);
     expect(codes('')).toEqual([]);
     expect(codes('ca', 3).length).toBeLessThanOrEqual(3);
   });
 
-  it('does bounded work on anything', () => {
+  it('are found with bounded work for any text', () => {
     for (const typed of ['a'.repeat(1_000_000), '_'.repeat(5000), '\ud800'.repeat(5000), 'ok_'.repeat(9999)]) {
       const started = performance.now();
       nearestCourts(typed, 5);
-      // A second or more is what unbounded work takes; a busy machine needs less.
+      // Unbounded work takes a second or more; a busy machine needs less.
       expect(performance.now() - started).toBeLessThan(1_000);
     }
   });
@@ -101,7 +101,7 @@ describe('the registry’s validation', () => {
     ['a code in capitals', { code: 'CAND' }, 'the code is not'],
     ['a code used twice', { code: 'cacd' }, 'the name cacd already means'],
     ['an alias that is another court’s code', { aliases: ['nysd'] }, 'the name nysd already means'],
-    ['a pattern that is none', { pattern: '(\\d' }, 'is not a regular expression'],
+    ['an invalid pattern', { pattern: '(\\d' }, 'is not a regular expression'],
     ['an example that fits in part', { example: 'x3:24-cv-01234' }, 'does not fit'],
     ['an example without a pattern', { pattern: null }, 'an example without a pattern'],
     ['a pattern without an example', { example: null }, 'a pattern without an example'],
@@ -112,11 +112,11 @@ describe('the registry’s validation', () => {
     ['a missing name', { name: ' ' }, 'name or system is missing'],
     ['another total of federal courts', { system: 'California state courts' }, 'US federal courts: 219 instead of 220'],
     ['another total of planned courts', { coverage: 'planned' }, 'planned courts: 40 instead of 39'],
-  ])('refuses %s', (_, changes, fault) => {
+  ])('rejects %s', (_, changes, fault) => {
     expect(registryFaults(change('cand', changes)).join('\n')).toContain(fault);
   });
 
-  it('lists every fault at once', () => {
+  it('lists every error at once', () => {
     const faults = registryFaults(
       change('cand', { timeZone: 'nowhere', level: 'moot' as Court['level'], pattern: '(' }),
     );
@@ -125,17 +125,17 @@ describe('the registry’s validation', () => {
   });
 });
 
-describe('reading the registry’s file', () => {
+describe('parsing the registry’s file', () => {
   const header = REGISTRY_COLUMNS.join('\t');
   const line = 'xx\t\tSample Court\tUS\t\ttrial\tUS federal\t\t\tAmerica/New_York\ten\tfull\t\t';
 
-  it('reads blanks as null, in either kind of line ends', () => {
+  it('reads blanks as null, with either line ending', () => {
     expect(readRegistry(`${header}\r\n${line}\r\n`)).toEqual([
       expect.objectContaining({ code: 'xx', aliases: [], region: null, pattern: null, example: null, note: null }),
     ]);
   });
 
-  it('refuses another header and a broken line', () => {
+  it('rejects another header and a broken line', () => {
     expect(() => readRegistry(`code\tname\n${line}`)).toThrow('header');
     expect(() => readRegistry(`${header}\n${line}\nyy\ttwo`)).toThrow('Line 3');
   });

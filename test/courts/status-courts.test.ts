@@ -28,14 +28,14 @@ describe('the courts of the status answer (docs/design/interface.md#4.4)', () =>
     });
   });
 
-  it('publishes a pattern for each, which fits its example whole', () => {
+  it('publishes a pattern for each, which matches its whole example', () => {
     for (const { case_id_format: format } of status.courts) {
       const pattern = new RegExp(`^(?:${format.pattern})$`);
       if (format.example !== null) expect(format.example).toMatch(pattern);
     }
   });
 
-  it('takes any number, and says so, where a court publishes no format', () => {
+  it('accepts any number, and says so, if a court publishes no format', () => {
     const open = listed.get('tn_first');
     expect(open?.case_id_format).toEqual({ pattern: '^[A-Za-z0-9][A-Za-z0-9 .,:/()\\-]{0,63}$', example: null });
     expect(open?.notes).toContain('publishes no format');
@@ -62,7 +62,7 @@ describe('the courts of the status answer (docs/design/interface.md#4.4)', () =>
     expect(countries.US.full + countries.CA.full).toBe(full);
   });
 
-  it('says how often a court is looked at where that is known', () => {
+  it('says how often a court is checked if that is known', () => {
     const { courts: polled } = statusCourts(
       courts.slice(0, 2),
       () => 'imported',

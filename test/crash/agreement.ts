@@ -1,4 +1,4 @@
-/** What must be true after kills, however many: the chain, the log and the callers tell one story. */
+/** What must be true after any number of kills: the chain, the log and the callers agree. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
@@ -8,7 +8,7 @@ import { DOCKET, type RunningProcess, until } from '../support/processes.ts';
 import { resultPathIn } from '../support/result-path.ts';
 import { type Attempt, FUNDS, SLOT_MS, type Stage } from './paid-load.ts';
 
-/** A payment whose fate only expiry decides is known 20 s after finality has passed its last valid block. */
+/** The outcome of a payment that only expiry decides is known 20 s after finality has passed its last valid block. */
 const DECIDED_WITHIN_MS = (150 + 32) * SLOT_MS + 20_000 + 10_000;
 
 export async function docket(
@@ -24,7 +24,7 @@ export async function docket(
   return stdout;
 }
 
-/** One payment as its stream tells it. Times are milliseconds since 1970. */
+/** One payment as its stream shows it. Times are milliseconds since 1970. */
 export interface LoggedPayment {
   requestId: string;
   wallet: string;
@@ -32,7 +32,7 @@ export interface LoggedPayment {
   lastValidBlockHeight: number | null;
   settled: number;
   failed: number;
-  /** Why it failed; null where it did not. */
+  /** Why it failed; null if it did not. */
   reason: string | null;
   outcomeAt: number | null;
 }
@@ -81,7 +81,7 @@ export async function loggedPayments(stage: Stage): Promise<ReadonlyMap<string, 
 
 const isUndecided = ({ submittedAt, outcomeAt }: LoggedPayment): boolean => submittedAt !== null && outcomeAt === null;
 
-/** Waits until every submitted payment has its outcome; gives all of them. */
+/** Waits until every submitted payment has its outcome; returns all of them. */
 export async function decidedPayments(
   stage: Stage,
   service: RunningProcess,
@@ -97,7 +97,7 @@ export async function decidedPayments(
 }
 
 /**
- * Fails unless none is charged twice, money taken is always answered, and what callers were told is true.
+ * Fails unless no payment is charged twice, every charge is answered, and what callers were told is true.
  * @returns the payments that were settled
  */
 export async function expectAgreement(
@@ -106,7 +106,7 @@ export async function expectAgreement(
   attempts: readonly Attempt[],
 ): Promise<readonly LoggedPayment[]> {
   const settled = [...payments].filter((payment) => payment.settled > 0);
-  // The money that left each wallet is the price of what was settled for it, exactly.
+  // Each wallet paid exactly the price of what was settled for it.
   expect(settled.filter((payment) => payment.settled !== 1)).toEqual([]);
   for (const { publicKey } of stage.wallets) {
     const wallet = publicKey.toBase58();
@@ -119,7 +119,7 @@ export async function expectAgreement(
     const body = (await result.json()) as { meta: { request_id: string } };
     expect([result.status, body.meta.request_id]).toEqual([200, requestId]);
   }
-  // A 200 was settled, a refusal never is.
+  // A 200 was settled, an error never is.
   const settledIds = new Set(settled.map(({ requestId }) => requestId));
   for (const { status, requestId } of attempts) {
     if (status === 200) expect(settledIds.has(requestId ?? ''), `${requestId} was answered`).toBe(true);

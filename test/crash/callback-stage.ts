@@ -1,4 +1,4 @@
-/** A service that owes callbacks to a receiver which fails at random, by a wall clock that the test moves. */
+/** A service that owes callbacks to a receiver that fails at random, with a wall clock that the test moves. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { type Stage, setStage } from './paid-load.ts';
 export interface CallbackStage {
   readonly stage: Stage;
   readonly receiver: FailingReceiver;
-  /** The service's. */
+  /** The service's clock. */
   readonly clock: MovedClock;
-  /** Once the service has ended. */
+  /** Call it after the service has ended. */
   close(): Promise<void>;
 }
 
-/** Everything but the case, which is to be imported, and the service, which is started, killed and started again. */
+/** Sets up everything but the case, which the test imports, and the service, which the test starts and kills. */
 export async function setCallbackStage(walletCount: number): Promise<CallbackStage> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-callbacks-'));
   const receiver = await openFailingReceiver();

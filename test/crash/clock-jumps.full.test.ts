@@ -1,6 +1,6 @@
 /**
- * The wall clock is set hours forward and back while callers pay, callbacks go out and the service is killed: nothing is
- * lost, nobody pays twice, and no callback waits longer than its own wait is long.
+ * The wall clock is set hours forward and back while callers pay, callbacks are sent and the service is killed: nothing
+ * is lost, no caller pays twice, and no callback waits longer than its own wait.
  */
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,10 +20,10 @@ import { type Attempt, pay, startService } from './paid-load.ts';
 const KILLS = Number(process.env.KILLS ?? 20);
 const WALLETS = 8;
 const LONGEST_JUMP_MS = 6 * 3_600_000;
-/** Within which a process notices that its clock was set back, looks everything up anew and records it. */
+/** Within this time a process notices that its clock was set back, looks everything up again and records it. */
 const NOTICED_WITHIN_MS = 60_000;
 
-describe(`${KILLS} kills at random under paid load, and the clock set hours forward and back`, () => {
+describe(`${KILLS} kills at random under paid load, with the clock set hours forward and back`, () => {
   let world: CallbackStage;
   let service: RunningProcess;
 
@@ -41,7 +41,7 @@ describe(`${KILLS} kills at random under paid load, and the clock set hours forw
     await world?.close();
   });
 
-  /** Longer than a wait is long, a delivery may not wait from now on. */
+  /** Whether a delivery would wait longer from now on than its wait lasts. */
   const waitsTooLong = ({ wait }: LoggedDelivery): boolean => {
     if (!wait || wait.since === wait.until) return false;
     const [since, due] = [Date.parse(wait.since), Date.parse(wait.until)];
@@ -49,7 +49,7 @@ describe(`${KILLS} kills at random under paid load, and the clock set hours forw
   };
 
   it(
-    'nothing is lost, nobody pays twice, and every callback arrives or is tried seven times, in its time',
+    'nothing is lost, no caller pays twice, and every callback arrives or is tried seven times, on time',
     async () => {
       const { stage, receiver, clock } = world;
       const path = await demoCasePath(`http://127.0.0.1:${receiver.port}/hook`);
@@ -65,7 +65,7 @@ describe(`${KILLS} kills at random under paid load, and the clock set hours forw
         if (randomInt(2) === 0) jump();
         service = await startService(stage);
       }
-      // Every kind of wait is left behind once more, and then nothing helps but what the service does by itself.
+      // Once more every kind of wait is in the future of the clock; from here on only the service itself acts.
       await rest(1_000);
       clock.move(-LONGEST_JUMP_MS);
       await rest(1_000);
@@ -74,7 +74,7 @@ describe(`${KILLS} kills at random under paid load, and the clock set hours forw
       receiver.heal();
 
       await until(
-        'no callback waits for longer than its wait is long',
+        'no callback waits longer than its wait lasts',
         async () => ![...(await loggedDeliveries(stage)).values()].some(waitsTooLong),
         { process: service, within: NOTICED_WITHIN_MS, every: 1_000 },
       );
@@ -92,7 +92,7 @@ describe(`${KILLS} kills at random under paid load, and the clock set hours forw
       console.log(
         `${KILLS} kills with jumps of the clock: ${attempts.length} payments sent, ${settled.length} settled; ` +
           `${all.length} deliveries owed, ${all.length - unacknowledged.length} acknowledged, ` +
-          `${unacknowledged.length} failed; ${interrupted} attempts interrupted, ${rescheduled} waits timed anew`,
+          `${unacknowledged.length} failed; ${interrupted} attempts interrupted, ${rescheduled} waits rescheduled`,
       );
       expect(all.length).toBeGreaterThan(KILLS);
       expect(rescheduled).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 /**
- * A disk spoils what was stored of a paid answer and of its callback, and the service is killed in between: callers are
- * told what is wrong and never charged for asking, the callback fails by its schedule, the operator is told once by each
- * process, and all is well again once the bytes are restored.
+ * A disk damages the stored bytes of a paid answer and of its callback, and the service is killed in between. Callers
+ * get a clear error and pay nothing for asking, the callback fails by its schedule, each process alerts the operator
+ * once, and everything recovers once the bytes are restored.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -33,7 +33,7 @@ interface Logged {
   };
 }
 
-describe('a service whose disk spoils an answer and its callback', () => {
+describe('a service whose disk damages an answer and its callback', () => {
   let directory: string;
   let stage: Stage;
   let receiver: Server;
@@ -83,7 +83,7 @@ describe('a service whose disk spoils an answer and its callback', () => {
       process: service,
       every: 500,
     }).then(async () => expect(await failures()).toEqual(classes));
-  /** What is logged comes through a moment later. */
+  /** Log lines arrive a moment later. */
   const alarmed = (count: number) =>
     until(`${count} alarms`, async () => service.output().split('"alarm":"payload_damaged"').length - 1 === count, {
       process: service,
@@ -91,7 +91,7 @@ describe('a service whose disk spoils an answer and its callback', () => {
   const damagedBlobs = async () =>
     /^docket_damaged_payloads_total (\d+)$/m.exec(await (await fetch(`${stage.adminUrl}/metrics`)).text())?.[1];
 
-  it('tells callers, receivers’ owners and operators, and loses nothing', async () => {
+  it('reports it to callers, receivers’ owners and operators, and loses nothing', async () => {
     const { port } = receiver.address() as AddressInfo;
     const path = await demoCasePath(`http://127.0.0.1:${port}/hook`);
     const attempts: Attempt[] = [];
@@ -120,12 +120,12 @@ describe('a service whose disk spoils an answer and its callback', () => {
     service = await startService(stage);
     clock.move(10 * MINUTE_MS);
     await attempted(['http_5xx', 'content_damaged', 'content_damaged']);
-    // Between its attempts it is left alone.
+    // The service is left alone between its attempts.
     await new Promise((done) => setTimeout(done, 2_000));
     expect(await failures()).toHaveLength(3);
     expect((await result()).status).toBe(500);
     await alarmed(2);
-    // Met again and again, told of once.
+    // Met again and again, but reported once.
     expect((await result()).status).toBe(500);
     await new Promise((done) => setTimeout(done, 500));
     await alarmed(2);

@@ -7,11 +7,11 @@ import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.t
 import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { type Attempt, pay, startService } from './paid-load.ts';
 
-/** On the engines (`vitest.integration.config.ts`) it runs too, where everything takes longer. */
+/** This also runs on the engines (`vitest.integration.config.ts`), where everything takes longer. */
 const ON_ENGINES = process.env.TEST_STORAGE === 'engines';
 const KILLS = Number(process.env.KILLS ?? (ON_ENGINES ? 3 : 20));
 const WALLETS = 8;
-/** Must never leave the service but towards the receiver. */
+/** Must never leave the service except toward the receiver. */
 const TOKEN = `token-${randomBytes(8).toString('hex')}`;
 
 describe(`${KILLS} kills at random under paid load, with a receiver that fails at random`, () => {
@@ -31,7 +31,7 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
   });
 
   it(
-    'everything owed arrives or is tried seven times, and is in the log as it was',
+    'every owed callback arrives or is tried seven times, and the log shows what happened',
     async () => {
       const { stage, receiver, clock } = world;
       const path = await demoCasePath(`http://127.0.0.1:${receiver.port}/hook?secret=${TOKEN}`);
@@ -45,7 +45,7 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
       const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped, { told }));
       for (let kill = 0; kill < KILLS; kill++) {
         await new Promise((done) => setTimeout(done, 100 + randomInt(1_500)));
-        // Most attempts are due only minutes after the one before.
+        // Most attempts are due only minutes after the previous one.
         clock.move(randomInt(6 * 60_000));
         await new Promise((done) => setTimeout(done, randomInt(400)));
         said += service.output();
@@ -53,7 +53,7 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
         kills.push(clock.now());
         service = await startService(stage);
       }
-      // A slow machine may have answered nobody between two kills.
+      // A slow machine may have answered no caller between two kills.
       await until('callers are answered', async () => answered > KILLS, { process: service, within: 240_000 });
       stopped = true;
       await Promise.all(callers);

@@ -1,4 +1,4 @@
-/** What must be true of callbacks after kills, however many: the log and the receiver tell one story. */
+/** What must be true of callbacks after any number of kills: the log and the receiver agree. */
 import { expect } from 'vitest';
 import type { MovedClock } from '../support/moved-clock.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
@@ -13,7 +13,7 @@ interface Started {
   readonly attempt: number;
   readonly startedAt: string;
 }
-/** What a delivery waits for: one that was due at once when it was recorded is due whatever the clock is set to. */
+/** What a delivery waits for. If it was due at once when it was recorded, it stays due wherever the clock is set. */
 interface Wait {
   readonly since: string;
   readonly until: string;
@@ -24,7 +24,7 @@ interface Finished extends Started {
   readonly nextAttemptAt: string | null;
 }
 
-/** One delivery as its stream tells it. */
+/** One delivery as its stream shows it. */
 export interface LoggedDelivery {
   readonly deliveryId: string;
   readonly requestId: string;
@@ -32,9 +32,9 @@ export interface LoggedDelivery {
   /** Each with what it waited for. */
   readonly started: (Started & { readonly waited: Wait })[];
   readonly finished: Finished[];
-  /** How often a wait was timed anew after the clock was set back. */
+  /** How often a wait was rescheduled after the clock was set back. */
   rescheduled: number;
-  /** What is waited for now; null where nothing is. */
+  /** The current wait; null if there is none. */
   wait: Wait | null;
 }
 
@@ -71,7 +71,7 @@ function follow(delivery: LoggedDelivery, type: string, data: never): void {
   switch (type) {
     case 'DeliveryAttemptStarted': {
       const { startedAt, leaseUntil } = data as { startedAt: string; leaseUntil: string };
-      if (!delivery.wait) throw new Error(`${delivery.deliveryId} was over when an attempt began`);
+      if (!delivery.wait) throw new Error(`an attempt of ${delivery.deliveryId} began after the delivery had ended`);
       delivery.started.push({ ...(data as Started), waited: delivery.wait });
       delivery.wait = { since: startedAt, until: leaseUntil };
       break;
@@ -112,12 +112,12 @@ async function eventsOf(stage: Stage, family: string): Promise<readonly EventLin
 }
 
 export interface EndedDeliveries {
-  /** Ids of what settled payments owe, with the request of each. */
+  /** Ids of the deliveries that settled payments owe, with the request of each. */
   readonly owed: ReadonlyMap<string, string>;
   readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
 }
 
-/** Lets the service's clock run ahead until every delivery owed has come to its end. */
+/** Lets the service's clock run ahead until every owed delivery has ended. */
 export async function endedDeliveries(
   stage: Stage,
   service: RunningProcess,
@@ -130,7 +130,7 @@ export async function endedDeliveries(
     deliveries = await loggedDeliveries(stage);
     return deliveries.size === owed.size && [...deliveries.values()].every(isFinal);
   };
-  await until('every delivery owed has come to its end', haveEnded, {
+  await until('every owed delivery has ended', haveEnded, {
     process: service,
     within: 240_000,
     every: 2_000,
@@ -145,10 +145,10 @@ const isFinal = ({ started, finished }: LoggedDelivery): boolean =>
   finished.at(-1)?.outcome !== 'interrupted';
 
 /**
- * Fails unless nothing scheduled is lost, no attempt is missing from the log, none was early, and a receiver saw
- * duplicates only of attempts that a kill had interrupted, under one key and with the same bytes.
- * @param kills when the service was killed and started again, by its own clock, milliseconds; null where that clock was
- * set back meanwhile, so that times do not tell
+ * Fails unless no scheduled delivery is lost, no attempt is missing from the log, none was early, and a receiver saw
+ * duplicates only of attempts that a kill interrupted, under one key and with the same bytes.
+ * @param kills when the service was killed and restarted, by its own clock, milliseconds; null if that clock was set
+ * back meanwhile, since times are then not comparable
  * @returns how many attempts were interrupted
  */
 export function expectDeliveryAgreement(
@@ -163,11 +163,11 @@ export function expectDeliveryAgreement(
   for (const [id, delivery] of deliveries) {
     const { started, finished, requestId } = delivery;
     expect(requestId).toBe(owed.get(id));
-    expect(isFinal(delivery), `${id} has come to its end`).toBe(true);
+    expect(isFinal(delivery), `${id} has ended`).toBe(true);
     const interrupted = finished.filter(({ outcome }) => outcome === 'interrupted');
     const counted = finished.filter(({ outcome }) => outcome !== 'interrupted');
     interruptions += interrupted.length;
-    // In order, each begun and ended, at most seven, the last one alone acknowledged.
+    // In order, each begun and ended, at most seven, and only the last may be acknowledged.
     expect(started.map(({ attempt }) => attempt)).toEqual(finished.map(({ attempt }) => attempt));
     expect(counted.map(({ attempt }) => attempt)).toEqual(counted.map((_, index) => index + 1));
     expect(counted.length).toBeLessThanOrEqual(MOST_ATTEMPTS);
@@ -177,7 +177,7 @@ export function expectDeliveryAgreement(
       const isDue = startedAt >= waited.until || (kills === null && waited.since === waited.until);
       expect(isDue, `${id}: ${startedAt} is not before ${waited.until}`).toBe(true);
     }
-    // Only what a kill fell into is interrupted.
+    // Only an attempt that was running at a kill is interrupted.
     for (const { startedAt, finishedAt } of kills === null ? [] : interrupted) {
       const [from, to] = [Date.parse(startedAt), Date.parse(finishedAt)];
       expect(

@@ -1,4 +1,4 @@
-/** The case that callers of the crash tests ask for. */
+/** The case that callers of the crash tests query. */
 import { readFile } from 'node:fs/promises';
 import { docket } from './agreement.ts';
 import type { Stage } from './paid-load.ts';
@@ -14,10 +14,10 @@ async function demoCase(): Promise<{ readonly court: string; readonly number: st
   return { court, number };
 }
 
-/** How callers name it. */
+/** The case as callers name it. */
 export const DEMO_CASE = demoCase();
 
-/** Path of the paid query for it. @param callbackUrl where its answer is pushed too; left out: nowhere */
+/** Path of the paid query for it. @param callbackUrl where its answer is pushed too; omitted: nowhere */
 export async function demoCasePath(callbackUrl?: string): Promise<string> {
   const { court, number } = await DEMO_CASE;
   const callback = callbackUrl === undefined ? '' : `&callback_url=${encodeURIComponent(callbackUrl)}`;

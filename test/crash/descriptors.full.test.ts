@@ -1,4 +1,4 @@
-/** The rule of `src/storage/sqlite/open-database.ts`, held by a whole service and what runs beside it. */
+/** The rule of `src/storage/sqlite/open-database.ts`, checked for a whole service and the commands that run with it. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function holdsLock(pid: number, path: string): Promise<boolean> {
   return locks.some((line) => line.includes(` ${pid} `) && line.includes(`:${ino} `));
 }
 
-it('no thread opens a database beside SQLite, from the start to the stop, and the locks stay', async () => {
+it('no thread opens a database except through SQLite, from start to stop, and the locks stay', async () => {
   const path = await demoCasePath();
   const buy = async () => {
     const headers = await paymentFor(stage, stage.wallets[0]!, path);

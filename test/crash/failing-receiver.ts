@@ -12,7 +12,7 @@ export interface Hit {
   readonly requestId: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** What the receiver answered; 0 where it answered nothing. */
+  /** The status that the receiver answered; 0 if it did not answer. */
   status: number;
 }
 
@@ -42,7 +42,7 @@ export async function openFailingReceiver(): Promise<FailingReceiver> {
     };
     hits.push(hit);
     const mood = healed ? 9 : randomInt(10);
-    // Slow enough that kills find attempts under way.
+    // Slow enough that kills hit running attempts.
     if (mood < 4) await new Promise((done) => setTimeout(done, randomInt(800)));
     if (mood === 0) return request.socket.destroy();
     if (mood === 1) return request.socket.resetAndDestroy();

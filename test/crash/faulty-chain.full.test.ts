@@ -15,7 +15,7 @@ const WALLETS = 12;
 /** Bounds of the payments page: after the restart, and after finality has passed the last valid block. */
 const DECIDED_MS = 30_000;
 const EXPIRED_MS = 20_000;
-/** Clocks of two processes and the looks of this test. */
+/** Allows for the clocks of two processes and the polling of this test. */
 const TOLERANCE_MS = 1_000;
 
 const names = Object.keys(MOODS) as MoodName[];
@@ -23,8 +23,8 @@ const truthful = names.filter((name) => !LYING.has(name));
 const anyOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T;
 
 /**
- * Asked when the service starts and by its health checks: they tell an operator of a fault, and are no payment's. One
- * that shares a batch with a payment's calls is struck with them, and asked again by itself.
+ * Calls made at the start of the service and by its health checks: they alert an operator and belong to no payment. One
+ * that shares a batch with a payment's calls fails with them, and is retried alone.
  */
 const APART = new Set(['getGenesisHash', 'getBalance', 'getAccountInfo', 'requestAirdrop', 'requestTokenAirdrop']);
 const sparing =
@@ -32,7 +32,10 @@ const sparing =
   (call) =>
     APART.has(call.method) ? honest(call) : mood(call);
 
-/** Changes the endpoints' moods every now and then; no two lie at once, since nobody could tell the truth from that. */
+/**
+ * Changes the endpoints' moods now and then; no two endpoints lie at once, since then nothing could establish the
+ * truth.
+ */
 function moodSwings(endpoints: readonly FaultyRpc[]) {
   const seen = new Set<string>();
   let timer: NodeJS.Timeout;
@@ -90,7 +93,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
     for (let kill = 0; kill < KILLS; kill++) {
       await new Promise((done) => setTimeout(done, 200 + randomInt(2_300)));
       await service.kill();
-      // The last restart finds whatever the faults have left, and a chain that answers again.
+      // The last restart finds everything that the faults have left, and a chain that answers again.
       if (kill === KILLS - 1) {
         stopped = true;
         swings.stop();
@@ -119,7 +122,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
     const failed = [...payments.values()].filter((payment) => payment.failed > 0).length;
     console.log(
       `${KILLS} kills, moods ${[...swings.seen].join(' ')}: ${attempts.length} payments sent, ${told(200)} answered, ` +
-        `${told(202)} pending, ${told(402)} refused, ${told(503)} turned away, ${told('connection lost')} connections ` +
+        `${told(202)} pending, ${told(402)} rejected, ${told(503)} unavailable, ${told('connection lost')} connections ` +
         `lost; ${settled.length} settled, ${failed} failed uncharged; the last settled ${slowest} ms after the last restart`,
     );
     expect(settled.length).toBeGreaterThan(KILLS);
@@ -127,7 +130,7 @@ describe(`${KILLS} kills at random, with a chain that misbehaves at random`, () 
   });
 });
 
-/** Remembers when the finalized height of the chain itself passed each height. */
+/** Records when the finalized height of the chain itself passed each height. */
 function watchFinality({ rpc }: Stage) {
   const passed: { readonly at: number; readonly height: number }[] = [];
   const look = async () => {

@@ -1,8 +1,8 @@
 /**
- * The connections to both engines are broken in every way under paid load with callbacks, for the service as a process
- * of its own. The event store is a stand-in of this test alone. No fault reaches FerretDB in the middle of a command, after
- * which it may never answer again: the proxy that lets one command through at a time sends it whole commands, and waits
- * for their end whatever becomes of the client.
+ * The connections to both engines are broken in every way under paid load with callbacks, for the service as a separate
+ * process. The event store is a stand-in that only this test uses. No fault reaches FerretDB in the middle of a
+ * command, since it may never answer again after that: its proxy passes one whole command at a time, and waits for its
+ * end even if the client is gone.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultProxy, openFaultProxy, seeded } from '../support/fault-proxy.ts';
@@ -23,7 +23,7 @@ import {
 import { expectOneStory } from './one-story.ts';
 import { type Attempt, startService } from './paid-load.ts';
 
-/** With CI's ten each kind comes once. */
+/** With CI's ten kills, each kind of fault occurs once. */
 const FAULTS_EACH = Math.ceil(Number(process.env.KILLS ?? 20) * 0.7);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const WALLETS = 2;
@@ -49,7 +49,7 @@ describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connecti
       mongo: await openFaultProxy(Number(mongo.port || 27_017), random, mongo.hostname),
     };
     mongo.host = `127.0.0.1:${proxies.mongo.port}`;
-    // Else the driver would go round the proxy, to the members of a replica set.
+    // Otherwise the driver would bypass the proxy and connect to the members of a replica set.
     mongo.searchParams.set('directConnection', 'true');
     const setting = await setCallbackStage(WALLETS);
     const environment = {
@@ -73,7 +73,7 @@ describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connecti
   }, 60_000);
 
   it(
-    'the event store: one process lives on',
+    'the event store: one process survives',
     async () => {
       await liveThroughFaults(run(), { part: 'event_log', proxy: proxies.eventStore }, FAULTS_EACH, random);
       outages.push(await liveThroughAnOutage(run(), { part: 'event_log', proxy: proxies.eventStore }));
@@ -82,7 +82,7 @@ describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connecti
   );
 
   it(
-    'MongoDB: one process lives on',
+    'MongoDB: one process survives',
     async () => {
       await liveThroughFaults(run(), { part: 'read_store', proxy: proxies.mongo }, FAULTS_EACH, random);
       outages.push(await liveThroughAnOutage(run(), { part: 'read_store', proxy: proxies.mongo }));
@@ -91,7 +91,7 @@ describe.skipIf(!ENGINES.mongo)(`${FAULTS_EACH} faults of each engine's connecti
   );
 
   it(
-    'and says once of each that it is down and up',
+    'and reports each outage and each recovery once',
     async () => {
       expect(outages.map(({ part }) => part)).toEqual(['event_log', 'read_store']);
       for (const outage of outages) await expectToldOnce(run(), outage);

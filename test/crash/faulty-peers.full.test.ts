@@ -16,7 +16,7 @@ import {
 } from './faulty-peers.ts';
 import { type Attempt, startService } from './paid-load.ts';
 
-/** With CI's ten each kind comes once. */
+/** With CI's ten kills, each kind of fault occurs once. */
 const FAULTS_EACH = Math.ceil(Number(process.env.KILLS ?? 20) * 0.7);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const WALLETS = 2;
@@ -55,16 +55,16 @@ describe(`${FAULTS_EACH} faults of each peer's connections, seed ${SEED}`, () =>
     await world?.close();
   }, 60_000);
 
-  it('the chain: one process lives on', async () => {
+  it('the chain: one process survives', async () => {
     await liveThroughFaults(run(), { part: 'chain', proxy: proxies.chain }, FAULTS_EACH, random);
     outage = await liveThroughAnOutage(run(), { part: 'chain', proxy: proxies.chain });
   });
 
-  it('a receiver of callbacks: one process lives on', async () => {
+  it('a receiver of callbacks: one process survives', async () => {
     await liveThroughFaults(run(), { part: null, proxy: proxies.receiver }, FAULTS_EACH, random);
   });
 
-  it('and says once that the chain is down and up', async () => {
+  it('and reports the outage and the recovery of the chain once', async () => {
     await expectToldOnce(run(), outage);
   });
 
@@ -73,7 +73,7 @@ describe(`${FAULTS_EACH} faults of each peer's connections, seed ${SEED}`, () =>
     const payments = await decidedPayments(world.stage, service, 240_000);
     const settled = await expectAgreement(world.stage, payments.values(), attempts);
     const ended = await endedDeliveries(world.stage, service, world.clock);
-    // One whose acknowledgement a fault has swallowed is sent again, so that duplicates are right here.
+    // If a fault has swallowed an acknowledgement, the callback is sent again, so duplicates are correct here.
     expect([...ended.deliveries.keys()].sort()).toEqual([...ended.owed.keys()].sort());
     for (const { idempotencyKey } of world.receiver.hits) expect(ended.deliveries.has(idempotencyKey)).toBe(true);
     console.log(`${attempts.length} payments, ${settled.length} settled, ${ended.deliveries.size} callbacks`);

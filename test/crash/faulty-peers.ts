@@ -1,18 +1,20 @@
-/** Faults of one peer of the service after the other, under paid load with callbacks: one process lives through all. */
+/**
+ * Faults of one peer of the service after the other, under paid load with callbacks: one process survives all of them.
+ */
 import { expect } from 'vitest';
 import { FAULTS, type FaultProxy } from '../support/fault-proxy.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { type Attempt, pay, type Stage } from './paid-load.ts';
 
 export interface FaultyPeer {
-  /** Its part in `/readyz`; null for one that readiness does not know. */
+  /** Its part in `/readyz`; null if readiness does not include it. */
   readonly part: string | null;
   readonly proxy: FaultProxy;
 }
 
-/** What must come is waited for; how long it took is nobody's claim. */
+/** A limit for waiting; the time that recovery took is not checked. */
 const AGAIN_WITHIN_MS = 240_000;
-/** One that the peer is down, one that it is up, and the same of each part that waits for it, with a reserve. */
+/** One for the outage of the peer and one for its recovery, the same for each part that waits for it, and a reserve. */
 const LINES_OF_AN_OUTAGE = 40;
 
 interface Readiness {
@@ -28,7 +30,10 @@ export interface FaultyRun {
   readonly attempts: Attempt[];
 }
 
-/** Callers pay while `count` faults of the peer come and go, of each kind in turn; after each one of them must get a paid answer. */
+/**
+ * Callers pay while `count` faults of the peer come and go, of each kind in turn; after each fault a caller must get a
+ * paid answer.
+ */
 export async function liveThroughFaults(
   run: FaultyRun,
   { proxy }: FaultyPeer,
@@ -55,17 +60,20 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
   return keyed.sort(([a], [b]) => a - b).map(([, item]) => item);
 }
 
-/** An outage that the service has lived through, and may not have told the end of yet. */
+/** An outage that the service has survived, and whose end it may not have reported yet. */
 export interface Outage {
   readonly part: string;
-  /** How much the service had written when it began. */
+  /** How much the service had written when the outage began. */
   readonly before: number;
 }
 
-/** The peer is silent until readiness says so, and comes back: a bounded number of lines, whatever the time it takes. */
+/**
+ * The peer is silent until readiness reports it, and then returns: the number of log lines is bounded, regardless of
+ * the duration.
+ */
 export async function liveThroughAnOutage(run: FaultyRun, { part, proxy }: FaultyPeer): Promise<Outage> {
   const { service, stage } = run;
-  if (part === null) throw new Error('readiness does not know this peer');
+  if (part === null) throw new Error('readiness does not include this peer');
   const isReady = async () => (await fetch(`${stage.adminUrl}/readyz`)).status === 200;
   await until('the service is ready', isReady, { process: service, within: AGAIN_WITHIN_MS });
   const before = service.written();
@@ -83,7 +91,7 @@ export async function liveThroughAnOutage(run: FaultyRun, { part, proxy }: Fault
     await until('a paid answer', async () => answered() > then, { process: service, within: AGAIN_WITHIN_MS });
   });
   await until('the service is ready again', isReady, { process: service, within: AGAIN_WITHIN_MS });
-  // Each request that fails is a line of its own; all else is said once.
+  // Each failed request is one line; everything else is logged once.
   const said = service.outputSince(before).split('\n').filter(Boolean);
   const lines = said.filter((line) => !line.includes('"requestId"') && !line.includes('"deliveryId"'));
   expect(lines.length, lines.join('\n')).toBeLessThan(LINES_OF_AN_OUTAGE);
@@ -91,8 +99,8 @@ export async function liveThroughAnOutage(run: FaultyRun, { part, proxy }: Fault
 }
 
 /**
- * The part is told of as down once, and as up once it has been so for a minute. What follows is another outage: a slow
- * machine's own check may fail while other peers do.
+ * The part is reported as down once, and as up once it has been up for a minute. What follows is another outage: on a
+ * slow machine its own check may fail while other peers do.
  */
 export async function expectToldOnce({ service }: FaultyRun, { part, before }: Outage): Promise<void> {
   const RECOVERED = 'component recovered';
@@ -102,13 +110,13 @@ export async function expectToldOnce({ service }: FaultyRun, { part, before }: O
       .split('\n')
       .filter((line) => line.includes(`"part":"${part}"`));
   const isUp = async () => lines().some((line) => line.includes(RECOVERED));
-  await until(`${part} is told of as up`, isUp, { process: service, within: AGAIN_WITHIN_MS, every: 250 });
+  await until(`${part} is reported as up`, isUp, { process: service, within: AGAIN_WITHIN_MS, every: 250 });
   const told = lines();
   const outage = told.slice(
     0,
     told.findIndex((line) => line.includes(RECOVERED)),
   );
-  // None where operators know it still from the faults before.
+  // None if the faults before have already alerted the operators.
   expect(outage.filter((line) => line.includes(`"alarm":"${part}_down"`)).length).toBeLessThanOrEqual(1);
   expect(service.output()).toContain(`"alarm":"${part}_down"`);
 }
@@ -133,9 +141,9 @@ export function expectAlive({ child, output }: RunningProcess): void {
   expect(child.exitCode ?? child.signalCode, output().slice(-3_000)).toBe(null);
 }
 
-/** Everything that the service writes is a line of JSON; the runtime and its libraries write plain text. */
+/** Every line that the service writes is JSON; the runtime and its libraries write plain text. */
 export function expectNoRuntimeWarning(output: string): void {
-  // The beginning of what is kept may lie in the middle of a line.
+  // The kept output may start in the middle of a line.
   const plain = output
     .split('\n')
     .slice(1)

@@ -1,6 +1,6 @@
 /**
- * Foreign programs on every database file of a service under paid load with callbacks and imports, and a `kill -9` after
- * each round: nothing acknowledged is missing, the files are intact, chain and log agree.
+ * Third-party programs open every database file of a service under paid load with callbacks and imports, with a `kill
+ * -9` after each round: nothing acknowledged is missing, the files are intact, chain and log agree.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -24,7 +24,7 @@ const LOCKED_MS = 10_000;
 const run = promisify(execFile);
 const pauseFor = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** What a person or a script does to the file of a database that is in use. */
+/** What a person or a script does to the file of a database in use. */
 type Act = (program: ForeignProgram, path: string, scratch: string) => Promise<unknown>;
 
 const ACTS: Readonly<Record<string, Act>> = {
@@ -56,10 +56,10 @@ async function locks({ hold }: ForeignProgram, path: string): Promise<void> {
   await killNow(child);
 }
 
-/** Copies a folder in use as people do: not a backup, and it must not harm the original either. */
+/** Copies a folder in use as people do: this is not a backup, and it must not harm the original either. */
 async function copies(folder: string, scratch: string): Promise<void> {
   await run('cp', ['-r', folder, join(scratch, 'copied')]).catch(() => undefined);
-  // tar exits with 1 where a file changed while it was read.
+  // tar exits with 1 if a file changed while it was read.
   await run('tar', ['-cf', join(scratch, 'copied.tar'), '-C', folder, '.']).catch(() => undefined);
   for (const name of ['copied', 'copied.tar']) await rm(join(scratch, name), { recursive: true, force: true });
 }
@@ -101,7 +101,7 @@ describe(`${ROUNDS} rounds of foreign programs and kills, under paid load with c
       });
       acting.push(copies(stage.dataDirectory, scratch));
       acting.push(importDemoCase(stage));
-      // The chain holds its file for itself: others are refused, whatever they try.
+      // The chain holds its file exclusively: other programs are refused, for any operation.
       acting.push(
         pick(FOREIGN_PROGRAMS)
           .sql(chain, 'PRAGMA busy_timeout = 50; SELECT count(*) FROM landed')
@@ -112,7 +112,7 @@ describe(`${ROUNDS} rounds of foreign programs and kills, under paid load with c
       );
       await Promise.all(acting);
       clock.move(randomInt(6 * 60_000));
-      // A file that is locked for as long as people hold it open by mistake.
+      // A file that is locked for as long as people keep it open by mistake.
       const locked = round % 10 === 9 ? locks(pick(FOREIGN_PROGRAMS), pick(databases)) : Promise.resolve();
       await locked;
       await pauseFor(randomInt(800));
@@ -155,8 +155,8 @@ describe(`${ROUNDS} rounds of foreign programs and kills, under paid load with c
       );
       stopped = true;
       await Promise.all(callers);
-      // Whoever waited got an answer, or was refused without a charge, 402 where the blockhash of the payment has ended
-      // meanwhile; `expectAgreement` compares all of them with the chain.
+      // A waiting caller got an answer, or an error without a charge: 402 if the payment's blockhash has expired
+      // meanwhile. `expectAgreement` compares all of them with the chain.
       for (const { status } of attempts) expect([200, 202, 402, 429, 503]).toContain(status);
       const payments = await decidedPayments(stage, service);
       await expectAgreement(stage, payments.values(), attempts);

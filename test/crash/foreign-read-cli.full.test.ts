@@ -1,6 +1,6 @@
 /**
- * What an auditor types: three `docket query` around a foreign read and a `kill -9` of the service, with and without a
- * `docket import` between them. Every program is a process of its own.
+ * An auditor's session: three `docket query` around a foreign read and a `kill -9` of the service, with and without a
+ * `docket import` between them. Every program is a separate process.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,12 +50,12 @@ async function query(): Promise<void> {
 }
 
 it.each(FOREIGN_PROGRAMS.flatMap((program) => [false, true].map((imports) => ({ ...program, imports }))))(
-  'the log holds three payments beside $name, an import between them: $imports',
+  'the log holds three payments with $name reading it, with an import between them: $imports',
   async ({ sql, imports }) => {
     const log = join(stage.dataDirectory, 'log.sqlite');
     await query();
     expect(await sql(log, 'SELECT 1')).toBe('1');
-    // Some versions of SQLite answer that without a look at the file.
+    // Some versions of SQLite answer that without reading the file.
     const before = Number(await sql(log, 'SELECT count(*) FROM events'));
     if (imports) await importDemoCase(stage);
     await query();
@@ -63,7 +63,7 @@ it.each(FOREIGN_PROGRAMS.flatMap((program) => [false, true].map((imports) => ({ 
     expect(Number(await sql(log, 'SELECT count(*) FROM events'))).toBeGreaterThan(before);
     await service.kill();
 
-    // The order of an auditor: the log is read before the service has started again.
+    // The auditor's order: the log is read before the service has started again.
     const payments = [...(await loggedPayments(stage)).values()];
     expect(payments.map(({ settled, failed }) => ({ settled, failed }))).toEqual(
       Array.from({ length: 3 }, () => ({ settled: 1, failed: 0 })),

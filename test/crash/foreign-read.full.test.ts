@@ -1,6 +1,7 @@
 /**
- * A foreign program that has read a database of the running service, and a `kill -9`: POSIX drops every lock that a process
- * has on a file when it closes any descriptor of it, and without its locks another program removes the write-ahead log.
+ * A foreign program has read a database of the running service, then comes a `kill -9`. POSIX drops every lock that a
+ * process has on a file when it closes any descriptor of it, and without the locks another program removes the
+ * write-ahead log.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ import { expectAgreement, loggedPayments } from './agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
 import { type Attempt, paymentFor, type Stage, setStage, startService } from './paid-load.ts';
 
-/** `select 1` alone opens a connection that never looks at the file, in some versions of SQLite. */
+/** In some versions of SQLite, `select 1` alone opens a connection that never reads the file. */
 const READ = 'SELECT count(*) FROM sqlite_schema';
 
 describe('three paid queries, a foreign read between them, and a kill -9', () => {
@@ -36,7 +37,7 @@ describe('three paid queries, a foreign read between them, and a kill -9', () =>
   });
 
   it.each(FOREIGN_PROGRAMS.map((program, index) => ({ ...program, wallet: index })))(
-    'the log holds three beside $name',
+    'the log holds all three when $name reads it',
     async ({ sql, wallet }) => {
       const payer = stage.wallets[wallet];
       if (!payer) throw new Error('no wallet');

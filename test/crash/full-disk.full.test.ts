@@ -12,7 +12,7 @@ import { type Attempt, paymentFor, type Stage, setStage, startService } from './
 
 const MEBIBYTE = 1024 * 1024;
 const DISK_BYTES = 96 * MEBIBYTE;
-/** What one payment writes is less than this. */
+/** One payment writes less than this. */
 const MOST_LEFT_BYTES = 72 * 1024;
 const STEP_BYTES = 4 * 1024;
 const SWEEPS = 3;
@@ -23,7 +23,7 @@ const probeDirectory = await mkdtemp(join(tmpdir(), 'docket-disk-'));
 const probe = await openSmallDisk(probeDirectory, MEBIBYTE);
 await probe?.close();
 await rm(probeDirectory, { recursive: true });
-if (!probe) console.warn('skipped: this system lets this user mount nothing, not even in a namespace');
+if (!probe) console.warn('skipped: this user may not mount anything on this system, not even in a namespace');
 
 describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsewhere', () => {
   let directory: string;
@@ -39,7 +39,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     const opened = await openSmallDisk(set.dataDirectory, DISK_BYTES);
     if (!opened) throw new Error('no disk');
     disk = opened;
-    // Only the service sees its disk: whoever computes where its answers are finds the key beneath it.
+    // Only the service sees its disk: anything that computes where its answers are stored needs the key below it.
     const masterKey = newMasterKey(1);
     await mkdir(join(set.dataDirectory, 'keys'));
     await writeFile(masterKeyFile(set.dataDirectory), masterKey);
@@ -56,7 +56,10 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** One for each step, as what a killed process reserved stays reserved for two minutes, and another for the rest. */
+  /**
+   * One wallet for each step, since what a killed process reserved stays reserved for two minutes, and another for the
+   * rest.
+   */
   const walletOf = (step: number) => {
     const wallet = stage.wallets[step];
     if (!wallet) throw new Error('no wallet');
@@ -66,7 +69,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
 
   async function present(headers: Record<string, string>, attempts: Attempt[] = []) {
     const answer = await fetch(stage.url + path, { headers });
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+    // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
     const json = (await answer.json()) as any;
     const { status } = answer;
     attempts.push({ wallet: '', requestPath: path, status, requestId: json.meta?.request_id ?? null });
@@ -85,18 +88,18 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
 
   const isOpen = () => becomes('open for sale', ({ parts }) => parts.event_log?.status === 'nominal');
 
-  /** Presents a payment until the sale is open again: a look at the full disk may have closed it for a moment. */
+  /** Presents a payment until the sale is open again: a check of the full disk may have closed it for a moment. */
   async function presentOnceOpen(headers: Record<string, string>, attempts: Attempt[]) {
     for (;;) {
       await isOpen();
       const answer = await present(headers, attempts);
       if (answer.status !== 503) return answer;
-      // One payment may be presented again only so often in a minute.
+      // The same payment may be presented only so often in a minute.
       await new Promise((done) => setTimeout(done, 250));
     }
   }
 
-  it('charges nobody whom it refuses and keeps what it promised, wherever in a payment the room ends', async () => {
+  it('charges no rejected caller and keeps its promises, wherever in a payment the space runs out', async () => {
     const attempts: Attempt[] = [];
     onTestFailed(() => console.error(attempts, service.output()));
     const [refused, pending] = [new Set<string>(), new Set<string>()];
@@ -116,7 +119,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
           await isOpen();
           continue;
         }
-        // `event_log` where a look at the log had already found no room, and closed the sale before the claim.
+        // `event_log` if a check of the log had already found no space, and closed the sale before the claim.
         expect(json.error).toMatchObject({
           code: 'service_unavailable',
           details: { charged: false, component: expect.stringMatching(/^(storage|event_log)$/), retry_after: 2 },
@@ -124,20 +127,14 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
         refused.add(json.meta.request_id);
         if (atClaim) {
           refusedClaims++;
-          // What the write-ahead log holds of it, if anything, must not come to life when it is read again.
+          // Any part of it in the write-ahead log must not become valid when the log is read again.
           await service.kill();
         }
         await disk.clear();
         if (atClaim) service = await startService(stage);
         const again = await presentOnceOpen(payment, attempts);
         if (again.status === 200) continue;
-        if (again.status === 429) {
-          // A wallet that has never paid waits for what the killed process had reserved; others do not.
-          expect(again.json.error.details).toMatchObject({ window: 'payments_under_way', charged: false });
-          expect((await presentOnceOpen(await newPayment(), attempts)).status).toBe(200);
-          continue;
-        }
-        // On a slow machine its blockhash has ended meanwhile.
+        // On a slow machine its blockhash has expired meanwhile.
         expect([again.status, again.json.error.details.reason]).toEqual([402, 'blockhash_expired']);
         expect((await presentOnceOpen(await newPayment(step), attempts)).status).toBe(200);
       }
@@ -154,12 +151,12 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
       expect((await fetch(`${stage.url}${await resultPathIn(stage.dataDirectory, id)}`)).status).toBe(404);
     }
     console.log(
-      `${attempts.length} payments on a disk that was nearly full: ${settled.length} settled, ${refused.size} refused ` +
+      `${attempts.length} payments on an almost full disk: ${settled.length} settled, ${refused.size} rejected ` +
         `(${refusedClaims} at their claim), ${pending.size} pending at first`,
     );
   });
 
-  it('says when its disk runs full, is out of service while it is, and well again by itself', async () => {
+  it('reports when its disk fills up, is out of service meanwhile, and recovers by itself', async () => {
     onTestFailed(() => console.error(service.output()));
     await becomes('nominal', ({ status, parts }) => status === 200 && parts.disk?.status === 'nominal');
     await disk.fill(32 * MEBIBYTE);
@@ -169,7 +166,7 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
     );
     await disk.fill(4 * MEBIBYTE);
     await becomes('short', ({ status, parts }) => status === 503 && parts.disk?.code === 'storage_full');
-    // Whoever still asks is answered as long as there is room at all.
+    // Requests are still answered while there is any space at all.
     expect((await present(await newPayment())).status).toBe(200);
     await disk.fill(0);
     await becomes(

@@ -1,6 +1,6 @@
 /**
  * Changes of the leader of the event store under paid load with callbacks. The service is never restarted: one process
- * lives through all of them. The cluster is the stand-in's, of this test alone.
+ * survives all of them. The cluster is the stand-in's, and only this test uses it.
  */
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,13 +14,16 @@ import { type Attempt, pay, startService } from './paid-load.ts';
 
 /** Three hundred with KILLS=600. */
 const CHANGES = Math.ceil(Number(process.env.KILLS ?? 20) / 2);
-/** FerretDB has no indexes: its answers grow slow with what it holds, and a long run would measure that. */
+/** FerretDB has no indexes: its answers slow down as its data grows, and a long run would measure that. */
 const WALLETS = CHANGES >= 100 ? 1 : 4;
-/** Two live nodes have taken three minutes to elect while the old leader was frozen; short runs do not wait that long. */
+/**
+ * Two live nodes have needed three minutes to elect a leader while the old one was frozen; short runs do not wait that
+ * long.
+ */
 const FROZEN_MS = CHANGES >= 100 ? 180_000 : 15_000;
 /** A few for each part that waits, and the alarms of the parts. */
 const LINES_OF_AN_OUTAGE = 60;
-/** What must come is waited for; how long it took is reported. */
+/** A limit for waiting; the time that recovery took is reported. */
 const AGAIN_WITHIN_MS = 300_000;
 
 interface Answers {
@@ -74,7 +77,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
     }
   }
 
-  /** Milliseconds from the new leader to the next paid answer. */
+  /** Returns milliseconds from the new leader to the next paid answer. */
   async function change(answers: Answers, query: string): Promise<number> {
     await cluster.control('POST', `/cluster/change?${query}`);
     const electedAt = Date.now();
@@ -88,7 +91,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   }
 
   it(
-    'loses and doubles nothing, in one process',
+    'lose and double nothing, in one process',
     async () => {
       const took: number[] = [];
       await underLoad(async (answers) => {
@@ -109,7 +112,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   );
 
   it(
-    `stays calm while a frozen leader has no successor for ${FROZEN_MS / 1000} s`,
+    `log little while a frozen leader has no successor for ${FROZEN_MS / 1000} s`,
     async () => {
       const before = service.written();
       await underLoad(async (answers) => {
@@ -117,7 +120,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
         const took = await change(answers, `how=freeze&election=${FROZEN_MS}&thaw=1000`);
         console.log(`back ${took} ms after the successor of a frozen leader`);
       });
-      // Each request that fails is a line; what waits by itself is one line for each part, whatever the outage takes.
+      // Each failed request is one line; each part that waits logs one line, however long the outage lasts.
       const said = service.outputSince(before).split('\n').filter(Boolean);
       expect(said.filter((line) => !line.includes('"requestId"')).length, said.join('\n')).toBeLessThan(
         LINES_OF_AN_OUTAGE,
@@ -128,7 +131,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   );
 
   it(
-    'and comes back after the majority was lost',
+    'recover after the majority was lost',
     async () => {
       await underLoad(async (answers) => {
         await cluster.control('POST', '/cluster/lose-majority');
@@ -142,7 +145,7 @@ describe.skipIf(!ENGINES.mongo)(`${CHANGES} changes of the event store's leader 
   );
 
   it(
-    'the chain, the log, the callers and the receiver tell one story',
+    'the chain, the log, the callers and the receiver agree',
     async () => {
       await expectOneStory(world, service, attempts);
       expect(service.child.exitCode ?? service.child.signalCode).toBe(null);

@@ -1,4 +1,4 @@
-/** The end of a run with callbacks in which one process lived through every fault. */
+/** The end of a run with callbacks in which one process survived every fault. */
 import { expect } from 'vitest';
 import type { RunningProcess } from '../support/processes.ts';
 import { decidedPayments, expectAgreement } from './agreement.ts';

@@ -1,6 +1,6 @@
 /**
- * Paid load against a service that is killed again and again, with the chain in a process of its own: what every
- * caller sent and was told is remembered, and at the end the chain, the log and the callers must agree.
+ * Paid load against a service that is killed again and again, with the chain in a separate process. The test remembers
+ * what every caller sent and was told; at the end the chain, the log and the callers must agree.
  */
 import { randomInt } from 'node:crypto';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -9,10 +9,10 @@ import { freePort, type RunningProcess, spawnDocket, until } from '../support/pr
 import { ChainRpc } from '../support/rpc.ts';
 
 export const SLOT_MS = 50;
-/** What each wallet begins with, base units. */
+/** What each wallet starts with, base units. */
 export const FUNDS = 500_000_000n;
 
-/** One payment that a caller made, and what became of it as far as the caller was told. */
+/** One payment that a caller made, and its outcome as far as the caller was told. */
 export interface Attempt {
   readonly wallet: string;
   readonly requestPath: string;
@@ -28,11 +28,11 @@ export interface Stage {
   readonly adminUrl: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly wallets: readonly Keypair[];
-  /** What to put before a command so that it runs where the service does; left out: nothing. */
+  /** The command prefix that runs a program where the service runs; omitted: none. */
   readonly within?: readonly string[];
 }
 
-/** Starts the chain alone, and says how the service is started beside it. */
+/** Starts the chain alone, and defines how the service is started with it. */
 export async function setStage(directory: string, walletCount: number): Promise<Stage> {
   const [port, adminPort, chainPort] = [await freePort(), await freePort(), await freePort()];
   const rpc = new ChainRpc(`http://127.0.0.1:${chainPort}`);
@@ -63,7 +63,7 @@ export async function setStage(directory: string, walletCount: number): Promise<
   };
 }
 
-/** On a machine that others share, a start may take long. */
+/** On a shared machine a start may take long. */
 const READY_WITHIN_MS = 120_000;
 
 export async function startService(stage: Stage): Promise<RunningProcess> {
@@ -73,7 +73,7 @@ export async function startService(stage: Stage): Promise<RunningProcess> {
   return service;
 }
 
-/** What the service asks for. */
+/** The terms that the service asks for. */
 async function termsOf(url: string, method: string): Promise<{ required: Record<string, unknown>; parties: Parties }> {
   const response = await fetch(url, { method });
   const header = response.headers.get('payment-required');
@@ -140,7 +140,7 @@ export async function pay(
       told(answer.status, body);
       if (answer.status === 429) await new Promise((done) => setTimeout(done, 1_000));
     } catch {
-      // The service is down: a caller comes back.
+      // The service is down: the caller retries.
       await new Promise((done) => setTimeout(done, 20 + randomInt(80)));
     }
   }

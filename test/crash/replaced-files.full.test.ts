@@ -1,6 +1,7 @@
 /**
- * A file that the running service writes is deleted, replaced or moved away: from then on nothing is sold or charged, and
- * `/readyz` names the file and says what to do. `test/storage/replaced-files.test.ts` has the same for the storage alone.
+ * A file that the running service writes is deleted, replaced or moved away: from then on nothing is sold or charged,
+ * and `/readyz` names the file and says what to do. `test/storage/replaced-files.test.ts` tests the same for the
+ * storage alone.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -88,7 +89,7 @@ describe.each(FILE_ACCIDENTS)('a file that is %s', (_, happen) => {
 describe('the whole data folder', () => {
   const away = () => `${stage.dataDirectory}.old`;
 
-  /** Both databases are gone, with an alarm for the log at once and for the read models with the next look. */
+  /** Both databases are gone, with an alarm for the log at once and for the read models at the next check. */
   async function nothingIsSoldFrom(accident: () => Promise<unknown>): Promise<void> {
     const path = await demoCasePath();
     expect((await fetch(stage.url + path, { headers: await paymentFor(stage, wallet(), path) })).status).toBe(200);
@@ -105,7 +106,7 @@ describe('the whole data folder', () => {
 
   it('moved away', () => nothingIsSoldFrom(() => rename(stage.dataDirectory, away())));
 
-  it('moved away, with another in its place; put back after a stop, it has everything', async () => {
+  it('moved away and replaced by another; moved back after a stop, it has everything', async () => {
     await nothingIsSoldFrom(async () => {
       await rename(stage.dataDirectory, away());
       await copy(away(), stage.dataDirectory);
@@ -118,10 +119,10 @@ describe('the whole data folder', () => {
     expect(settled).toHaveLength(1);
   });
 
-  it('moved away with the local chain in it', async () => {
+  it('moved away together with its local chain', async () => {
     await service.stop();
     const { SOLANA_RPC_URL: _, ...environment } = stage.environment;
-    // A log of its own: the other one belongs to the other chain.
+    // A separate log: the other one belongs to the other chain.
     const dataDirectory = join(directory, 'local');
     stage = {
       ...stage,

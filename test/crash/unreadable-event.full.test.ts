@@ -1,4 +1,4 @@
-/** A row of the log on SQLite that another program has broken: the service says which, and lives on. */
+/** A row of the log on SQLite that another program has damaged: the service names it, and keeps running. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'vitest';
@@ -49,7 +49,7 @@ it('is named by readiness and the log, while the service runs and at its start',
   await expectReportedAtStart(stage, service, place);
 });
 
-it('halts the projections where its data is JSON of another shape, and holds up no callback', async () => {
+it('halts the projections if its data is JSON of another shape, and delays no callback', async () => {
   const delivery = { wallet: stage.wallets[0]?.publicKey.toBase58(), origin: 'https://a.example', createdAt: 'soon' };
   const position = writeRow('DeliveryScheduled', `delivery-${randomUUID()}`, JSON.stringify(delivery));
   const isHalted = async () => {

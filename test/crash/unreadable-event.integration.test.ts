@@ -1,4 +1,6 @@
-/** On an event store that other programs share: what they write is skipped, an event of ours that cannot be read is named. */
+/**
+ * On an event store that other programs share: what they write is skipped, and an unreadable event of ours is named.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +57,7 @@ describe.skipIf(!ENGINES.mongo)('the service on an event store that others write
   }
 
   it(
-    'sells on while they write, whatever they write',
+    'keeps selling while they write, regardless of what they write',
     async () => {
       const path = await demoCasePath();
       await sellOnce(stage, path);
@@ -72,7 +74,7 @@ describe.skipIf(!ENGINES.mongo)('the service on an event store that others write
   );
 
   it(
-    'names an event of ours that cannot be read, while it runs and at its start',
+    'names an unreadable event of ours, while it runs and at its start',
     async () => {
       await others.appendToStream(STREAM, binaryEvent({ type: 'PaymentSettled', data: BYTES }));
       let position = '';

@@ -1,4 +1,7 @@
-/** One event of the log cannot be read, while the service runs and at its start: it says which, and lives on. */
+/**
+ * One event of the log cannot be read, while the service runs and at its start: the service names it, and keeps
+ * running.
+ */
 import { expect } from 'vitest';
 import { type RunningProcess, spawnDocket, until } from '../support/processes.ts';
 import { expectAlive, expectNoRuntimeWarning } from './faulty-peers.ts';
@@ -23,7 +26,9 @@ export async function sellOnce(stage: Stage, path: string): Promise<void> {
   await pay(stage, wallet, path, attempts, answered);
 }
 
-/** Waits until readiness, and the log, name the event. @param place such as `stream payment-1, revision 0, position 7` */
+/**
+ * Waits until readiness, and the log, name the event. @param place such as `stream payment-1, revision 0, position 7`
+ */
 export async function expectReported(stage: Stage, service: RunningProcess, place: string): Promise<void> {
   let projections: Part | undefined;
   const isReported = async () => {
@@ -37,7 +42,7 @@ export async function expectReported(stage: Stage, service: RunningProcess, plac
     reason: expect.stringContaining(place),
     hint: expect.stringContaining('backup'),
   });
-  // Once for each part that meets it, however often it tries again.
+  // Once for each part that meets it, however often it retries.
   const lines = service.output().split('\n').filter(Boolean);
   const naming = lines.filter((line) => line.includes(place) && line.includes('event_unreadable'));
   expect(naming.length).toBeGreaterThan(0);
@@ -46,7 +51,7 @@ export async function expectReported(stage: Stage, service: RunningProcess, plac
   expectAlive(service);
 }
 
-/** Stops the service, starts it, and expects that it says the same and can be stopped. */
+/** Stops and starts the service, and expects that it reports the same and can be stopped. */
 export async function expectReportedAtStart(stage: Stage, service: RunningProcess, place: string): Promise<void> {
   expect(await service.stop(), service.output().slice(-3_000)).toBe(0);
   const again = spawnDocket(['serve'], stage.environment);

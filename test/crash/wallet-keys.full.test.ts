@@ -21,7 +21,7 @@ interface RotationBody {
   readonly new_key_secret: string;
 }
 
-/** One settled call on keys, as its payment's stream tells it. */
+/** One settled call on keys, as its payment's stream shows it. */
 interface KeyPayment {
   requestId: string;
   wallet: string;
@@ -42,7 +42,7 @@ interface EventLine {
   };
 }
 
-describe(`${KILLS} kills at random while wallets look at their keys and rotate them`, () => {
+describe(`${KILLS} kills at random while wallets read their keys and rotate them`, () => {
   let directory: string;
   let stage: Stage;
   let service: RunningProcess;
@@ -59,7 +59,7 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Every call on keys that was paid for, and the ids of each wallet's keys, oldest first. */
+  /** Every paid call on keys, and the ids of each wallet's keys, oldest first. */
   async function logged() {
     const lines = await docket(['audit', 'replay', 'all', '--json'], stage.environment);
     const payments = new Map<string, KeyPayment>();
@@ -78,7 +78,7 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
     return { settled: [...payments.values()].filter(({ isSettled }) => isSettled), keys, lines };
   }
 
-  it('every rotation that was paid for is made once, and its secret is given once, or waits to be', async () => {
+  it('every paid rotation is made once, and its secret is given once, or waits to be', async () => {
     const attempts: Attempt[] = [];
     const given: RotationBody[] = [];
     let stopped = false;
@@ -97,7 +97,7 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
     stopped = true;
     await Promise.all(callers);
     await decidedPayments(stage, service);
-    // What a killed process left to be done is done without anybody asking.
+    // The service completes what a killed process left, without a caller asking.
     let log = await logged();
     await until(
       'every settled call on keys has had its effect',
@@ -110,7 +110,7 @@ describe(`${KILLS} kills at random while wallets look at their keys and rotate t
       },
       { process: service, within: 20_000, every: 500 },
     );
-    // Each key is one that a settled payment had reserved, and none is there twice.
+    // Each key was reserved by a settled payment, and none occurs twice.
     const reserved = new Set(log.settled.map(({ keyId }) => keyId));
     const made = [...log.keys.values()].flat();
     expect(made.filter((keyId) => !reserved.has(keyId))).toEqual([]);

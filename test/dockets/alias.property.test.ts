@@ -1,10 +1,13 @@
-/** A number that names its office means one docket, in whatever order dockets became known and numbers fuller. */
+/**
+ * A number that names its office means one docket, in any order in which dockets became known and numbers were
+ * completed.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawDocket, rawEntry } from './raw-docket.ts';
 import { bodyOf, court, openWorld, type World } from './world.ts';
 
-describe('case numbers of dockets that differ in their office alone', () => {
+describe('case numbers of dockets that differ only in their office', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
@@ -25,7 +28,7 @@ describe('case numbers of dockets that differ in their office alone', () => {
               federal_dn_office_code: null,
             }),
           );
-        // The first docket may be heard of before its office is.
+        // The first docket may be seen before its office is known.
         const [first = '3'] = known;
         if (partFirst) await import_(first, core);
         for (const office of known) await import_(office, `${office}:${core}-ABC`);

@@ -4,7 +4,7 @@ import { classifyFiling } from '../../src/dockets/classify.ts';
 import { FILING_TYPES } from '../../src/dockets/filing-type.ts';
 import { FILING_TYPE_TEXTS } from './filing-type-texts.ts';
 
-/** The best of five: what else the machine does is no property of the rules. */
+/** The best of five: other work on the machine is not a property of the rules. */
 function fastest(work: () => void): number {
   const times = [0, 1, 2, 3, 4].map(() => {
     const started = performance.now();
@@ -19,7 +19,7 @@ describe('primary filing types', () => {
     expect(classifyFiling(text).primary).toBe(primary);
   });
 
-  it('know an entry of every type', () => {
+  it('include an entry of every type', () => {
     expect(new Set(FILING_TYPE_TEXTS.map(([primary]) => primary))).toEqual(new Set(FILING_TYPES));
   });
 
@@ -30,7 +30,7 @@ describe('primary filing types', () => {
     expect(classifyFiling('CERTIFICATE OF SERVICE re 21 MOTION to Dismiss').primary).toBe('service');
   });
 
-  it('are the same in capitals, without accents and behind remarks', () => {
+  it('are the same in capitals, without accents and after remarks', () => {
     const plain = classifyFiling('Requête en radiation de la déclaration');
     expect(classifyFiling('REQUETE EN RADIATION DE LA DECLARATION')).toEqual(plain);
     expect(classifyFiling('  ***(1 pg) Requête  en radiation de la déclaration')).toEqual(plain);
@@ -101,7 +101,7 @@ describe('classifying any text', () => {
     );
   });
 
-  it('reads the head alone, however long the text is', () => {
+  it('reads only the beginning, however long the text is', () => {
     fc.assert(
       fc.property(fc.constantFrom(...FILING_TYPE_TEXTS.map(([, text]) => text)), (text) => {
         const long = `${text.padEnd(400)}${' ORDER'.repeat(200_000)}`;

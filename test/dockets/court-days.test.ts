@@ -1,4 +1,4 @@
-/** Days are the court's: a moment with an offset is of the day that the court's own wall clock shows. */
+/** Days are the court's: a moment with an offset belongs to the day on the court's own wall clock. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Court } from '../../src/courts/court.ts';
@@ -23,7 +23,7 @@ function readOf(one: Court, date: string, head: object = {}) {
 }
 const entryOf = (one: Court, date: string) => readOf(one, date).snapshot.entries[0]!;
 
-/** What the wall clock shows, by the runtime's own formatting and nothing of ours. */
+/** What the wall clock shows, by the runtime's own formatting and none of our code. */
 const wallDay = (timeZone: string, ms: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(ms);
 
@@ -35,12 +35,12 @@ const withOffset = (ms: number, minutes: number): string => {
 };
 
 describe('days of a court', () => {
-  it('are known of every zone in which a court of the registry sits', () => {
+  it('are known for every time zone of a court of the registry', () => {
     const known = ['Pacific/Guam', 'America/Puerto_Rico', 'Pacific/Honolulu', 'America/St_Johns', 'America/Phoenix'];
     expect([...zones.keys()]).toEqual(expect.arrayContaining(known));
   });
 
-  it.each([...zones])('in %s are those of its wall clock, whatever offset a moment is written with', (zone, one) => {
+  it.each([...zones])('in %s are those of its wall clock, regardless of the offset of a moment', (zone, one) => {
     const second = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2035, 0) / 1000 });
     const minutes = fc.constantFrom(0, -240, -300, -480, -600, -210, 600, 60, 840, -720);
     fc.assert(
@@ -71,7 +71,7 @@ describe('days of a court', () => {
     expect(entryOf(court(code), text)).toMatchObject({ dateFiled: day, dateEntered: day });
   });
 
-  it('hold for the docket itself and its parties too', () => {
+  it('apply to the docket itself and its parties too', () => {
     const party = { name: 'Sample Person', type: 'Plaintiff', date_terminated: '2024-07-09T01:00:00Z' };
     const { snapshot } = readOf(court('dcd'), '2024-07-01', {
       date_filed: '2024-07-02T01:00:00+00:00',
@@ -82,7 +82,7 @@ describe('days of a court', () => {
     expect(snapshot.parties[0]?.terminatedAt).toBe('2024-07-08');
   });
 
-  it('stand alone where the moment is their very start: a day without a time', () => {
+  it('have no time if the moment is their very start', () => {
     expect(entryOf(court('dcd'), '2024-07-09T04:00:00Z')).toMatchObject({ dateFiled: '2024-07-09', filedAt: null });
     expect(entryOf(court('dcd'), '2024-07-09T00:00:00-04:00')).toMatchObject({
       dateFiled: '2024-07-09',
@@ -91,7 +91,7 @@ describe('days of a court', () => {
     expect(entryOf(court('dcd'), '2024-07-09T00:00:00')).toMatchObject({ dateFiled: '2024-07-09', filedAt: null });
   });
 
-  it('are not read from an offset that cannot be', () => {
+  it('are not read from an invalid offset', () => {
     const { snapshot, remarks } = readOf(court('dcd'), '2024-07-09T04:00:00+25:00');
     expect(snapshot.entries[0]).toMatchObject({ dateFiled: null, filedAt: null });
     expect(remarks.length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ import { rawDocket, rawEntry } from './raw-docket.ts';
 const NOON = '2026-03-01T12:00:00.000000Z';
 const CASE_NUMBER = '3:24-cv-01234';
 
-/** Days, and moments, of any year that four digits can write; the ends of what can be written more often than others. */
+/** Days and moments of any four-digit year, with the extremes more often than others. */
 const year = fc.oneof(
   fc.constantFrom(0, 1, 1600, 1683, 1684, 1700, 2249, 2255, 9999),
   fc.integer({ min: 0, max: 9999 }),
@@ -26,7 +26,7 @@ const date = fc
   .map(([y, day, time]) => `${String(y).padStart(4, '0')}-${day}${time}`);
 
 describe('dates of a docket', () => {
-  it('whatever they are, an import ends, with times that are unique and can be recorded', () => {
+  it('of any year can be imported, with unique times that can be recorded', () => {
     fc.assert(
       fc.property(date, date, date, (filed, entered, head) => {
         const fields = { date_entered: entered };
@@ -59,7 +59,7 @@ describe('dates of a docket', () => {
     );
   });
 
-  it('outside of the years in which microseconds can be told apart are none', () => {
+  it('are dropped if microseconds cannot represent their year', () => {
     expect(['1699-12-31', '1700-01-01', '2249-12-31', '2250-01-01', '9999-12-31'].map(isDay)).toEqual([
       false,
       true,

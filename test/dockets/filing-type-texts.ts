@@ -1,4 +1,4 @@
-/** Entries in the manner of real dockets, written for these tests: the type that each one is, then its text. */
+/** Entries in the manner of real dockets, written for these tests: the type of each, then its text. */
 export const FILING_TYPE_TEXTS: readonly (readonly [primary: string, text: string])[] = [
   [
     'complaint',

@@ -49,7 +49,7 @@ describe('recording a snapshot', () => {
       expect(log).not.toContain(secret);
   });
 
-  it('tells what is new, once, by the loop of queried_at and last_checked', async () => {
+  it('announces what is new, once, through queried_at and last_checked', async () => {
     await world.ingest(rawDocket(entries.slice(0, 3)));
     const first = await world.ask('cand', '3:24-cv-01234');
     await world.ingest(rawDocket(entries));
@@ -65,7 +65,7 @@ describe('recording a snapshot', () => {
     expect((await clockOf())?.pending).toBeNull();
   });
 
-  it.skipIf(SMALL_ONLY)('splits a large docket into appends that the log takes', async () => {
+  it.skipIf(SMALL_ONLY)('splits a large docket into appends that the log accepts', async () => {
     const many = Array.from({ length: 3_000 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
     const appends: Append[] = [];
     const log = overriding(world.ports.log, {
@@ -83,7 +83,7 @@ describe('recording a snapshot', () => {
     expect(Math.max(...eventSizes)).toBeLessThan(256 * 1024);
   });
 
-  it('lets two writers of one docket both succeed, each entry once', async () => {
+  it('lets two concurrent writers of one docket both succeed, each entry once', async () => {
     const both = [entries.slice(0, 4), entries].map((some) =>
       ingestDocket(world.ports, snapshotOf(rawDocket(some)), contextOf()),
     );
@@ -97,7 +97,7 @@ describe('case numbers', () => {
   const under = (number: string, office: string | null = null) =>
     rawDocket(entries.slice(0, 2), { docket_number: number, federal_dn_office_code: office });
 
-  it('a number without its office, met first, is later the alias of the whole one', async () => {
+  it('a number without its office, seen first, later becomes the alias of the complete one', async () => {
     await world.ingest(under('24-cv-01234'));
     const report = await world.ingest(under('3:24-cv-01234'));
     expect(report).toMatchObject({ stream: 'docket-cand-24-cv-01234', opened: false, unchanged: 2 });
@@ -105,12 +105,12 @@ describe('case numbers', () => {
     expect(bodyOf(await world.ask('cand', '3:24-cv-01234')).case.filing_count).toBe(2);
   });
 
-  it('a number without its office, met later, means the only case that it fits', async () => {
+  it('a number without its office, seen later, means the only case that it fits', async () => {
     await world.ingest(under('3:24-cv-01234'));
     expect(await world.ingest(under('24-cv-01234'))).toMatchObject({ stream: STREAM, opened: false });
   });
 
-  it('two nodes that meet one case under two forms of its number at once agree', async () => {
+  it('two nodes that see one case at once under two forms of its number agree', async () => {
     for (let round = 0; round < 5; round++) {
       const forms = [`24-cv-0200${round}`, `3:24-cv-0200${round}`];
       const reports = await Promise.all(
@@ -121,7 +121,7 @@ describe('case numbers', () => {
     }
   });
 
-  it('a whole number never means two cases, nor a bare one a case that has another whole number', async () => {
+  it('a complete number never means two cases, and one without its office never a case with another complete number', async () => {
     await world.ingest(under('24-cv-01234'));
     await world.ingest(under('3:24-cv-01234'));
     const other = await world.ingest(under('5:24-cv-01234'));
@@ -185,7 +185,7 @@ describe('a writer that dies', () => {
   }
 
   it.skipIf(SMALL_ONLY)(
-    'at any step leaves a docket that the next ingest completes: nothing lost, nothing told twice',
+    'at any step leaves a docket that the next ingest completes: nothing lost, nothing announced twice',
     async () => {
       const many = Array.from({ length: 450 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
       for (let at = 1; ; at++) {
@@ -212,7 +212,7 @@ describe('a writer that dies', () => {
   );
 
   it.skipIf(SMALL_ONLY)(
-    'in the middle of a baseline does not make the rest new, and nobody is answered until it is whole',
+    'in the middle of a baseline does not make the rest new, and no query is answered until it is complete',
     async () => {
       const many = Array.from({ length: 4_000 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
       let appends = 0;
@@ -240,7 +240,7 @@ describe('a writer that dies', () => {
     },
   );
 
-  it('with its append under way is outlived by an event that makes the append conflict for good', async () => {
+  it('with a running append is superseded by an event that makes the append conflict permanently', async () => {
     await world.ingest(rawDocket(entries.slice(0, 3)));
     // The first writer claims the clock; its append is on the wire when it dies.
     let onTheWire: Append | null = null;
@@ -256,12 +256,12 @@ describe('a writer that dies', () => {
     const pending = (await clockOf())?.pending;
     expect(pending).not.toBeNull();
 
-    // Nobody is answered at or past the time that it carries, whatever the clock says.
+    // No query is answered at or after the time that it carries, regardless of the clock.
     world.clock.advance(60_000);
     const before = await world.ask('cand', '3:24-cv-01234');
     expect(before.queriedAt < pending!.time).toBe(true);
 
-    // A second ingest that needs no time itself waits, gives it up, and ends its claim.
+    // A second ingest that needs no time itself waits, gives the append up, and ends its claim.
     expect(await world.ingest(rawDocket(entries.slice(0, 3)))).toMatchObject({ newFilings: 0, unchanged: 3 });
     expect(await types()).toEqual([
       'DocketOpened',
@@ -297,7 +297,7 @@ describe('a writer that dies', () => {
 });
 
 describe('a lost case clock', () => {
-  it('is taken to have served everybody up to now, with a margin', async () => {
+  it('is assumed to have served every query up to now, with a margin', async () => {
     await world.ingest(rawDocket(entries.slice(0, 3)));
     const first = await world.ask('cand', '3:24-cv-01234');
     const cell = await world.storage.readStore.cell(caseClockId(STREAM));

@@ -1,7 +1,7 @@
 /**
- * The loop of `queried_at` and `last_checked` (docs/design/dockets.md#case-clock): no filing is lost, none is told
- * twice, whatever the clocks, stalls, repeats and deaths. The model is a court with a list of entries; it knows nothing
- * of events.
+ * The loop of `queried_at` and `last_checked` (docs/design/dockets.md#case-clock): no filing is lost and none is
+ * announced twice, for any clocks, stalls, repeats and deaths. The model is a court with a list of entries; it knows
+ * nothing of events.
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -14,18 +14,18 @@ import { bodyOf, contextOf, court } from './world.ts';
 
 const MINUTE: Micros = 60_000 * MICROS_PER_MS;
 
-/** An entry of the court's own docket. `key` is in its text and in its document id: how the model knows it again. */
+/** An entry of the court's own docket. `key` is in its text and in its document id, so that the model recognizes it. */
 interface CourtEntry {
   readonly key: number;
-  /** From this version of the docket on it is there. */
+  /** The docket version that adds it. */
   readonly since: number;
   readonly identified: boolean;
   readonly number: number | null;
-  /** From this version on it has another number; ids stay. */
+  /** The version that gives it another number; ids stay. */
   readonly renumberedAt: number | null;
-  /** From this version on it has a text; before, a short name alone. */
+  /** The version that gives it a text; before, it has only a short name. */
   readonly textSince: number;
-  /** From this version on its text is another. */
+  /** The version that changes its text. */
   readonly editedAt: number | null;
   /** Minutes before or after the start at which the court says that it was entered. */
   readonly enteredMinute: number;
@@ -74,7 +74,7 @@ function entryAt(entry: CourtEntry, version: number, start: Micros): SnapshotEnt
   };
 }
 
-/** After so many steps, or with an append sent and not answered. */
+/** After this many steps, or with an append sent and not answered. */
 type Kill = number | 'in append' | null;
 
 type Act =
@@ -157,7 +157,7 @@ async function runLoop(
       askedAt: toInstant(world.time),
       source: 'test',
     };
-    // A snapshot taken now may come to be recorded after later ones.
+    // A snapshot taken now may be recorded after later ones.
     if (late) for (let wait = Math.floor(random() * 200); wait > 0; wait--) await turns.next();
     for (;;) {
       try {
@@ -222,7 +222,7 @@ async function runLoop(
     else if (one.type === 'snapshot') running.push(ingest(one.complete, one.late, one.kill));
     else busy[one.caller] = busy[one.caller]!.then(() => poll(callers[one.caller]!));
   }
-  // In the end the court is shown whole once more, and every caller asks twice.
+  // At the end the court is shown in full once more, and every caller asks twice.
   await settle();
   version = VERSIONS;
   running.push(ingest(true, false, null));
@@ -245,14 +245,14 @@ function check(docket: readonly CourtEntry[], callers: readonly Caller[], start:
     expect(new Set(told).size, 'told twice').toBe(told.length);
     for (const key of told) expect(first.known.has(key), `${word(key)} was in the first answer`).toBe(false);
     for (const { key, enteredMinute } of docket) {
-      // Of a case that was known in part alone, what is older than the caller's first question is history.
+      // In a case that was known only in part, what is older than the caller's first query is history.
       const owed = first.whole || toInstant(start + enteredMinute * MINUTE) > first.at;
       if (owed && !first.known.has(key)) expect(told, `${word(key)} was lost`).toContain(key);
     }
   }
 }
 
-/** Times are unique in a docket, and rise in the order of the log where they come from the case clock. */
+/** Times are unique in a docket, and rise in the order of the log if they come from the case clock. */
 function checkLog(world: MemoryWorld): void {
   const seen = new Set<string>();
   let newest = '';
@@ -270,7 +270,7 @@ function checkLog(world: MemoryWorld): void {
   }
 }
 
-/** The court's docket is there: each entry once, with its newest number and text. */
+/** The court's docket is complete: each entry once, with its newest number and text. */
 async function checkEnd(world: MemoryWorld, docket: readonly CourtEntry[], turns: Turns, start: Micros): Promise<void> {
   const node = world.node(0, () => true);
   const queries = createCaseQueries({ ...node, reach: world.reach });
@@ -299,7 +299,7 @@ async function checkEnd(world: MemoryWorld, docket: readonly CourtEntry[], turns
   }
 }
 
-/** Over so many generated histories: no filing is lost, and none is told twice. */
+/** Over this many generated histories, no filing is lost and none is announced twice. */
 export const holdsOver = (histories: number): Promise<void> =>
   fc.assert(
     fc.asyncProperty(

@@ -1,4 +1,4 @@
-/** Nothing personal is served: from the files that name it, through import and projection, to every answer. */
+/** No personal detail is served: from the files that contain it, through import and projection, to every answer. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from './world.ts';
@@ -10,7 +10,7 @@ const joined = (separator: string, ...lengths: number[]) =>
 const word = fc.constantFrom('Alder', 'Birch', 'Cedar', 'Dogwood', 'Elm', 'Fir', 'Gingko', 'Hazel');
 const mot = fc.constantFrom('Érable', 'Bouleau', 'Sapin', 'Saule', 'Tilleul', 'Sainte-Foy');
 
-/** A detail as it stands in a text, and the part of it that must not be served. */
+/** A detail in its context, and the part of it that must not be served. */
 interface Detail {
   readonly text: string;
   readonly secret: string;
@@ -87,7 +87,7 @@ const french = fc.oneof(
   ),
   detail(joined('-', 4, 4), (s) => `IUC ${s}`),
 );
-/** Not looked for in names: a case or a company may be called after its house. */
+/** Not tested in names: a case or a company may be named after its house. */
 const address = fc.oneof(
   detail(
     fc.tuple(digits(3), word).map(([number, name]) => `1${number} ${name} Street`),
@@ -131,7 +131,7 @@ describe('no personal detail is served', () => {
   });
   afterAll(() => world.close());
 
-  it('whatever field of a file holds it, in English or French, in no answer', async () => {
+  it('in any answer, for any field of a file, in English or French', async () => {
     let number = 100;
     await fc.assert(
       fc.asyncProperty(
@@ -172,7 +172,7 @@ describe('no personal detail is served', () => {
           });
           await world.ingest(raw(''));
           const before = await world.ask(code, caseId);
-          // A second look revises every text: the delta serves them too.
+          // A second import revises every text: the delta serves them too.
           await world.ingest(raw(' (amended)'));
           const answers = [
             before,

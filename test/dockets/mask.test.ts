@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskPersonalDetails as maskIn } from '../../src/dockets/mask.ts';
 
-/** Under the rules of both countries: what is said here of English texts holds in Canada too. */
+/** Under the rules of both countries: the cases for English texts hold in Canada too. */
 const maskPersonalDetails = (text: string): string => maskIn(text, 'CA');
 
-/** A text with a detail in it, and what must not be left of it. */
+/** A text with a detail in it, and what must be removed. */
 const HIDDEN: readonly (readonly [text: string, secret: string])[] = [
   ['RESPONSE. SSN 123-45-6789, telephone (202) 555-0143.', '123-45-6789'],
   ['RESPONSE. SSN 123-45-6789, telephone (202) 555-0143.', '555-0143'],
@@ -100,16 +100,16 @@ const UNTOUCHED: readonly string[] = [
 ];
 
 describe('personal details (docs/design/dockets.md#masking)', () => {
-  it.each(HIDDEN)('hides what is personal in %j', (text, secret) => {
+  it.each(HIDDEN)('are hidden in %j', (text, secret) => {
     expect(maskPersonalDetails(text)).not.toContain(secret);
     expect(maskPersonalDetails(text)).toContain('removed]');
   });
 
-  it.each(UNTOUCHED)('leaves %j as it is', (text) => {
+  it.each(UNTOUCHED)('are not found in %j', (text) => {
     expect(maskPersonalDetails(text)).toBe(text);
   });
 
-  it('reads French forms of an address only in Canadian courts', () => {
+  it('in the form of a French address are recognized only in Canadian courts', () => {
     for (const text of ["131 Ch 7 Trustee's Motion", 'F.R.C.P. 4(f)', 'au 45 chemin de la Rive']) {
       expect(maskIn(text, 'US')).toBe(text);
     }
@@ -117,7 +117,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
     expect(maskIn('F.R.C.P. 4(f)', 'CA')).toBe('F.R.C.P. 4(f)');
   });
 
-  it('keeps what stands around a detail', () => {
+  it('are removed without the text around them', () => {
     expect(maskPersonalDetails('ORDER re 4 MOTION, SSN 123-45-6789, granted.')).toBe(
       'ORDER re 4 MOTION, SSN [social security number removed], granted.',
     );
@@ -129,7 +129,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
   const around = fc.constantFrom('', 'ORDER ', '(', 're 12 MOTION, ', 'Signed on 3/8/2024; ');
   const behind = fc.constantFrom('', '.', ' (Entered: 03/08/2024)', ', granted', ')');
 
-  it('never lets a telephone, social security or taxpayer number or a mail address through', () => {
+  it('such as telephone, social security or taxpayer numbers and mail addresses are never served', () => {
     const detail = fc.oneof(
       fc.tuple(digits(3), digits(3), digits(4)).map(([a, b, c]) => `${a}-${b}-${c}`),
       fc.tuple(digits(3), digits(3), digits(4)).map(([a, b, c]) => `(${a}) ${b}-${c}`),
@@ -145,7 +145,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
     );
   });
 
-  it('leaves docket references, dates and amounts alone', () => {
+  it('do not include docket references, dates and amounts', () => {
     const reference = fc.oneof(
       fc
         .tuple(fc.integer({ min: 1, max: 9 }), digits(2), fc.constantFrom('cv', 'cr', 'md', 'mj'), digits(5))
@@ -166,7 +166,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
     );
   });
 
-  it('is total, and masks nothing twice', () => {
+  it('are masked in any text, and not twice', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         const once = maskPersonalDetails(text);
@@ -175,7 +175,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
     );
   });
 
-  it('takes time in proportion to the length of the text, whatever it holds', () => {
+  it('are found in time proportional to the length of the text, regardless of its content', () => {
     const hostile = [
       'a',
       '1',
@@ -212,7 +212,7 @@ describe('personal details (docs/design/dockets.md#masking)', () => {
       '[address removed] ',
     ];
     for (const part of hostile) {
-      // A text that takes the square of its length would need 64 times the time for 8 times the length.
+      // A text with quadratic time would need 64 times the time for 8 times the length.
       const [short, long] = [8_192, 65_536].map((length) => fastest(part.repeat(Math.ceil(length / part.length))));
       expect(long! / Math.max(short!, 500), JSON.stringify(part)).toBeLessThan(32);
     }

@@ -1,6 +1,6 @@
 /**
- * Masking held against the labelled corpus: invented entries in the manner of real ones, half of them traps. Rules are
- * tuned to its `tune` half alone; the other half tells what they are worth on texts that nobody tuned to.
+ * Checks masking against the labelled corpus: invented entries in the manner of real ones, half of them traps. Rules
+ * are tuned only to its `tune` half; the other half shows how well they work on unseen texts.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('masking on the labelled corpus', () => {
     expect(precision).toBeGreaterThanOrEqual(0.98);
   });
 
-  it('changes nothing that is masked already', () => {
+  it('changes nothing that is already masked', () => {
     const twice = corpus.filter(({ text, country }) => {
       const once = maskPersonalDetails(text, country);
       return maskPersonalDetails(once, country) !== once;
@@ -37,7 +37,7 @@ describe('masking on the labelled corpus', () => {
 describe('the score', () => {
   const entry = (text: string) => readCorpus(`id\tsplit\tcountry\ttext\n1\ttune\tUS\t${text}\n`);
 
-  it('counts a detail of which a part is left as shown', () => {
+  it('counts a partly visible detail as shown', () => {
     const score = scoreMasking(entry('at {address|12 Elm Street, Unit 4}.'), () => 'at [address removed], Unit 4.');
     expect(score).toMatchObject({ recall: 0, precision: 1 });
   });

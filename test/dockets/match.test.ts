@@ -13,7 +13,7 @@ const item = (more: Partial<Matchable>): Matchable => ({
   sourceIds: {},
   ...more,
 });
-/** Says nothing at all: no source's reader lets such an entry through. */
+/** An entry without content: no source's reader lets such an entry through. */
 const NOTHING = JSON.stringify({
   entryNumber: null,
   description: '',
@@ -31,7 +31,7 @@ const filingOf = (known: Matchable[], entries: Matchable[], whole = true) =>
   matchEntries(known, entries, whole).filingOf;
 
 describe('matching entries (docs/design/dockets.md#matching)', () => {
-  it('goes by source ids, whatever number and text say', () => {
+  it('uses source ids, regardless of number and text', () => {
     const known = [withIds(1, { entryNumber: 4, description: 'ORDER' }), withIds(2, { entryNumber: 5 })];
     const entries = [
       withIds(2, { entryNumber: 4, description: 'ORDER' }),
@@ -40,19 +40,19 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(filingOf(known, entries)).toEqual([1, 0]);
   });
 
-  it('goes by the sequence number where there is no document', () => {
+  it('uses the sequence number if there is no document', () => {
     const known = [item({ sourceIds: { pacer_seq_no: '7' }, description: 'LETTER sent' })];
     expect(
       filingOf(known, [item({ sourceIds: { pacer_seq_no: '7' }, description: 'LETTER sent, corrected' })]),
     ).toEqual([0]);
   });
 
-  it('tells apart what has different ids, though number, day and text are equal', () => {
+  it('separates entries with different ids, even if number, day and text are equal', () => {
     const known = [withIds(1, { entryNumber: 101, description: 'SEALED DOCUMENT' })];
     expect(filingOf(known, [withIds(2, { entryNumber: 101, description: 'SEALED DOCUMENT' })])).toEqual([null]);
   });
 
-  it('goes by number and text, for one number may belong to several filings', () => {
+  it('uses number and text, since several filings may share a number', () => {
     const known = [numbered(14, 'Application to employ'), numbered(14, 'Order granting application')];
     const entries = [
       numbered(14, 'Order granting application'),
@@ -62,18 +62,18 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(filingOf(known, entries)).toEqual([1, null, 0]);
   });
 
-  it('does not take another text under the same number for a revision', () => {
+  it('does not treat another text under the same number as a revision', () => {
     expect(filingOf([numbered(14, 'Application to employ')], [numbered(14, 'Order granting')], false)).toEqual([null]);
     expect(filingOf([numbered(14, 'Application to employ')], [numbered(14, 'Order granting')], true)).toEqual([null]);
   });
 
-  it('does not count what clerks add to a text', () => {
+  it('ignores what clerks add to a text', () => {
     const known = [numbered(6, 'Minute Entry: hearing held. (lwm) (Entered: 03/01/2024)', { dateEntered: null })];
     const modified = 'Minute Entry: hearing held. (lwm) Modified on 3/9/2024 (rex). (Entered: 03/01/2024)';
     expect(filingOf(known, [numbered(6, modified)], false)).toEqual([0]);
   });
 
-  it('knows unnumbered entries by day and text, as many times as both have them', () => {
+  it('recognizes unnumbered entries by day and text, as many times as both have them', () => {
     const twice = [
       unnumbered('Complaint [97-1] (Entered: 01/16/1997)'),
       unnumbered('Complaint [97-1] (Entered: 01/16/1997)'),
@@ -89,11 +89,11 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(filingOf(known, [unnumbered('Complaint', { dateEntered: '2024-09-09' })])).toEqual([1]);
   });
 
-  it('takes a number that arrives later for the same filing', () => {
+  it('accepts a number that arrives later for the same filing', () => {
     expect(filingOf([unnumbered('NOTICE of hearing')], [numbered(21, 'NOTICE of hearing')], false)).toEqual([0]);
   });
 
-  it('takes a text that arrives later for the same filing', () => {
+  it('accepts a text that arrives later for the same filing', () => {
     const known = [numbered(5, '', { shortDescription: 'Summons Issued' })];
     const entry = numbered(5, 'SUMMONS ISSUED as to Example Corporation');
     expect(filingOf(known, [entry], true)).toEqual([0]);
@@ -110,7 +110,7 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect(filingOf(known, entries)).toEqual([1, 0]);
   });
 
-  it('does not guess from a number or a common short name where the snapshot may lack the filing itself', () => {
+  it('does not guess from a number or a common short name if the snapshot may not include the filing itself', () => {
     const motion = unnumbered('MOTION to compel');
     expect(filingOf([motion], [unnumbered('', { shortDescription: 'Motion' })], false)).toEqual([null]);
     expect(
@@ -118,8 +118,8 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     ).toEqual([null]);
   });
 
-  it('knows a redacted filing without its text', () => {
-    expect(filingOf([item({ redacted: true })], [unnumbered('what was taken away')], false)).toEqual([0]);
+  it('recognizes a redacted filing without its text', () => {
+    expect(filingOf([item({ redacted: true })], [unnumbered('what was redacted')], false)).toEqual([0]);
   });
 
   it('reports an entry that repeats another as a duplicate', () => {
@@ -129,13 +129,13 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     expect([...duplicates]).toEqual([1]);
   });
 
-  it('finds two known filings to be one by two ids of one entry', () => {
+  it('merges two known filings if one entry has the ids of both', () => {
     const known = [item({ documentIdentifier: '03501' }), item({ sourceIds: { pacer_seq_no: '1' } })];
     const { filingOf: found, merges } = matchEntries(known, [withIds(1)], false);
     expect([found, merges]).toEqual([[0], [[0, 1]]]);
   });
 
-  it('finds two known filings to be one by an id, and by number and text', () => {
+  it('merges two known filings if one entry matches one by id, and the other by number and text', () => {
     const known = [
       item({ sourceIds: { pacer_seq_no: '1' }, shortDescription: 'Motion' }),
       numbered(4, 'MOTION to compel'),
@@ -167,7 +167,7 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     );
   });
 
-  it('takes large dockets of look-alikes in its stride', () => {
+  it('handles large dockets of look-alikes quickly', () => {
     const many = Array.from({ length: 20_000 }, (_, id) => withIds(id, { description: 'NOTICE', entryNumber: 1 }));
     const others = many.map((one, id) => ({
       ...one,
@@ -176,7 +176,7 @@ describe('matching entries (docs/design/dockets.md#matching)', () => {
     }));
     const before = process.cpuUsage();
     expect(filingOf(many, others).every((found) => found === null)).toBe(true);
-    // Of this process alone, however busy the machine is; quadratic time would be hundreds of seconds.
+    // The time of this process only, however busy the machine is; quadratic time would be hundreds of seconds.
     expect(process.cpuUsage(before).user / 1_000_000).toBeLessThan(15);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Ports in memory under a scheduler that the test owns: every step of every actor waits for its turn, and turns are
- * drawn at random. Appends may land late, answer with an error though they landed, or land after their writer died.
+ * drawn at random. Appends may land late, fail although they landed, or land after their writer died.
  */
 import { createHash } from 'node:crypto';
 import type { IngestPorts } from '../../src/commands/docket/clock.ts';
@@ -43,7 +43,7 @@ export class Turns {
     });
     all.catch(() => {});
     for (let turn = 0; !done; turn++) {
-      if (turn > 400_000) throw new Error('the actors never come to an end');
+      if (turn > 400_000) throw new Error('the actors never end');
       // Let everything that needs no turn happen first.
       for (let i = 0; i < 12; i++) await Promise.resolve();
       if (done) break;
@@ -56,11 +56,11 @@ export class Turns {
   }
 }
 
-/** Thrown in a writer that the test has killed, at whatever it waits for next. */
+/** Thrown in a writer that the test has killed, at its next wait. */
 export class Killed extends Error {}
 
 export interface Faults {
-  /** How likely an append answers with an error, whether it lands or not. */
+  /** The probability that an append answers with an error, whether it lands or not. */
   readonly appendError: number;
 }
 
@@ -80,8 +80,8 @@ export class MemoryWorld {
   ) {}
 
   /**
-   * What one node sees: its own clock, and whether it still lives.
-   * @param diesInAppend the node is gone once it has sent an append to a docket, which lands much later or never
+   * One node's view: its own clock, and whether it is still alive.
+   * @param diesInAppend the node dies once it has sent an append to a docket, which lands much later or never
    */
   node(clockOffset: Micros, alive: () => boolean, diesInAppend = false): IngestPorts {
     let dead = false;
@@ -98,7 +98,7 @@ export class MemoryWorld {
           if (diesInAppend && !append.stream.startsWith('docket-alias-')) {
             world.#land(append, Math.floor(world.turns.random() * 800)).catch(() => {});
             dead = true;
-            throw new Killed('killed with its append under way');
+            throw new Killed('killed during its append');
           }
           const landing = world.#land(append);
           landing.catch(() => {});
@@ -155,7 +155,7 @@ export class MemoryWorld {
           await step();
           if ((world.cells.get(id)?.version ?? 0) !== version) return false;
           world.cells.set(id, { version: version + 1, value });
-          // The answer may be late: what follows must not rest on acting at once.
+          // The answer may be late: what follows must not depend on acting at once.
           await step();
           return true;
         },
@@ -171,7 +171,7 @@ export class MemoryWorld {
     };
   }
 
-  /** How far the projection has come, as a node that waits for nothing sees it. */
+  /** The position of the projection, as a node that does not wait sees it. */
   get reach(): Reach {
     const asked = async (): Promise<boolean> => {
       const head = this.events.length;
@@ -181,7 +181,7 @@ export class MemoryWorld {
     return { wasBuilt: false, showsEverything: asked };
   }
 
-  /** Takes effect at some later turn, whatever has become of whoever sent it. */
+  /** Takes effect at some later turn, even if its sender is gone by then. */
   async #land(append: Append, stalled = 0): Promise<{ revision: number; position: string }> {
     const rare = this.turns.random() < 0.05 ? 60 : 0;
     for (let stall = stalled + rare + Math.floor(this.turns.random() * 4); stall >= 0; stall--) await this.turns.next();

@@ -19,7 +19,7 @@ const read = (value: unknown) => {
 };
 
 describe("this service's own form of a docket", () => {
-  it.each(Object.keys(FIXTURES) as (keyof typeof FIXTURES)[])('gives back what was written: %s', (name) => {
+  it.each(Object.keys(FIXTURES) as (keyof typeof FIXTURES)[])('returns what was written: %s', (name) => {
     const snapshot = { ...snapshotOf(FIXTURES[name]), source: 'file' };
     const { snapshot: again, skipped } = read(JSON.parse(JSON.stringify(writeOwnDocket(snapshot))));
     expect(skipped).toEqual([]);
@@ -31,7 +31,7 @@ describe("this service's own form of a docket", () => {
     expect(snapshot).toMatchObject({
       caseNumber: '3:24-cv-01234',
       entries: [],
-      // Without a list of entries it cannot be all of them.
+      // Without a list of entries it cannot be complete.
       complete: false,
       askedAt: options.askedAt,
     });
@@ -43,13 +43,13 @@ describe("this service's own form of a docket", () => {
     expect(read(docket({ asked_at: '2027-01-01T00:00:00.000000Z' })).snapshot.askedAt).toBe(options.askedAt);
   });
 
-  it('is whole only where both the line and the import say so', () => {
+  it('is complete only if both the line and the import say so', () => {
     expect(read(docket({ complete: false })).snapshot.complete).toBe(false);
     const partial = readOwnDocket(docket(), { ...options, complete: false });
     expect('snapshot' in partial && partial.snapshot.complete).toBe(false);
   });
 
-  it('leaves out a bad entry alone, and names it', () => {
+  it('skips only a bad entry, and names it', () => {
     const { snapshot, skipped } = read(
       docket({ entries: [{ description: 'ORDER' }, { date_filed: '2024-02-30' }, 7, { entry_number: 2 }] }),
     );
@@ -57,7 +57,7 @@ describe("this service's own form of a docket", () => {
     expect(skipped.map(({ where }) => where)).toEqual(['docket_entries[1]', 'docket_entries[2]']);
   });
 
-  it('masks what its texts hold', () => {
+  it('masks the details in its texts', () => {
     const { snapshot } = read(
       docket({
         header: { assigned_judge: 'Judge, tel. 415-555-0123' },
@@ -73,12 +73,12 @@ describe("this service's own form of a docket", () => {
     [docket({ court_code: 'nowhere' }), /no court is called/],
     [docket({ case_number: 'x!' }), /no case numbers like/],
     [docket({ entries: 'none' }), /entries/],
-  ])('is refused with the reason', (value, reason) => {
+  ])('is rejected with the reason', (value, reason) => {
     const outcome = readDocket(value, options);
     expect('refused' in outcome && outcome.refused).toMatch(reason);
   });
 
-  it('never throws, whatever a line holds', () => {
+  it('never throws, for any content of a line', () => {
     const anything = fc.oneof(fc.jsonValue(), fc.object());
     fc.assert(
       fc.property(

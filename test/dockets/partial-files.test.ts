@@ -1,4 +1,4 @@
-/** A file that does not list a docket's entries is a part of it, says so, and never ends its baseline. */
+/** A file that does not list a docket's entries is a partial docket, says so, and never ends its baseline. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importItems } from '../../src/commands/docket/import.ts';
 import { toInstant } from '../../src/runtime/instant.ts';
@@ -33,7 +33,7 @@ const read = (value: object) => {
 };
 
 describe('reading', () => {
-  it.each(PARTIAL)('%s gives a part, with a note', (_name, value) => {
+  it.each(PARTIAL)('%s gives a partial docket, with a note', (_name, value) => {
     const { snapshot, remarks } = read(value);
     expect(snapshot.complete).toBe(false);
     expect(remarks.map(({ why }) => why).join()).toMatch(/--partial/);
@@ -44,7 +44,7 @@ describe('reading', () => {
     expect([snapshot.complete, remarks]).toEqual([true, []]);
   });
 
-  it.each([...PARTIAL, ...WHOLE])('%s with --partial gives a part, and says no more of it', (_name, value) => {
+  it.each([...PARTIAL, ...WHOLE])('%s with --partial gives a partial docket, without a note', (_name, value) => {
     const outcome = readDocket(JSON.parse(JSON.stringify(value)), { ...options, complete: false });
     expect(outcome).toMatchObject({ snapshot: { complete: false }, remarks: [] });
   });

@@ -3,7 +3,7 @@ export interface RawEntryFields {
   readonly [field: string]: unknown;
 }
 
-/** An entry with ids, or without any where `number` is null or `ids` false. */
+/** An entry with ids, or without any if `number` is null or `ids` false. */
 export function rawEntry(
   number: number | null,
   date: string,

@@ -24,7 +24,7 @@ afterEach(() => world.close());
 const caseDocument = async (): Promise<Stored> => (await world.storage.readStore.load(CASES, [STREAM])).get(STREAM)!;
 const caseClock = async () => readClock((await world.storage.readStore.cell(caseClockId(STREAM))).value)!;
 
-/** Answers as they are given while a read store is being made anew and has come as far as this document. */
+/** Answers while a read store is being rebuilt and has reached this document. */
 function queriesOn(document: Stored) {
   const load = async (collection: string, ids: readonly string[]) =>
     collection === CASES ? new Map([[STREAM, document]]) : world.storage.readStore.load(collection, ids);
@@ -32,8 +32,8 @@ function queriesOn(document: Stored) {
   return createCaseQueries({ readStore, reach: world.reach, clock: world.clock, patienceMs: 50 });
 }
 
-describe('a case whose read store is being made anew', () => {
-  it('is not answered about until it shows what was shown before: an answer would lose the rest for its caller', async () => {
+describe('a case whose read store is being rebuilt', () => {
+  it('is not answered until it shows what was shown before: the caller would lose the rest', async () => {
     await world.ingest(rawDocket(entries.slice(0, 2)));
     const { queriedAt } = await world.ask('cand', CASE_ID);
     const before = await caseDocument();
@@ -58,7 +58,7 @@ describe('a case whose read store is being made anew', () => {
     expect(bodyOf(answer).delta.change_count).toBe(2);
   });
 
-  it('is answered about once it is whole, whichever ingest ended last, and however', async () => {
+  it('is answered once it is complete, whichever ingest ended last, and however', async () => {
     const isWhole = async () => !isBehind(await caseClock(), (await caseDocument()).position);
     await world.ingest(rawDocket(entries.slice(0, 1)), { complete: false });
     expect(await isWhole()).toBe(true);
@@ -80,7 +80,7 @@ describe('a case whose read store is being made anew', () => {
     expect(await isWhole()).toBe(true);
   });
 
-  it('shows that an ingest was given up, where another process runs the projection too', async () => {
+  it('shows that an ingest was given up, even if another process runs the projection', async () => {
     await world.ingest(rawDocket(entries.slice(0, 2)));
     const cell = await world.storage.readStore.cell(caseClockId(STREAM));
     const time = toInstant(world.clock.now() + 1_000_000);
@@ -91,7 +91,7 @@ describe('a case whose read store is being made anew', () => {
     expect((await caseClock()).pending).toBeNull();
   });
 
-  it('has a clock of an earlier version, which does not say what was shown', () => {
+  it('with a clock of an earlier version, which does not say what was shown', () => {
     const { shown: _, ...earlier } = { version: 3, served: null, pending: null, oldestAsked: null, shown: null };
     expect(isBehind(readClock(earlier)!, '00000000000000000001')).toBe(false);
   });

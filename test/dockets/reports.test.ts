@@ -18,7 +18,9 @@ const history = async () => bodyOf(await world.ask(...CASE, { context: 'full' })
 const delta = async (lastChecked: string) => bodyOf(await world.ask(...CASE, { lastChecked })).delta;
 const later = () => world.clock.advance(60_000);
 
-/** What both reports of a docket have: number, day and text with `{n}` for another entry's number, `{#n}` for an attachment's. */
+/**
+ * The content of both reports: number, day and text with `{n}` for another entry's number, `{#n}` for an attachment's.
+ */
 const TOLD = [
   [
     21,
@@ -51,7 +53,7 @@ describe('a docket sheet and a docket history', () => {
     expect(await delta(queriedAt)).toMatchObject({ changed: false, new_filings: [], updated_filings: [] });
   });
 
-  it('tell what really was changed', async () => {
+  it('show real changes', async () => {
     await world.ingest(reportOf(sheet));
     later();
     const changed = reportOf((text) => told(text.replace('granting', 'denying')));
@@ -62,7 +64,7 @@ describe('a docket sheet and a docket history', () => {
     );
   });
 
-  it('have one text however they write numbers, and two where the numbers differ', () => {
+  it('have the same text however they write numbers, and different texts if the numbers differ', () => {
     const word = fc.constantFrom(
       'Motion',
       'ORDER granting',
@@ -99,7 +101,7 @@ describe('a docket sheet and a docket history', () => {
     ['MOTION (Attachments: # (1) Exhibit A)', 'MOTION (Attachments: Exhibit A)'],
     ['ORDER Modified on 3/4/2024 (abc).', 'ORDER'],
     ['NOTICE by Counsel', 'NOTICE by counsel'],
-  ])('do not make one text of %s and %s', (a, b) => {
+  ])('do not treat %s and %s as the same text', (a, b) => {
     expect(isSameReport(a, b)).toBe(false);
   });
 });
@@ -121,7 +123,7 @@ describe('an entry of a feed, without text or document', () => {
     ['weeks before', '2024-05-13', '2024-06-04'],
     ['a day after it was dated', '2024-06-03', '2024-06-04'],
     ['on a day that no source names', '2024-01-09', '2024-02-20'],
-  ])('that has a number is the full one, filed %s, in either order', async (_name, filed, entered) => {
+  ])('with a number matches the full entry, filed %s, in either order', async (_name, filed, entered) => {
     const feed = rawDocket([stub(315, '2024-06-05T01:20:36+00:00', 'Extension of Time to File Response/Reply')]);
     const docket = rawDocket([full(315, filed, entered, 'MOTION to extend by Sample Person')]);
     for (const first of [feed, docket]) {
@@ -144,7 +146,7 @@ describe('an entry of a feed, without text or document', () => {
     }
   });
 
-  it('that has none is the one of its day which sounds like it, once each', async () => {
+  it('without a number matches the entry of its day with a similar text, once each', async () => {
     const day = '2024-06-04';
     const docket = rawDocket([
       full(null, day, day, 'MINUTE ORDER granting extension of time. (x)'),
@@ -157,13 +159,13 @@ describe('an entry of a feed, without text or document', () => {
       const feed = rawDocket([stub(null, at, 'Order on Motion for Extension of Time')]);
       expect(await world.ingest(feed, { complete: false })).toMatchObject({ newFilings: 0 });
     }
-    // A third of that day, at a time of its own, is none of the two that are known.
+    // A third entry of that day, at another time, is neither of the two known ones.
     const third = rawDocket([stub(null, '2024-06-05T02:00:00Z', 'Order on Motion for Extension of Time')]);
     expect(await world.ingest(third, { complete: false })).toMatchObject({ newFilings: 1 });
     expect((await delta(queriedAt)).change_count).toBe(1);
   });
 
-  it('is another one at another time, though both have one name', async () => {
+  it('differs from one at another time, even with the same name', async () => {
     const feed = (at: string) => rawDocket([stub(null, at, 'Order')]);
     const first = feed('2024-06-04T23:21:00Z');
     for (const [docket, newFilings] of [
@@ -176,7 +178,7 @@ describe('an entry of a feed, without text or document', () => {
     }
   });
 
-  it('that was made after the last look at the docket is new, though it sounds like an older one', async () => {
+  it('made after the last check of the docket is new, even if it resembles an older one', async () => {
     const day = '2026-03-01';
     await world.ingest(rawDocket([full(null, day, day, 'MINUTE ORDER on motion for extension of time. (x)')]));
     later();
@@ -184,7 +186,7 @@ describe('an entry of a feed, without text or document', () => {
     expect(await world.ingest(feed, { complete: false })).toMatchObject({ newFilings: 1 });
   });
 
-  it('that appears late, dated before the last look at the docket, takes no text that another entry has', async () => {
+  it('that appears late, dated before the last check of the docket, takes no text of another entry', async () => {
     const day = '2024-06-04';
     const known = full(null, day, day, 'MOTION for Sanctions by Sample Person. (x)');
     await world.ingest(rawDocket([known]));
@@ -198,7 +200,7 @@ describe('an entry of a feed, without text or document', () => {
   it.each([
     ['of a district court', { court_id: 'cand' }],
     ['of a bankruptcy court', { court_id: 'nysb', docket_number: '24-10123', federal_dn_office_code: null }],
-  ])('%s that has a document of its own is not taken for an entry of its number without one', async (_, head) => {
+  ])('%s with its own document does not match an entry of its number without one', async (_, head) => {
     const known = full(4, '2024-06-04', '2024-06-04', 'MOTION for Sanctions by Sample Person. (x)');
     await world.ingest(rawDocket([known], head));
     later();
@@ -210,7 +212,7 @@ describe('an entry of a feed, without text or document', () => {
     }
   });
 
-  it('that appears late under the number of a motion is not taken for that motion', async () => {
+  it('that appears late under the number of a motion does not match that motion', async () => {
     const other = rawEntry(9, '2024-06-04', '', { short_description: 'Motion Hearing' });
     await world.ingest(rawDocket([other]));
     later();
@@ -218,7 +220,7 @@ describe('an entry of a feed, without text or document', () => {
     expect(await world.ingest(rawDocket([other, known]))).toMatchObject({ newFilings: 1, revised: 0 });
   });
 
-  it('under a number that a bankruptcy court used again is not taken for another entry', async () => {
+  it('under a number that a bankruptcy court reused does not match another entry', async () => {
     const head = { court_id: 'nysb', docket_number: '24-10123', federal_dn_office_code: null };
     await world.ingest(rawDocket([full(5, '2024-05-01', '2024-05-01', 'Motion for Relief from Stay')], head));
     later();
@@ -231,7 +233,7 @@ describe('a delta', () => {
   const sampled = (count: number, text: string) =>
     Array.from({ length: count }, (_, index) => rawEntry(index + 1, '2024-02-05', `${text} ${index + 1}`));
 
-  it('lists no filing both as new and as updated, as new as long as it is new to the caller', async () => {
+  it('lists no filing both as new and as updated, and as new as long as it is new to the caller', async () => {
     await world.ingest(rawDocket(sampled(2, 'NOTICE')));
     const { queriedAt: before } = await world.ask(...CASE);
     later();
@@ -249,7 +251,7 @@ describe('a delta', () => {
   });
 });
 
-describe('a delta that is cut by its bounds', () => {
+describe('a truncated delta', () => {
   /** Old filings are revised between new ones: N u u N u u … */
   const roundsOf = async (rounds: number) => {
     const old = (round: number) =>
@@ -277,7 +279,7 @@ describe('a delta that is cut by its bounds', () => {
       budget,
     });
 
-  it('ends on a new filing, whatever the bound, and goes on there without a loss', async () => {
+  it('ends on a new filing, regardless of the bound, and continues from there without a loss', async () => {
     const { after, upTo } = await roundsOf(3);
     const whole = await read(after, upTo, 1_000_000);
     expect([whole.changeCount, whole.newFilings.length, whole.updatedFilings.length, whole.cutAt]).toEqual([
@@ -314,7 +316,7 @@ describe('a docket under the number that its court prints', () => {
     ['txnb', '09-40001-11', '09-40001'],
     ['ilnb', '08 B 12345', '08-12345'],
     ['nysd', '1:18-cr-00123-LGS-p1', '1:18-cr-00123'],
-  ])('of %s, %s, is known by %s, and found by either', async (court_id, written, canonical) => {
+  ])('of %s, %s, is known as %s, and found by either', async (court_id, written, canonical) => {
     const head = { court_id, docket_number: written, federal_dn_office_code: null };
     const report = await world.ingest(rawDocket([rawEntry(1, '2024-05-01', 'PETITION')], head));
     expect(report).toMatchObject({ caseNumber: canonical, stream: `docket-${court_id}-${canonical}` });
@@ -324,7 +326,7 @@ describe('a docket under the number that its court prints', () => {
 });
 
 describe('a filing without a date', () => {
-  it('has no precision of it either', async () => {
+  it('has no date precision either', async () => {
     const entries = [
       rawEntry(null, '', 'CASE OPENED. Petition filed.', { date_filed: null, date_entered: null }),
       rawEntry(1, '2024-05-02', 'PETITION filed'),

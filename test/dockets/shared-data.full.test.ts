@@ -1,4 +1,4 @@
-/** Real dockets, where they lie beside the checkout; the project's own synthetic ones are in the other tests. */
+/** Real dockets, if they are present next to the checkout; the other tests use the project's own synthetic ones. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const there = existsSync(FOLDER);
 const files = there ? readdirSync(FOLDER).filter((name) => name.endsWith('.json')) : [];
 const read = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
 
-describe.skipIf(!there)('real dockets (skipped where ../shared is not there)', () => {
+describe.skipIf(!there)('real dockets (skipped if ../shared is not present)', () => {
   let world: World;
   beforeEach(async () => {
     world = await openWorld();
@@ -42,7 +42,7 @@ describe.skipIf(!there)('real dockets (skipped where ../shared is not there)', (
     expect(again.unchanged + again.duplicates).toBe(raw.docket_entries.length);
   });
 
-  it('tells of ten new filings once, whatever is imported again', async () => {
+  it('announces ten new filings once, regardless of repeated imports', async () => {
     const before = read('district-before.json');
     const after = read('district-after.json');
     await world.ingest(before);

@@ -1,4 +1,4 @@
-/** A whole embedded storage with the projection of cases running, for tests of dockets end to end. */
+/** A complete embedded storage with the projection of cases running, for end-to-end docket tests. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -117,6 +117,6 @@ export async function openWorld(clock: TestClock = new TestClock()) {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** An answer's body, for looking at. */
+/** An answer's body, for assertions. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are JSON that tests look into
 export const bodyOf = (answer: CaseAnswer): any => answer.body;

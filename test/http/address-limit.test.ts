@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { clientOf, createAddressLimit } from '../../src/http/address-limit.ts';
 import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 
-describe('the bound on invalid payments of one address', () => {
-  it('lets so many through in a minute, then says when to come back, and begins anew', () => {
+describe('the limit on invalid payments of one address', () => {
+  it('admits a fixed number in a minute, then says when to retry, and starts over', () => {
     let now = 1_000 * MICROS_PER_SECOND;
     const limit = createAddressLimit(2, { now: () => now });
     expect([limit.count('192.0.2.1'), limit.count('192.0.2.1')]).toEqual([null, null]);
@@ -17,7 +17,7 @@ describe('the bound on invalid payments of one address', () => {
     expect(limit.count('192.0.2.1')).toBeNull();
   });
 
-  it('forgets nothing that is still counted while a hundred thousand others come by, unless memory ends', () => {
+  it('forgets nothing that still counts while a hundred thousand other addresses come, within its memory', () => {
     let now = 0;
     const limit = createAddressLimit(1, { now: () => now });
     for (let i = 0; i < 49_000; i++) limit.count(`client-${i}`);

@@ -15,9 +15,9 @@ async function serving(answerEarly: (request: IncomingMessage, response: ServerR
 }
 
 describe('an early answer that fails', () => {
-  it('leaves the request to its route, and the process alive', async () => {
+  it('leaves the request to its route, and keeps the process alive', async () => {
     const get = await serving(() => {
-      throw new Error('no answer lay ready');
+      throw new Error('no prepared answer');
     });
     for (const _ of [1, 2]) expect(await (await get()).text()).toBe('from the route');
   });

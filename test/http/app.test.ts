@@ -68,7 +68,7 @@ describe('the public port', () => {
   const unpaid = { status: 402, code: 'payment_required' };
 
   describe('sells GET /v2/case', () => {
-    it('with every part of a basic answer, for 0.99 USD, and the same bytes again for nothing', async () => {
+    it('with every part of a basic answer, for 0.99 USD, and the same bytes again for free', async () => {
       const pay = await world.agent();
       const before = await world.received();
       const answer = await pay(`${world.url}/v2/case?${CASE}`, { headers: { 'x-service-tag': 'agent 7' } });
@@ -102,7 +102,7 @@ describe('the public port', () => {
       expect((await world.received()) - before).toBe(PRICE);
     });
 
-    it('with parties, attorneys and the whole docket when asked for the full context, and no address', async () => {
+    it('with parties, attorneys and the whole docket for the full context, without addresses', async () => {
       const pay = await world.agent();
       const text = await (await pay(`${world.url}/v2/case?${CASE}&context=full`)).text();
       const body = JSON.parse(text);
@@ -130,7 +130,7 @@ describe('the public port', () => {
       expect(quiet.delta).toMatchObject({ changed: false, change_count: 0, new_filings: [] });
     });
 
-    it('echoes what was sent, understands what was meant, and takes nothing for a case that it does not know', async () => {
+    it('echoing what was sent, normalizing it, and charging nothing for an unknown case', async () => {
       const pay = await world.agent();
       const echoed = await (await pay(`${world.url}/v2/case?court_code=CAND&case_id=4:25-CV-777`)).json();
       expect(echoed).toMatchObject({
@@ -159,7 +159,7 @@ describe('the public port', () => {
       expect(headers.get('payment-required')).toBeTruthy();
     });
 
-    it('of a crawler that sends nothing at all, and of nobody who sends a payment with nothing', async () => {
+    it('of a crawler that sends nothing, but not of a client that sends a payment with nothing', async () => {
       expect(await refused('/v2/case')).toMatchObject(unpaid);
       const paid = await refused('/v2/case', { headers: { 'payment-signature': 'e30=' } });
       expect(paid.code).toBe('missing_required_parameter');
@@ -178,13 +178,13 @@ describe('the public port', () => {
       [`/v2/case?${CASE}&test=1&context=huge`, 'invalid_parameter'],
       ['/v2/case?test=1', 'missing_required_parameter'],
       ['/v2/case?court_code=%00&case_id=%ff', 'invalid_parameter'],
-    ])('of nobody whose request cannot be answered: %s', async (target, code) => {
+    ])('not if the request cannot be answered: %s', async (target, code) => {
       const refusal = await refused(target);
       expect(refusal.code).toBe(code);
       expect(refusal.headers.get('payment-required')).toBeNull();
     });
 
-    it('nobody who asks for the sandbox by its header, and lacks something', async () => {
+    it('not if the sandbox is requested by its header and the request is incomplete', async () => {
       const refusal = await refused('/v2/case', { headers: { 'x-service-test': '1' } });
       expect(refusal.code).toBe('missing_required_parameter');
     });
@@ -202,14 +202,14 @@ describe('the public port', () => {
     ['GET', `/v2/case/?${CASE}`, 404],
     ['POST', `/v2/case?${CASE}`, 405],
     ['GET', `/v2/case#?${CASE}`, 402],
-  ])('gives no data for %s %s', async (method, target, status) => {
+  ])('returns no data for %s %s', async (method, target, status) => {
     const answer = await rawRequest(world.port, target, { method, headers: { 'x-http-method-override': 'GET' } });
     expect(answer.status).toBe(status);
     expect(answer.text).not.toContain('Juniper');
     if (method !== 'HEAD') expect(answer.json.error.details.charged).toBe(false);
   });
 
-  it('is found through its status and its documentation, and knows what somebody meant', async () => {
+  it('can be discovered through its status and its documentation, and suggests what a caller meant', async () => {
     expect(await refused('/v2/cases')).toMatchObject({
       code: 'endpoint_not_found',
       details: { suggestion: '/v2/case' },

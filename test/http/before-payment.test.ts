@@ -1,4 +1,4 @@
-/** What a caller is told before it pays: whether the case is known, and what a batch costs where queries fail. */
+/** What a caller learns before it pays: whether the case is known, and what a batch costs if queries fail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { courts } from '../../src/courts/registry.ts';
 import { BATCH_CHARGING } from '../../src/http/paid/batch-charging.ts';
@@ -29,7 +29,7 @@ const batch = (queries: object[], headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ queries }),
   });
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
 const json = async (answer: Response | Promise<Response>): Promise<any> => (await answer).json();
 
 describe('whether a case is known', () => {
@@ -38,7 +38,7 @@ describe('whether a case is known', () => {
     ['/v2/monitor', SINCE],
     ['/v1/case', {}],
     ['/v1/monitor', {}],
-  ])('stands in the 402 of %s', async (path, more) => {
+  ])('is in the 402 of %s', async (path, more) => {
     for (const [query, told] of [
       [KNOWN, TOLD],
       [UNKNOWN, NOT],
@@ -49,7 +49,7 @@ describe('whether a case is known', () => {
       expect(text).not.toContain(SECRET);
     }
   });
-  it('stands in that of a batch for each query, in order', async () => {
+  it('is in that of a batch for each query, in order', async () => {
     const impossible = { court_code: 'xyzzy', case_id: '1' };
     const { error } = await json(batch([UNKNOWN, KNOWN, impossible]));
     expect(error.details.cases).toEqual([
@@ -58,7 +58,7 @@ describe('whether a case is known', () => {
       { ...impossible, ...NOT },
     ]);
   });
-  it('stands in the payment instructions of the tools, in both forms', async () => {
+  it('is in the payment instructions of the tools, in both forms', async () => {
     const mcp = `${world.url}/v2/mcp`;
     for (const url of [mcp, `${mcp}?payment=x402`]) {
       expect((await callTool(url, 'service_case_query', KNOWN)).data).toMatchObject(TOLD);
@@ -67,7 +67,7 @@ describe('whether a case is known', () => {
       expect(data.cases).toMatchObject([TOLD, NOT]);
     }
   });
-  it('is not said where the endpoint alone is asked', async () => {
+  it('is missing if only the endpoint is probed', async () => {
     const { error } = await json(fetch(`${world.url}/v2/case`));
     expect(error.details).not.toHaveProperty('known');
   });
@@ -94,7 +94,7 @@ describe('whether a case is known', () => {
   });
 });
 
-describe('that a batch is charged whole', () => {
+describe('that a batch is charged in full', () => {
   it.each([
     '/llms.txt',
     '/docs/index.md',
@@ -103,19 +103,19 @@ describe('that a batch is charged whole', () => {
     '/docs/errors',
     '/openapi.json',
     '/.well-known/x402',
-  ])('is said at %s', async (path) => {
+  ])('is documented at %s', async (path) => {
     const text = await (await fetch(world.url + path)).text();
     expect(text).toMatch(/if some of its queries fail it is charged whole/);
     expect(text).toMatch(/if all fail,? nothing is charged/);
   });
-  it('is said by the tools, before and with the price', async () => {
+  it('is stated by the tools, before and with the price', async () => {
     const mcp = `${world.url}/v2/mcp`;
     expect((await callTool(mcp, 'service_pricing', {})).data.charged_only_for).toContain(BATCH_CHARGING);
     const asked = await callTool(mcp, 'service_case_batch', { queries: [KNOWN, UNKNOWN] });
     expect(asked.data.charging).toBe(BATCH_CHARGING);
     expect((await json(batch([KNOWN]))).error.details.charging).toBe(BATCH_CHARGING);
   });
-  it('is told by each failed entry, with what it cost', async () => {
+  it('is stated by each failed entry, with its cost', async () => {
     const wallet = await world.wallet();
     const blockhash = await world.newestBlockhash();
     const instructions = [transfer(world.parties, wallet.publicKey, { amount: 1_980_000n }), memo()];

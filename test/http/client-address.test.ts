@@ -46,24 +46,24 @@ describe('the client of a request', () => {
   ])('%s', (_what, peer, forwarded, client) => expect(seen(peer, forwarded)).toBe(client));
 
   it.each([
-    ['a trusted proxy names nobody', PROXY, undefined],
+    ['a trusted proxy names no address', PROXY, undefined],
     ['a trusted proxy names only trusted ones', PROXY, '10.4.4.4, 10.5.5.5'],
-    ['the last hop is no address', PROXY, '198.51.100.9, unknown'],
+    ['the last hop is not an address', PROXY, '198.51.100.9, unknown'],
     ['the last hop is hidden (RFC 7239)', PROXY, '198.51.100.9, _hidden'],
     ['the last hop is empty', PROXY, '198.51.100.9,'],
     ['the hop is a name with a port', PROXY, 'localhost:80'],
     ['an internal peer that is not trusted forwards', '192.168.1.1', '198.51.100.9'],
     ['an internal IPv6 peer that is not trusted forwards', 'fd00::1', '198.51.100.9'],
     ['the connection is gone', '', '198.51.100.9'],
-  ])('is not known where %s', (_what, peer, forwarded) => expect(seen(peer, forwarded)).toBeNull());
+  ])('is unknown if %s', (_what, peer, forwarded) => expect(seen(peer, forwarded)).toBeNull());
 
-  it('is not read from Forwarded, which a proxy that writes X-Forwarded-For passes on as it came', () => {
+  it('is not read from Forwarded, which a proxy that writes X-Forwarded-For passes on unchanged', () => {
     const forged = { forwarded: 'for=203.0.113.5', 'x-forwarded-for': '198.51.100.9' };
     expect(createClientAddresses({ trustedProxies: TRUSTED }).of(from(PROXY, forged))).toBe('198.51.100.9');
     expect(createClientAddresses().of(from('192.0.2.1', { forwarded: 'for=203.0.113.5' }))).toBe('192.0.2.1');
   });
 
-  it('tells of a peer that forwards and is not trusted', () => {
+  it('is reported for a peer that forwards and is not trusted', () => {
     const peers: string[] = [];
     const addresses = createClientAddresses({ trustedProxies: TRUSTED, onUntrusted: (peer) => peers.push(peer) });
     addresses.of(from('192.168.1.1', { 'x-forwarded-for': '198.51.100.9' }));
@@ -72,7 +72,7 @@ describe('the client of a request', () => {
     expect(peers).toEqual(['192.168.1.1']);
   });
 
-  it('is never one that the caller chose, whatever it sends ahead of what a trusted proxy appends', () => {
+  it('is never one that the caller chose, regardless of what it sends before the part that a trusted proxy appends', () => {
     fc.assert(
       fc.property(fc.string(), fc.ipV4(), fc.ipV6(), (sent, four, six) => {
         for (const real of [four, six].filter((each) => seen(each) === each)) {
@@ -96,5 +96,5 @@ describe('a range of proxies', () => {
     ['proxy.example', null],
     ['10.0.0.0/255.0.0.0', null],
     ['fe80::1%eth0', null],
-  ])('%s is read as %s', (text, range) => expect(readProxyRange(text)).toBe(range));
+  ])('%s is parsed as %s', (text, range) => expect(readProxyRange(text)).toBe(range));
 });

@@ -1,6 +1,6 @@
 /**
- * The edges of every paid endpoint, byte for byte over raw sockets: whatever arrives is answered in JSON by a code of the
- * catalogue, is never a 500, and is never a way round payment.
+ * The edge cases of every paid endpoint, byte for byte over raw sockets: every request is answered in JSON with a code
+ * of the catalogue, is never a 500, and never bypasses payment.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
@@ -86,14 +86,14 @@ describe.each(PAID)('$method $path', (call) => {
     ['a dot at its end', `${path}.${search}`],
     ['an extension', `${path}.json${search}`],
     ['a space at its end', `${path}%20${search}`],
-  ])('is not what stands at its address with %s', async (_what, written) => {
+  ])('is not the endpoint at its address with %s', async (_what, written) => {
     const answer = await ask(written);
     expect(isRefused(answer, { v1: /^\/v1\//.test(written) })).toBe('endpoint_not_found');
     expect(answer.json.error.details.suggestion).toBeTruthy();
   });
 
   it.each(['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND'])(
-    'takes no %s that is not its own, whatever override is named',
+    'accepts no %s that is not its own, with any method override',
     async (other) => {
       const served = other === 'HEAD' ? 'GET' : other;
       if (PAID.some((known) => known.method === served && known.path === path)) return;
@@ -117,8 +117,8 @@ describe.each(PAID)('$method $path', (call) => {
     ['that are not UTF-8', and('court_code=%ff%fe')],
     ['with a line break', and('tag=x%0d%0ax-injected:%201')],
     ['by the hundred', and('x=1&'.repeat(500))],
-    ['for a sandbox that is none', and('test=true&test=1')],
-  ])('takes no parameters %s', async (_how, written) => {
+    ['for an invalid sandbox', and('test=true&test=1')],
+  ])('rejects parameters %s', async (_how, written) => {
     const answer = await ask(written);
     expect(isRefused(answer, { v1 })).toBe('invalid_parameter');
     expect(answer.headers.get('x-injected')).toBeNull();
@@ -132,19 +132,19 @@ describe.each(PAID)('$method $path', (call) => {
     ['an empty object', 'e30='],
     ['zero bytes', 'AAAAAAAA'],
     ['17 KiB', 'A'.repeat(17 * 1024)],
-  ])('takes no payment of %s in any header', async (_what, value) => {
+  ])('rejects a payment of %s in any header', async (_what, value) => {
     for (const name of ['payment-signature', 'x-payment', 'x402-payment']) {
       expect(isRefused(await ask(target, { [name]: value }), { v1 })).toBe('invalid_payment');
     }
   });
 
-  it('takes headers of 31 KiB, and none of 33', async () => {
+  it('accepts headers of 31 KiB, but not of 33', async () => {
     expect(isRefused(await ask(target, { 'x-filler': 'x'.repeat(31 * 1024) }), { v1 })).toBe('payment_required');
     expect(isRefused(await ask(target, { 'x-filler': 'x'.repeat(33 * 1024) }), { v1 })).toBe('header_too_large');
     expect(isRefused(await ask(and(`x=${'x'.repeat(33 * 1024)}`)), { v1 })).toBe('header_too_large');
   });
 
-  it('is asked by HTTP/1.0 too, without a Host', async () => {
+  it('accepts HTTP/1.0 too, without a Host', async () => {
     const answer = parseAnswer(
       await sendRaw(world.port, request(call, target, bodyHeaders(call), 'HTTP/1.0') + (call.body ?? '')),
     );
@@ -160,7 +160,7 @@ describe.each(PAID)('$method $path', (call) => {
     }
   });
 
-  it('cannot be reached under another request: two lengths, a length and chunks, a second request in a body', async () => {
+  it('cannot be reached through another request: two lengths, a length and chunks, a second request in a body', async () => {
     const inner = `GET /v2/status HTTP/1.1\r\nhost: x\r\n\r\n`;
     for (const framing of [
       ['content-length: 4', 'content-length: 5'],
@@ -180,7 +180,7 @@ describe.each(PAID)('$method $path', (call) => {
     }
   });
 
-  it('is answered in its turn on a connection with others', async () => {
+  it('is answered in order on a connection with others', async () => {
     const ours = request(call, target, ['host: x', ...bodyHeaders(call)]) + (call.body ?? '');
     const free = 'GET /v2/status HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\n\r\n';
     const last = 'GET /nope HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
@@ -194,7 +194,7 @@ describe.each(PAID)('$method $path', (call) => {
     expect(received).not.toContain(SECRET);
   });
 
-  it('can be asked by a script in a browser, which may read what it must', async () => {
+  it('can be called by a script in a browser, which may read the needed headers', async () => {
     const origin = { origin: 'https://browser.example' };
     const asked = 'payment-signature, x-payment, x402-payment, x-service-tag, x-service-test, content-type';
     const preflight = await rawRequest(world.port, target, {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compressedBefore } from '../../src/http/ended-body.ts';
 
-describe('a body with an ending of its own', () => {
-  it('decompresses to both, whatever they are and however often', async () => {
+describe('a body with a separate ending', () => {
+  it('decompresses to both, for any content and any number of times', async () => {
     const text = fc.oneof(
       fc.string({ maxLength: 2_000, unit: 'binary' }),
       fc

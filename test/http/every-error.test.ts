@@ -1,4 +1,4 @@
-/** Every code of the catalogue, as a caller meets it: over a real socket, with its status and its place in the docs. */
+/** Every code of the catalogue, as a caller sees it: over a real socket, with its status and its place in the docs. */
 import { randomUUID } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,11 +28,11 @@ const entry = (number: number) => ({
 });
 
 let world: World;
-/** The service with its own answers to a question that a test asks, on a chain that the test disturbs. */
+/** The service with its own answers to what a test asks, on a chain that the test disturbs. */
 let paying: Payments;
 let wallet: Keypair;
 let retired: World;
-/** Version 1 is asked for after its end. */
+/** For calling version 1 after its end. */
 let now: number | null = null;
 beforeAll(async () => {
   [world, paying, retired] = await Promise.all([
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([world.close(), paying.close(), retired.close()]));
 
 async function steered(question: string, { wallet: payer }: { readonly wallet: string }) {
-  if (question === 'broken') throw new Error('the query broke');
+  if (question === 'broken') throw new Error('the query failed');
   if (question === 'slow') return dead();
   return { body: Buffer.from(JSON.stringify({ payer, question })), answeredCases: 1 };
 }
@@ -67,7 +67,7 @@ const post = (body: string, type = 'application/json') =>
   get('/v2/cases/batch', { method: 'POST', headers: { 'content-type': type }, body });
 const bought = async (target: string, agent = world.agent()) => read(await (await agent)(world.url + target));
 
-/** A baseline that was begun and never ended: until it is whole nobody is answered. */
+/** A baseline that was started and never completed: until it is complete, no query is answered. */
 async function halfRecorded(number: string): Promise<void> {
   const entries = Array.from({ length: 4_000 }, (_, index) => entry(index + 1));
   const parsed = readJuriscraperDocket(docketOf(number, entries), {
@@ -101,7 +101,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
   payment_required: () => get(CASE),
   payment_rejected: () => bought(CASE, world.agentOf(Keypair.generate())),
   async settlement_failed() {
-    // Never sent, and then its blockhash has ended for certain.
+    // Never sent, and then its blockhash has certainly expired.
     paying.disturb({ send: async () => ({ sent: true }), blockHeight: async () => Number.MAX_SAFE_INTEGER });
     try {
       return await paying.get('/v2/case?q=a', paying.pay(wallet));
@@ -152,7 +152,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
   async rate_limit_exceeded() {
     const eager = await paying.wallet(0n);
     const poor = () => paying.get('/v2/case?q=a', paying.pay(eager));
-    // Each is refused by the chain for lack of funds, which counts.
+    // The chain rejects each for missing funds, which counts.
     const answers = await Promise.all(Array.from({ length: 61 }, poor));
     return answers.find(({ status }) => status === 429) ?? answers[0]!;
   },
@@ -177,7 +177,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
   query_timeout: () => paying.get('/v2/case?q=slow', paying.pay(wallet)),
 };
 
-describe('a caller meets', () => {
+describe('a caller can get', () => {
   it.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s', async (code) => {
     const page = await (await fetch(`${world.url}/docs/errors`)).text();
     const { status, json } = await PRODUCERS[code]();

@@ -1,4 +1,4 @@
-/** The edges of what is free, and of the server as a whole, byte for byte over raw sockets. */
+/** The edge cases of the free endpoints, and of the server as a whole, byte for byte over raw sockets. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AnswerBody, parseAnswer, rawRequest, sendRaw } from './raw-request.ts';
@@ -25,7 +25,7 @@ describe.each(FREE)('GET %s', (path) => {
     }
   });
 
-  it('says what it takes', async () => {
+  it('says what it accepts', async () => {
     const options = await rawRequest(world.port, path, { method: 'OPTIONS' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
     const answer = await rawRequest(world.port, path, { method: 'POST' });
@@ -34,21 +34,21 @@ describe.each(FREE)('GET %s', (path) => {
 });
 
 describe('the server', () => {
-  it('answers HEAD for a result that is not there as GET, without a body', async () => {
+  it('answers HEAD for a missing result as GET, without a body', async () => {
     const path = '/v2/results/11111111-1111-4111-8111-111111111111';
     const [got, head] = [await rawRequest(world.port, path), await rawRequest(world.port, path, { method: 'HEAD' })];
     expect([got.status, head.status, head.text]).toEqual([404, 404, '']);
     expect(head.headers.get('content-length')).toBe(got.headers.get('content-length'));
   });
 
-  it('reads every header that fits, however many: a rehearsal is not to be paid for', async () => {
+  it('reads every header that fits, however many: a sandbox call must not be charged', async () => {
     const many = Array.from({ length: 3_000 }, (_, n) => `h${n}:v`);
     const bytes = [`GET /v2/case?${CASE} HTTP/1.1`, 'host:x', 'connection:close', ...many, 'x-service-test:1', '', ''];
     const answer = parseAnswer(await sendRaw(world.port, bytes.join('\r\n')));
     expect([answer.status, answer.json.meta.sandbox]).toEqual([200, true]);
   });
 
-  it('refuses two hosts on each of its ways to answer', async () => {
+  it('rejects two Host headers on each of its paths', async () => {
     for (const target of ['/v2/status', '/v1/status', `/v2/case?${CASE}&test=1`, '/docs', '/nope']) {
       const twice = `GET ${target} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`;
       for (let time = 0; time < 2; time++) {
@@ -75,7 +75,7 @@ describe('the server', () => {
     expect(isRefused(answer)).toMatch(/^(endpoint|result)_not_found$/);
   });
 
-  it('stays open for the next request after a refusal, and closes where it cannot know where that begins', async () => {
+  it('stays open for the next request after an error, and closes if it cannot know where that begins', async () => {
     const socket = connect(world.port, '127.0.0.1');
     let received = '';
     socket.setEncoding('latin1').on('data', (part) => {

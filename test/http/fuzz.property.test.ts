@@ -1,6 +1,6 @@
 /**
- * Whatever is sent to whatever is documented: no 5xx, no code that the catalogue lacks, no data without payment. That no
- * answer is off its schema is held by `test/support/watch-answers.ts`, which sees each of them.
+ * Any request to any documented endpoint: no 5xx, no code outside the catalogue, no data without payment.
+ * `test/support/watch-answers.ts` checks each answer against its schema.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Text of every kind that a header or a target may carry once it is encoded. */
+/** Any text that a header or a target may carry once it is encoded. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -75,7 +75,7 @@ const pair = parameter.chain((name) =>
     fc.oneof(
       { weight: 6, arbitrary: (LIKELY.get(name) ?? anyText).map(encodeAny) },
       { weight: 2, arbitrary: anyText.map(encodeAny) },
-      // As it comes: broken percent-encoding and all that a target may hold.
+      // Unencoded: broken percent-encoding and anything else that a target may contain.
       {
         weight: 1,
         arbitrary: fc.string({ unit: fc.constantFrom(...'%a0fF+;,/?:@$!*\'()[]{}|^`"<>\\~'), maxLength: 20 }),
@@ -84,12 +84,12 @@ const pair = parameter.chain((name) =>
   ),
 );
 
-/** Percent-encoded as UTF-8; a lone surrogate, which is no UTF-8, as the bytes that broken clients send. */
+/** Percent-encoded as UTF-8; a lone surrogate, which is not valid UTF-8, as the bytes that broken clients send. */
 function encodeAny(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replaceAll('%EF%BF%BD', '%ED%A0%80');
 }
 
-/** Complete queries are rare by chance, and only they come past the parameters. */
+/** Complete queries are rare by chance, and only they get past the parameters. */
 const sound = fc.record({
   case_id: fc.constant(CASE_ID),
   court_code: fc.constantFrom('cand', 'Cand', 'cand', 'qc_cs', 'nowhere'),
@@ -181,8 +181,8 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...OPERATIONS.filter((each) => !isPaid(each))) },
 );
 
-describe('whatever is sent', () => {
-  it('is answered by the catalogue, or free', async () => {
+describe('any request', () => {
+  it('is answered from the catalogue, or free', async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(
@@ -212,7 +212,7 @@ describe('whatever is sent', () => {
       ),
       { numRuns: 300 },
     );
-    // The generator reaches what lies behind the parameters, and not the parameters alone.
+    // The generator reaches the code behind the parameters, not only the parameters.
     expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 402, 422]));
   }, 60_000);
 });

@@ -22,9 +22,9 @@ const GETS = OPERATIONS.filter(({ method }) => method === 'get').map(({ path, pr
   return { path: required.length > 0 ? `${filled}?${query}` : filled, paid: price !== null };
 });
 
-/** Each is of one answer alone. */
+/** These differ for each answer. */
 const OWN = ['x-request-id', 'date', 'payment-required', 'x-payment-requirements'];
-/** Lengths of one answer may differ from the next by the digits of a blockhash. */
+/** Lengths of two answers may differ by the digits of a blockhash. */
 const told = (headers: Headers, paid: boolean) =>
   Object.fromEntries(
     [...headers].map(([name, value]) => [
@@ -50,7 +50,7 @@ describe.each(GETS)('HEAD $path', ({ path, paid }) => {
   });
 });
 
-describe('HEAD of what is sold', () => {
+describe('HEAD of a paid endpoint', () => {
   it('never reads a payment: nothing moves, and the payment still buys', async () => {
     const wallet = await world.wallet();
     const blockhash = await world.newestBlockhash();
@@ -65,7 +65,7 @@ describe('HEAD of what is sold', () => {
     expect([bought.status, bought.text.includes(SECRET)]).toEqual([200, true]);
     expect((await head(bought.headers.get('content-location') ?? '')).status).toBe(200);
   });
-  it('refuses what GET refuses before payment, and rehearses what it rehearses', async () => {
+  it('rejects what GET rejects before payment, and answers sandbox calls as GET does', async () => {
     for (const [path, status] of [
       [`/v2/case?${QUERY}&unknown=1`, 400],
       ['/v2/case?court_code=xyzzy&case_id=1', 422],
@@ -73,11 +73,11 @@ describe('HEAD of what is sold', () => {
     ] as const)
       expect((await head(path)).status).toBe(status);
   });
-  it('is what curl -I shows', async () => {
+  it('works with curl -I', async () => {
     const { stdout } = await promisify(execFile)('curl', ['-sI', `${world.url}/v2/case?${QUERY}`]).catch(() => ({
       stdout: null,
     }));
-    // Where there is no curl, the cases above say the same.
+    // Without curl, the cases above cover the same.
     if (stdout !== null) expect(stdout).toMatch(/^HTTP\/1\.1 402 [\s\S]*payment-required: /i);
   });
 });

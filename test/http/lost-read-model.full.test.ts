@@ -1,4 +1,6 @@
-/** The whole service, started on a log whose read models are lost, and asked about its cases from the first moment on. */
+/**
+ * The whole service, started on a log whose read models are lost, and queried about its cases from the first moment on.
+ */
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +49,7 @@ describe(`a service of ${DOCKETS} cases whose read models are lost`, () => {
       const askedAt = toInstant(systemClock.now());
       const read = readJuriscraperDocket(raw, { askedAt, complete: true, source: 'file' });
       if ('refused' in read) throw new Error(read.refused);
-      const sleep = () => Promise.reject(new Error('nothing is to be waited for'));
+      const sleep = () => Promise.reject(new Error('there is nothing to wait for'));
       await ingestDocket({ ...storage, clock: systemClock, newId: randomUUID, sleep }, read.snapshot, contextOf());
     };
     for (let index = 0; index < DOCKETS; index += 50) {
@@ -62,7 +64,7 @@ describe(`a service of ${DOCKETS} cases whose read models are lost`, () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('denies none of them at any moment, and in the end what it does not know', async () => {
+  it('denies none of them at any moment, and in the end only unknown ones', async () => {
     const rpc = new ChainRpc(chain.url);
     const agents = await Promise.all(
       Array.from({ length: CALLERS }, async () => {
@@ -94,9 +96,9 @@ describe(`a service of ${DOCKETS} cases whose read models are lost`, () => {
     await Promise.all(
       agents.map(async (agent, caller) => {
         for (let round = 0; round < 18; round++) {
-          // Some are shown early, some late, and one is shown last of all.
+          // Some become visible early, some late, and one last of all.
           codes.push(await ask(agent, numberOf(caller === 0 ? DOCKETS - 1 : randomInt(DOCKETS))));
-          // Where it is certain that there is none, all are there.
+          // Once it is certain that a case does not exist, all others are visible.
           const unknown = caller === 1 ? await ask(agent, UNKNOWN) : null;
           if (unknown === 'case_not_found') codes.push(`then ${await ask(agent, numberOf(DOCKETS - 1))}`);
           if (codes.filter((code) => code === 'answered').length > 100) break;

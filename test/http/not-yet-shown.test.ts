@@ -1,6 +1,6 @@
 /**
- * What is recorded and not yet shown, as a caller meets it: the projections stand still, or are halted, and nobody is
- * told that there is no such case, nor charged for an answer that lacks what has happened.
+ * What a caller sees of a case that is recorded but not visible yet, while the projections pause or have halted: no
+ * caller is told that the case does not exist, or is charged for an incomplete answer.
  */
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   world = await openWorld();
   await world.importDocket(docket(SHOWN));
 });
-// Each its own, as a wallet may not ask more than 60 times a minute.
+// A wallet for each test, since a wallet may not ask more than 60 times a minute.
 beforeEach(async () => {
   wallet = await world.wallet(60_000_000n);
   pay = await world.agentOf(wallet, fetch, '$5');
@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
 type Json = any;
 
 interface Asked {
@@ -75,7 +75,7 @@ async function askTool(tool: string, args: object): Promise<Json> {
   return data;
 }
 
-/** What the wallet had less after it. */
+/** How much the wallet's balance decreased. */
 async function spentBy(work: () => Promise<unknown>): Promise<bigint> {
   const before = await world.balance(wallet);
   await work();
@@ -90,12 +90,12 @@ const NOT_YET = {
 };
 const NONE = { status: 404, code: 'case_not_found', details: { charged: false, enqueued: false } };
 
-describe('a case that was imported, while the projections stand still', () => {
+describe('a case that was imported, while the projections pause', () => {
   const imported = '4:25-cv-00102';
   const paths = ['/v2/case', '/v2/monitor', '/v1/case', '/v1/monitor'];
   const targets = (number: string) => paths.map((path) => target(path, number) + SINCE);
 
-  it('is not denied by any door, and one that nobody knows is not either', async () => {
+  it('is not denied by any endpoint, and neither is an unknown case', async () => {
     await world.runner.stop();
     await world.importDocket(docket(imported));
     const spent = await spentBy(async () => {
@@ -118,13 +118,13 @@ describe('a case that was imported, while the projections stand still', () => {
     expect(spent).toBe(0n);
   });
 
-  it('is not waited for by one that is shown', async () => {
+  it('does not delay a case that is visible', async () => {
     expect(await ask(target('/v2/case', SHOWN))).toMatchObject({ status: 200 });
     expect(await askBatch(SHOWN, imported)).toEqual(['success', 'service_unavailable']);
   });
 
-  it('is not held against a caller whose clock was ours', async () => {
-    // A time that nobody was given, as far as is shown: whether it was cannot be told.
+  it('does not cause an error for a caller whose time came from our clock', async () => {
+    // A time that was given to no caller, as far as is visible: whether it was cannot be decided.
     const ahead = `&last_checked=${toInstant(systemClock.now() + 3_600 * MICROS_PER_SECOND)}`;
     const queries = [{ court_code: 'cand', case_id: imported, last_checked: ahead.slice('&last_checked='.length) }];
     const batch = {
@@ -139,11 +139,11 @@ describe('a case that was imported, while the projections stand still', () => {
     for (const answer of answers) expect(answer).toMatchObject(NOT_YET);
   });
 
-  it('takes with it no history of callbacks that lacks some', async () => {
+  it('also blocks a history of callbacks that is incomplete', async () => {
     expect(await spentBy(async () => expect(await ask('/v2/wallet/deliveries')).toMatchObject(NOT_YET))).toBe(0n);
   });
 
-  it('is answered about as soon as they move again, for the payment that was sent before', async () => {
+  it('is answered as soon as they continue, for the payment that was sent before', async () => {
     const sent: Request[] = [];
     const agent = await world.agentOf(wallet, async (input, init) => {
       const request = new Request(input, init);
@@ -166,7 +166,7 @@ describe('a case behind an event that cannot be folded', () => {
   const broken = '4:25-cv-00103';
   const behind = '4:25-cv-00104';
 
-  it('is not denied while the projection is halted, and is answered about once the event is skipped', async () => {
+  it('is not denied while the projection is halted, and is answered once the event is skipped', async () => {
     const { log, payloads } = world.storage;
     await world.runner.stop();
     await world.importDocket(docket(broken));

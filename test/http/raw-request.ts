@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** What tests read of a body; a test that reads what is not there fails by it. */
+/** The fields of a body that tests read; a test that reads a missing one fails. */
 export interface AnswerBody {
   readonly meta: Record<string, unknown>;
   readonly error: {
@@ -36,7 +36,7 @@ export async function sendRaw(port: number, bytes: string | Buffer, { patienceMs
   return received;
 }
 
-/** One request whose target, method and headers go out as they are; the connection ends with its answer. */
+/** One request whose target, method and headers are sent unchanged; the connection ends with its answer. */
 export async function rawRequest(
   port: number,
   target: string,

@@ -1,9 +1,9 @@
-/** What every refusal of the public port has in common, whatever it refuses. */
+/** What every error of the public port has in common. */
 import { expect } from 'vitest';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
 import type { RawAnswer } from './raw-request.ts';
 
-/** In this docket and in no address, parameter or message: whoever reads it was given data. */
+/** Only this docket contains it, and no address, parameter or message: an answer that shows it leaked data. */
 export const SECRET = 'Quillfeather';
 export const SECRET_CASE_ID = '4:25-cv-00822';
 
@@ -15,7 +15,10 @@ export const SECRET_DOCKET = {
   docket_entries: [{ document_number: 1, date_filed: '2025-02-03', description: `COMPLAINT filed by ${SECRET}.` }],
 };
 
-/** Refused by the catalogue, in the envelope of the version that was asked, with nothing charged and nothing told. */
+/**
+ * Rejected with a code of the catalogue, in the envelope of the requested version, with nothing charged and nothing
+ * revealed.
+ */
 export function isRefused({ status, json, text, headers }: RawAnswer, { v1 = false, bodiless = false } = {}) {
   expect(text).not.toContain(SECRET);
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

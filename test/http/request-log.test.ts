@@ -1,4 +1,4 @@
-/** Given any load, the log says of each request what an operator needs, and nothing that is the caller's secret. */
+/** Under any load, the log has what an operator needs about each request, and none of the caller's secrets. */
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { problem } from '../../src/errors.ts';
@@ -18,7 +18,7 @@ function logged() {
 
 const FREE = LINES_PER_WINDOW + 20;
 
-it('one line for each request that buys; of others the first, and a count', async () => {
+it('one line for each request that buys; for the others the first, and a count', async () => {
   const { logger, of, text } = logged();
   const app = makeServer(service, logger);
   app.get('/v2/thing/:secret', async () => ({}));
@@ -67,7 +67,7 @@ const unpaid = [
   { ...settled, boughtBy: 'an earlier request' },
 ];
 
-it('one line for each payment; of those that cost nothing the first, and a count', async () => {
+it('one line for each payment; for those that cost nothing the first, and a count', async () => {
   const { logger, of, text } = logged();
   const buy = async (outcome: object, requestId: string) => {
     await countPurchases({ underway: new Set(), buy: async () => outcome as never }, createMetrics(), logger).buy({

@@ -3,7 +3,7 @@ import { makeServer } from '../../src/http/server.ts';
 import { sendRaw } from './raw-request.ts';
 import { listen, service, silent } from './serving.ts';
 
-it('handles nothing that is sent ahead behind an answer that closes the connection', async () => {
+it('handles no pipelined request after an answer that closes the connection', async () => {
   const handled: string[] = [];
   const app = makeServer(service, silent);
   app.get('/:name', async ({ url }, reply) => {

@@ -71,7 +71,7 @@ describe('a server that answers everything in JSON', () => {
     ['http://elsewhere.example/v2/cases', '/v2/case'],
     ['/v2/results', '/docs'],
     ['/v2/results/a/b', '/docs'],
-  ])('%s leads nowhere and suggests %s', async (target, suggestion) => {
+  ])('%s does not exist and suggests %s', async (target, suggestion) => {
     const { summary, error } = await refusal(target);
     expect(summary).toEqual([404, 'endpoint_not_found']);
     expect(error.details.suggestion).toBe(suggestion);
@@ -81,7 +81,7 @@ describe('a server that answers everything in JSON', () => {
     expect((await refusal(target)).summary).toEqual([404, 'endpoint_not_found']);
   });
 
-  it('takes a request target in absolute form for its path', async () => {
+  it('reads a request target in absolute form as its path', async () => {
     expect((await rawRequest(port, 'http://elsewhere.example/v2/case')).json).toEqual({ secret: 'data' });
   });
 
@@ -99,18 +99,18 @@ describe('a server that answers everything in JSON', () => {
     },
   );
 
-  it('serves HEAD only where a route says so: on a paid address it must not pay', async () => {
+  it('serves HEAD only if a route allows it: on a paid address it must not pay', async () => {
     const answer = await rawRequest(port, '/v2/case', { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([405, '']);
   });
 
-  it('does not read the body of a request that leads nowhere', async () => {
+  it('does not read the body of a request without a route', async () => {
     const body = 'x'.repeat(400_000);
     const headers = { 'content-type': 'text/odd', 'content-length': String(body.length) };
     expect((await refusal('/nope', { method: 'POST', headers, body })).summary).toEqual([404, 'endpoint_not_found']);
   });
 
-  it('refuses bodies that are too large, of another type, or no JSON', async () => {
+  it('rejects bodies that are too large, of another type, or not JSON', async () => {
     const post = (type: string, body: string) =>
       refusal('/v2/echo', {
         method: 'POST',
@@ -133,7 +133,7 @@ describe('a server that answers everything in JSON', () => {
   });
 
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['not HTTP at all', 'hello\r\n\r\n'],
     ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'],
     ['two lengths', 'POST /v2/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
     [
@@ -172,17 +172,17 @@ describe('a server that answers everything in JSON', () => {
     expect(received).not.toContain('405 Method');
   });
 
-  it('never writes a refusal into the place of an answer that is still owed', async () => {
+  it('never writes an error in place of an answer that is still owed', async () => {
     const received = await sendRaw(port, 'GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n');
     expect(received).not.toContain('400 Bad Request');
   });
 
-  it('ignores an expectation that it does not know', async () => {
+  it('ignores an unknown expectation', async () => {
     const answer = await rawRequest(port, '/v2/case', { headers: { expect: 'the unexpected' } });
     expect(answer.status).toBe(200);
   });
 
-  it('tells nothing of an error that nobody foresaw, and logs it with the id that the caller has', async () => {
+  it('reveals nothing of an unforeseen error, and logs it with the id that the caller has', async () => {
     const { summary, json } = await refusal('/v2/broken');
     expect(summary).toEqual([500, 'internal_error']);
     const line = logged.find(({ err }) => err);
@@ -190,19 +190,19 @@ describe('a server that answers everything in JSON', () => {
     expect(line?.requestId).toBe(json.meta.request_id);
   });
 
-  it('says of a storage that fails that it may be asked again, and logs why', async () => {
+  it('tells callers to retry when the storage fails, and logs why', async () => {
     expect((await refusal('/v2/full')).summary).toEqual([503, 'service_unavailable']);
     expect(logged.find(({ err }) => err)?.err?.message).toContain('disk is full');
   });
 
-  it('gives every request an id of its own, whatever the caller sends', async () => {
+  it('gives every request its own id, regardless of what the caller sends', async () => {
     const ids = await Promise.all(
       [1, 2].map(async () => (await refusal('/nope', { headers: { 'x-request-id': 'mine' } })).json.meta.request_id),
     );
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('grants preflights anywhere, so that a script can read the refusal itself', async () => {
+  it('grants preflights anywhere, so that a script can read the error itself', async () => {
     for (const target of ['/v2/case', '/nope']) {
       const headers = {
         origin: 'https://browser.example',
@@ -224,7 +224,7 @@ describe('a server that answers everything in JSON', () => {
     }
   });
 
-  it('answers OPTIONS: what an address takes, the whole server, and nowhere', async () => {
+  it('answers OPTIONS for an address, for the whole server, and for a missing address', async () => {
     const here = await rawRequest(port, '/v2/case', { method: 'OPTIONS' });
     expect([here.status, here.headers.get('allow')]).toEqual([204, 'GET, OPTIONS']);
     expect((await rawRequest(port, '*', { method: 'OPTIONS' })).status).toBe(204);
@@ -239,7 +239,7 @@ describe('a server that answers everything in JSON', () => {
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=/);
   });
 
-  it('stops with what is under way answered and silent connections closed', async () => {
+  it('stops after it has answered running requests and closed silent connections', async () => {
     const silent = connect(port, '127.0.0.1');
     silent.on('error', () => {});
     silent.resume();
@@ -268,7 +268,7 @@ describe('a server that answers everything in JSON', () => {
     busy.destroy();
   });
 
-  it('refuses in JSON what arrives while it stops', async () => {
+  it('rejects in JSON what arrives while it stops', async () => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
     socket.on('data', (part) => {

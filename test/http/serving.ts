@@ -8,7 +8,7 @@ export const PUBLIC_URL = 'https://dockets.example';
 export const service: AnsweringService = { publicUrl: PUBLIC_URL, clock: systemClock };
 export const silent: Logger = pino({ level: 'silent' });
 
-/** Listens on a free port of loopback and gives it. */
+/** Listens on a free loopback port and returns it. */
 export async function listen(app: FastifyInstance): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as { port: number };

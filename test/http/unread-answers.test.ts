@@ -31,7 +31,7 @@ describe('the order in which unread answers are dropped', () => {
     expect(dropped).toHaveLength(20);
   });
 
-  it('drops of one client the slowest first, and what is too young to have been read last', () => {
+  it('starts, for one client, with the slowest, and ends with those too young to have been read', () => {
     const client = 'one';
     const answers = [
       held('young', { client, young: true }),
@@ -63,8 +63,8 @@ describe('the order in which unread answers are dropped', () => {
   });
 });
 
-describe('answers that nobody reads', () => {
-  /** More than the buffers of the system accept; what is accepted of a write counts until all of it is. */
+describe('unread answers', () => {
+  /** More than the buffers of the system accept; a write counts in full until all of it is accepted. */
   const body = Buffer.alloc(12 * MEBIBYTE, ' ');
   const closed: CloseReason[] = [];
   let pending: () => number = () => 0;
@@ -98,7 +98,7 @@ describe('answers that nobody reads', () => {
   });
   afterAll(() => app.close());
 
-  /** Asks and reads nothing; resolves once the answer waits, or was dropped. */
+  /** Sends a request and reads nothing; resolves once the answer waits, or was dropped. */
   async function ask(path: string, localAddress: string): Promise<Socket> {
     const [held, gone] = [pending(), closed.length];
     const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
@@ -118,7 +118,7 @@ describe('answers that nobody reads', () => {
     return length;
   };
 
-  it('reach a client that paid for three at once, whatever others leave unread', async () => {
+  it('reach a client that paid for three at once, regardless of what others leave unread', async () => {
     const paid = [];
     for (let i = 0; i < 3; i++) paid.push(await ask('/paid', '127.0.0.1'));
     expect(closed).toEqual([]);
@@ -128,7 +128,7 @@ describe('answers that nobody reads', () => {
     expect(Math.min(...lengths)).toBeGreaterThan(body.length);
   });
 
-  it('are bounded for each address where they are free', async () => {
+  it('are limited for each address if they are free', async () => {
     await ask('/free', '127.0.0.9');
     await ask('/free', '127.0.0.9');
     expect(closed).toEqual(['address']);

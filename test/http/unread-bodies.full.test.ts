@@ -1,6 +1,6 @@
 /**
- * Given a request that is answered before its body was read: the caller gets the whole answer, never a reset, which a proxy
- * would count as a failed server.
+ * Given a request that is answered before its body was read: the caller gets the whole answer, never a reset, which a
+ * proxy would count as a failed server.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** As a plain client does: sends all of the request, and only then begins to read. */
+/** As a plain client does: sends the whole request, and only then begins to read. */
 async function writeThenRead(port: number, head: string, body: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.pause();
@@ -107,7 +107,7 @@ it('400 for a request without a Host', async () => {
   expect(parseAnswer(await writeThenRead(world.port, head, BODY)).status).toBe(400);
 });
 
-it('leaves a connection that is kept open usable, with the next request after the refused body', async () => {
+it('leaves a kept connection usable, with the next request after the rejected body', async () => {
   const head = ['POST /nowhere HTTP/1.1', 'host: x', sized, '', ''].join('\r\n');
   const next = 'GET /v2/status HTTP/1.0\r\n\r\n';
   const text = await writeThenRead(world.port, head, BODY + next);
@@ -123,16 +123,13 @@ describe('Expect: 100-continue', () => {
     [415, 'POST /v2/cases/batch', ['content-type: text/plain']],
     [404, 'POST /nowhere', []],
     [413, 'POST /v2/mcp', [json]],
-  ])(
-    'gets %i for %s without being asked for the body, and the end of the connection',
-    async (status, line, headers) => {
-      const answer = parseAnswer(await writeThenRead(world.port, expecting(line, SIZE, ...headers), ''));
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('connection')).toBe('close');
-    },
-  );
+  ])('gets %i for %s without a request for the body, and the end of the connection', async (status, line, headers) => {
+    const answer = parseAnswer(await writeThenRead(world.port, expecting(line, SIZE, ...headers), ''));
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('connection')).toBe('close');
+  });
 
-  it('is asked for a body that will be read, on a connection that stays open', async () => {
+  it('gets a request for a body that will be read, on a connection that stays open', async () => {
     const body = JSON.stringify({ queries: [{ court_code: 'cand', case_id: '3:24-cv-00042' }] });
     const socket = connect(world.port, '127.0.0.1');
     const parts = socket.setEncoding('utf8')[Symbol.asyncIterator]();

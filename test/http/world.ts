@@ -113,7 +113,7 @@ export async function openWorld({
   const urlOf = (of: number) => `http://127.0.0.1:${of}`;
   const port = await serve();
 
-  /** A new wallet with test SOL and so much test USDC. */
+  /** A new wallet with test SOL and this much test USDC. */
   async function wallet(usdc = 20_000_000n): Promise<Keypair> {
     const keypair = Keypair.generate();
     const address = keypair.publicKey.toBase58();
@@ -121,7 +121,7 @@ export async function openWorld({
     return keypair;
   }
 
-  /** `@x402/fetch`, unchanged, with this wallet, which pays no more than that for one call. */
+  /** `@x402/fetch`, unmodified, with this wallet, which pays at most this much for one call. */
   async function agentOf(keypair: Keypair, send: typeof fetch = fetch, most = '$1'): Promise<typeof fetch> {
     const signer = await createKeyPairSignerFromBytes(keypair.secretKey);
     const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: local.url }));
@@ -141,12 +141,12 @@ export async function openWorld({
     /** Base units that a wallet has. */
     balance: (owner: Keypair) => rpc.tokens(associatedTokenAddress(owner.publicKey.toBase58(), network.usdcMint)),
     url: urlOf(port),
-    /** Where another node of the same service is reached. */
+    /** Starts another node of the same service, and returns its address. */
     node: async (more: Partial<PurchasePorts> = {}) => urlOf(await serve(more)),
     resultIds,
     /** Base units that we were paid so far. */
     received: () => rpc.tokens(destination),
-    /** `@x402/fetch` with a new wallet of 20 USDC, unchanged, over the given `fetch`. */
+    /** `@x402/fetch` with a new wallet of 20 USDC, unmodified, over the given `fetch`. */
     agent: async (send: typeof fetch = fetch) => agentOf(await wallet(), send),
     agentOf,
     async importDocket(docket: object): Promise<void> {

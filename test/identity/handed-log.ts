@@ -1,4 +1,4 @@
-/** What the tests share that hand a service another log: sales, refusals, and what `/readyz` says. */
+/** What the tests share that give a service another log: sales, errors, and what `/readyz` reports. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'vitest';
 import { paymentFor, type Stage } from '../crash/paid-load.ts';
@@ -8,7 +8,7 @@ import { type RunningProcess, spawnDocket, until } from '../support/processes.ts
 
 export const DEMO_AFTER = new URL('../../fixtures/demo-after.json', import.meta.url).pathname;
 
-/** Engines that share a machine with everything else may take long to answer the first time. */
+/** Engines on a busy machine may take long to answer the first time. */
 const ENDS_WITHIN_MS = 120_000;
 
 function firstWallet({ wallets: [wallet] }: Stage) {
@@ -22,7 +22,7 @@ export async function buy(stage: Stage, path: string) {
   return {
     status: answer.status,
     location: answer.headers.get('content-location'),
-    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+    // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
     json: (await answer.json()) as any,
   };
 }
@@ -43,7 +43,7 @@ export async function receivedBy(stage: Stage, owner: string): Promise<bigint> {
   return BigInt(value.amount);
 }
 
-/** What the service says as it refuses to start. */
+/** The service's message when it fails to start. */
 export async function refusal(stage: Stage): Promise<string> {
   const { code, output } = await docket(stage, 'serve');
   expect(code, output).toBe(3);
@@ -66,7 +66,7 @@ export const becomesUnready = (stage: Stage, service: RunningProcess, code: stri
     `it is not ready: ${code}`,
     async () => {
       const ready = await fetch(`${stage.adminUrl}/readyz`);
-      // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+      // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
       const { parts } = (await ready.json()) as any;
       const { event_log: log } = parts;
       return ready.status === 503 && log.status === 'down' && log.code === code && log.hint !== undefined;
@@ -74,7 +74,9 @@ export const becomesUnready = (stage: Stage, service: RunningProcess, code: stri
     { process: service, within: 60_000 },
   );
 
-/** Whoever asks is refused, over REST and by an agent's tool, is told that nothing is charged, and is not. */
+/**
+ * Requests are rejected, over REST and by an agent's tool, with the message that nothing is charged, and nothing is.
+ */
 export async function expectNothingSold(stage: Stage, path: string, payTo: string): Promise<void> {
   const before = await receivedBy(stage, payTo);
   const { status, json } = await buy(stage, path);

@@ -10,15 +10,17 @@ import type { RunningProcess } from '../support/processes.ts';
 import { becomesUnready, buy, DEMO_AFTER, docket, expectNothingSold, receivedBy, refusal } from './handed-log.ts';
 
 /**
- * A service that is handed another log, an older one, or none: at its start, and while it runs. Each ends in a refusal
- * with a code of its own, and nothing is sold.
+ * A service starts on, or is switched to, another log, an older one, or none. It rejects each with a separate code, and
+ * nothing is sold.
  */
-describe('a service that is handed another log', () => {
+describe('a service on another log', () => {
   let directory: string;
   let stage: Stage;
   let path: string;
   const payTo = Keypair.generate().publicKey.toBase58();
-  /** Saved data folders: `first` after one sale, `second` after another, `other` of another service on the same chain. */
+  /**
+   * Saved data folders: `first` after one sale, `second` after another, `other` of another service on the same chain.
+   */
   const saved = (name: string) => join(directory, name);
 
   beforeAll(async () => {
@@ -46,7 +48,7 @@ describe('a service that is handed another log', () => {
 
   const received = () => receivedBy(stage, payTo);
 
-  /** A data folder put together from saved ones. */
+  /** A data folder assembled from saved ones. */
   async function lay(from: string, replaced: Readonly<Record<string, string | null>> = {}): Promise<Stage> {
     const folder = await mkdtemp(join(directory, 'case-'));
     await cp(saved(from), folder, { recursive: true });
@@ -57,7 +59,7 @@ describe('a service that is handed another log', () => {
     return { ...stage, dataDirectory: folder, environment: { ...stage.environment, DATA_DIR: folder } };
   }
 
-  /** What the service says as it refuses to start, where nobody is charged meanwhile. */
+  /** The service's message when it fails to start, while no caller is charged. */
   async function refused(at: Stage): Promise<string> {
     const before = await received();
     const said = await refusal(at);
@@ -66,16 +68,16 @@ describe('a service that is handed another log', () => {
   }
 
   describe('at its start', () => {
-    it('refuses the log of another service under its own read models', async () => {
+    it('rejects the log of another service under its own read models', async () => {
       const at = await lay('second', { 'log.sqlite': 'other' });
       expect(await refused(at)).toContain('(log_differs)');
-      // Nor may a command write into it, or show what it does not hold.
+      // Commands, too, must not write to it, or show what it does not contain.
       const imported = await docket(at, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_differs)')]);
       expect((await docket(at, 'doctor')).output).toMatch(/WRONG log identity[^\n]*\(log_differs\)/);
     });
 
-    it('refuses read models without a log, and begins with neither when they are removed', async () => {
+    it('rejects read models without a log, and starts over when they are removed', async () => {
       const at = await lay('second', { 'log.sqlite': null });
       const said = await refused(at);
       expect(said).toContain('(log_missing)');
@@ -86,7 +88,7 @@ describe('a service that is handed another log', () => {
       await service.stop();
     });
 
-    it('refuses a log of another chain', async () => {
+    it('rejects a log of another chain', async () => {
       const elsewhere = await setStage(join(directory, 'elsewhere'), 0);
       try {
         const at = await lay('second');
@@ -112,7 +114,7 @@ describe('a service that is handed another log', () => {
       }
     });
 
-    it('refuses another receiver until an operator has recorded the change with a reason', async () => {
+    it('rejects another receiver until an operator has recorded the change with a reason', async () => {
       const at = await lay('second');
       const receiver = Keypair.generate().publicKey.toBase58();
       const moved = { ...at, environment: { ...at.environment, PAY_TO: receiver } };
@@ -147,7 +149,7 @@ describe('a service that is handed another log', () => {
       }
     });
 
-    it('names an older log that has no name, and goes on with its read models', async () => {
+    it('names an older log that has no name, and keeps its read models', async () => {
       const at = await lay('second');
       const read = new Database(join(at.dataDirectory, 'read.sqlite'));
       read.exec('DELETE FROM made_from; UPDATE checkpoints SET newest = NULL');
@@ -173,7 +175,7 @@ describe('a service that is handed another log', () => {
       try {
         const before = await received();
         log.transaction(() => change(log)).immediate();
-        // A claim that went into the other log may be settled by its owner: until that is known it is pending.
+        // A claim that was written to the other log may be settled by its owner: until that is known it is pending.
         for (let asked = 0; asked < 3; asked++) expect([202, 503]).toContain((await buy(stage, path)).status);
         await becomesUnready(at, service, code);
         await expectNothingSold(at, path, payTo);
@@ -186,11 +188,11 @@ describe('a service that is handed another log', () => {
       if (atNextStart !== null) expect(await refused(at)).toContain(`(${atNextStart})`);
     };
 
-    // The claim of the first caller is in it by then, so that it is no longer empty.
-    it('sells nothing more from a log that was emptied, and does not start on it again', () =>
+    // By then it contains the claim of the first caller, so it is no longer empty.
+    it('sells nothing more from a log that was emptied, and does not restart on it', () =>
       exchange((log) => log.exec('DELETE FROM main.events'), 'log_emptied', 'log_differs'));
 
-    it('sells nothing more from the log of another service, and does not start on it again', () =>
+    it('sells nothing more from the log of another service, and does not restart on it', () =>
       exchange(
         (log) => {
           const positions = 'position + 100, type, stream, revision, id, metadata, data';
@@ -200,7 +202,7 @@ describe('a service that is handed another log', () => {
         'log_differs',
       ));
 
-    it('sells nothing more from a log that was set back', () =>
+    it('sells nothing more from a log that was rolled back', () =>
       exchange(
         (log) => log.exec('DELETE FROM main.events WHERE position > (SELECT max(position) - 3 FROM main.events)'),
         'log_went_back',

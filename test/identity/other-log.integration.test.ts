@@ -14,10 +14,10 @@ import { becomesUnready, buy, DEMO_AFTER, docket, expectNothingSold, receivedBy,
 const missing = ENGINES.mongo === '' ? ' (skipped: MONGODB_URL is not set)' : '';
 
 /**
- * A service on EventStoreDB and MongoDB that is handed another log, an older one, or none: at its start, and while it
- * runs. The event store is the stand-in, of this test alone, on folders that are exchanged beneath it.
+ * A service on EventStoreDB and MongoDB starts on, or is switched to, another log, an older one, or none. The event
+ * store is a stand-in that only this test uses, on folders that the test exchanges underneath it.
  */
-describe.skipIf(missing)(`a service on engines that is handed another log${missing}`, { timeout: 300_000 }, () => {
+describe.skipIf(missing)(`a service on engines with another log${missing}`, { timeout: 300_000 }, () => {
   let directory: string;
   let stage: Stage;
   let elsewhere: Stage;
@@ -29,7 +29,7 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
   const [ownReadModels, otherReadModels, newReadModels] = [ownDatabase(), ownDatabase(), ownDatabase()];
   const folder = (name: string) => join(directory, name);
 
-  /** Starts the event store on a folder, where the one before it was. */
+  /** Starts the event store on a folder, at the address of the previous one. */
   async function handOver(name: string): Promise<void> {
     await standin?.close();
     standin = null;
@@ -60,7 +60,7 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
     expect(await service.stop()).toBe(0);
   }
 
-  /** Nothing is sold at a start that is refused. */
+  /** Nothing is sold at a failed start. */
   async function refused(at: Stage, code: string): Promise<string> {
     const before = await receivedBy(stage, payTo);
     const said = await refusal(at);
@@ -109,21 +109,21 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
   }, 60_000);
 
   describe('at its start', () => {
-    it('refuses the log of another service under its own read models', async () => {
+    it('rejects the log of another service under its own read models', async () => {
       await handOver('other');
       await refused(stage, 'log_differs');
       const imported = await docket(stage, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_differs)')]);
     });
 
-    it('refuses an emptied log under read models', async () => {
+    it('rejects an emptied log under read models', async () => {
       await handOver('empty');
       expect(await refused(stage, 'log_missing')).toContain('MONGODB_URL');
       const imported = await docket(stage, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_missing)')]);
     });
 
-    it('refuses a log of another chain, with its read models or new ones, and judges no payment of it', async () => {
+    it('rejects a log of another chain, with its read models or new ones, and settles none of its payments', async () => {
       await handOver('second');
       const before = await loggedPayments(stage);
       expect([...before.values()].map(({ settled, failed }) => [settled, failed])).toEqual([
@@ -133,26 +133,26 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
       const rpc = { SOLANA_RPC_URL: elsewhere.environment.SOLANA_RPC_URL };
       await refused(on(rpc), 'log_chain_differs');
       await refused(on({ ...rpc, MONGODB_URL: newReadModels.url }), 'log_chain_differs');
-      // A node that makes a local chain of its own, as each of two nodes with SOLANA_NETWORK=local did.
+      // A node that creates its own local chain, as each of two nodes with SOLANA_NETWORK=local did.
       await refused(
         on({ SOLANA_RPC_URL: '', SOLANA_LOCAL_PORT: String(await freePort()), DATA_DIR: folder('own-chain') }),
         'log_chain_differs',
       );
       expect(await loggedPayments(stage)).toEqual(before);
-      // Its own service finds it as it was.
+      // Its own service finds it unchanged.
       const service = await start(stage);
       expect(service.output()).not.toContain('read_model_rebuilt');
     });
   });
 
-  /** The folder that the service runs on from here, which is given back to it after each exchange. */
+  /** The folder that the service runs on from here; it is restored after each exchange. */
   async function exchanged(name: string, code: string): Promise<void> {
     await handOver('second');
     const service = await start(stage);
     expect((await buy(stage, path)).status).toBe(200);
     const before = await receivedBy(stage, payTo);
     await handOver(name);
-    // A claim that went into the other log may be settled by its owner: until that is known it is pending.
+    // A claim that was written to the other log may be settled by its owner: until that is known it is pending.
     for (let asked = 0; asked < 3; asked++) expect([202, 503]).toContain((await buy(stage, path)).status);
     await becomesUnready(stage, service, code);
     await expectNothingSold(stage, path, payTo);
@@ -162,20 +162,20 @@ describe.skipIf(missing)(`a service on engines that is handed another log${missi
   }
 
   describe('while it runs', () => {
-    it('sells nothing more from an event store that was emptied, and does not start on it again', async () => {
+    it('sells nothing more from an event store that was emptied, and does not restart on it', async () => {
       await exchanged('emptied', 'log_emptied');
       await refused(stage, 'log_missing');
     });
 
-    it('sells nothing more from the log of another service, and does not start on it again', async () => {
+    it('sells nothing more from the log of another service, and does not restart on it', async () => {
       await exchanged('other', 'log_differs');
       await refused(stage, 'log_differs');
     });
 
-    it('sells nothing more from a log that was set back; the next start rebuilds the read models and says so', async () => {
+    it('sells nothing more from a log that was rolled back; the next start rebuilds the read models and says so', async () => {
       await copy('first', 'older');
       await exchanged('older', 'log_went_back');
-      // Commands add nothing to it before that.
+      // Until then, commands add nothing to it.
       const imported = await docket(stage, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(read_models_ahead)')]);
       const service = await start(stage);

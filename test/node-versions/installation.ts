@@ -1,4 +1,6 @@
-/** Other versions of Node beside the one that runs the tests, and copies of this checkout that are installed with them. */
+/**
+ * Other versions of Node than the one that runs the tests, and copies of this checkout that are installed with them.
+ */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -26,14 +28,14 @@ interface RunOptions {
 }
 
 /**
- * Downloads a version of Node from the registry of packages.
- * @param folder where the versions are kept, each in a folder of its own
+ * Downloads a version of Node from the package registry.
+ * @param folder where the versions are kept, each in its own folder
  */
 export async function installNode(version: string, folder: string): Promise<NodeInstallation> {
   const at = join(folder, version);
   await mkdir(at, { recursive: true });
   const name = `node-${process.platform}-${process.arch}`;
-  // Straight to the package with the binary: the package `node` finds it by a script of its own.
+  // Directly the package with the binary: the package `node` finds it with its own script.
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
   const installed = await run('npm', ['install', '--prefix', at, ...flags, `${name}@${version}`], { cwd: at });
   if (installed.end !== 0) throw new Error(`Node ${version} could not be downloaded: ${installed.stderr}`);
@@ -49,10 +51,10 @@ export async function installNode(version: string, folder: string): Promise<Node
   };
 }
 
-/** What is not part of a clone: the entries of .gitignore that a checkout in use has. */
+/** What is not part of a clone: the entries of .gitignore that a used checkout has. */
 const NOT_COPIED = /^(\.git|node_modules|dist(\..*)?|data|audit-me|coverage|wallet\.json|\.env|.*\.log)$/;
 
-/** Copies what a clone of this checkout would hold, with changes that are not committed yet, and installs it. */
+/** Copies what a clone of this checkout would contain, including uncommitted changes, and installs it. */
 export async function installCheckout(node: NodeInstallation, folder: string): Promise<void> {
   await mkdir(folder);
   for (const name of await readdir(ROOT)) {
@@ -76,7 +78,7 @@ function run(program: string, args: readonly string[], { cwd = ROOT, env = {} }:
   });
 }
 
-/** Without what npm and vitest set for the run that this one is part of. */
+/** Without the variables that npm and vitest set for the surrounding run. */
 function inherited(): NodeJS.ProcessEnv {
   const own = /^(npm_|VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$|INIT_CWD$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));

@@ -11,7 +11,7 @@ import { installCheckout, installNode, type NodeInstallation, ROOT } from './ins
 
 const ROUNDS = Number(process.env.ROUNDS ?? Math.ceil(Number(process.env.KILLS ?? 20) / 10));
 
-/** Each supported line: its oldest version that is supported, and its newest one. */
+/** Each supported line: its oldest supported version, and its newest. */
 const LINES = [
   { line: '20', oldest: '20.19.0', newest: '20.20.2', driver: 'better-sqlite3-node20' },
   { line: '22', oldest: '22.14.0', newest: '22.23.3', driver: 'better-sqlite3' },
@@ -19,7 +19,7 @@ const LINES = [
   { line: '26', oldest: '26.0.0', newest: '26.10.0', driver: 'better-sqlite3' },
 ].filter(({ line }) => (process.env.NODE_LINES ?? line).split(',').includes(line));
 
-/** What meets the driver: the storage and its suites, rebuilding, the command line, starting and stopping. */
+/** Everything that uses the driver: the storage and its suites, rebuilding, the command line, starting and stopping. */
 const DRIVER = [
   'test/storage/driver.test.ts',
   'test/storage/sqlite.test.ts',
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A demo that keeps its data, and an audit of these, by separate processes. */
+/** A demo that keeps its data, and an audit of that data, in separate processes. */
 async function demoAndAudit(node: NodeInstallation, checkout: string): Promise<void> {
   const data = await mkdtemp(join(folder, 'data-'));
   const options = { cwd: checkout, env: { DATA_DIR: data } };
@@ -58,7 +58,7 @@ async function demoAndAudit(node: NodeInstallation, checkout: string): Promise<v
 }
 
 describe.each(LINES)('Node $line', ({ oldest, newest, driver, line }) => {
-  // With the line that runs these tests the checkout itself is installed, and `npm test` is its main job.
+  // For the line that runs these tests the checkout itself is installed, and `npm test` is its main job.
   const isOwn = process.versions.node.startsWith(`${line}.`);
   let node: NodeInstallation;
   let checkout: string;
@@ -78,7 +78,7 @@ describe.each(LINES)('Node $line', ({ oldest, newest, driver, line }) => {
     it(`does the main job on ${newest}`, async () => {
       const report = join(folder, `${line}.json`);
       const files = [...DRIVER, ...MAIN_JOB];
-      // The time that a test may take is a matter of `npm test`; here three lines follow each other on a busy machine.
+      // `npm test` limits the time of a test; here three lines run in sequence on a busy machine.
       const flags = ['--reporter=json', `--outputFile=${report}`, '--testTimeout=120000'];
       const { stderr } = await node.run('npx', ['vitest', 'run', ...flags, ...files], { cwd: checkout });
       const { testResults, numPassedTests } = JSON.parse(await readFile(report, 'utf8').catch(() => '{}'));
@@ -92,27 +92,32 @@ describe.each(LINES)('Node $line', ({ oldest, newest, driver, line }) => {
     for (let round = 0; round < ROUNDS; round++) await demoAndAudit(node, checkout);
   });
 
-  it(`runs the demo and an audit on ${oldest}, the oldest that is supported`, async () => {
+  it(`runs the demo and an audit on ${oldest}, the oldest supported version`, async () => {
     await demoAndAudit(await installNode(oldest, folder), checkout);
   });
 });
 
-describe('a version of Node that is not supported', () => {
-  it.each(['16.20.2', '18.20.8', '22.13.1'])('%s is refused in one line that says what to install', async (version) => {
-    const node = await installNode(version, folder);
-    expect(await node.run('node', ['bin/docket.js', 'serve'])).toEqual({
-      end: 2,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^docket: Node ${version} is not supported\\. Install Node 26, .+\\n$`)),
-    });
-  });
+describe('an unsupported version of Node', () => {
+  it.each(['16.20.2', '18.20.8', '22.13.1'])(
+    '%s is rejected in one line that says what to install',
+    async (version) => {
+      const node = await installNode(version, folder);
+      expect(await node.run('node', ['bin/docket.js', 'serve'])).toEqual({
+        end: 2,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(`^docket: Node ${version} is not supported\\. Install Node 26, .+\\n$`),
+        ),
+      });
+    },
+  );
 
-  it('is warned of where it has what the driver needs, and runs if that driver is installed', async () => {
+  it('causes a warning if it has what the driver needs, and runs if that driver is installed', async () => {
     const node = await installNode('25.9.0', folder);
     const { end, stderr } = await node.run('node', ['bin/docket.js', '--version']);
     const [warning, ...more] = stderr.trimEnd().split('\n');
     expect(warning).toMatch(/^docket: not tested on Node 25\.9\.0\. Tested: .+$/);
-    // A checkout that Node 20 installed has the other driver alone.
+    // A checkout that Node 20 installed has only the other driver.
     const installed = (await readdir(join(ROOT, 'node_modules'))).includes('better-sqlite3');
     if (installed) expect([end, more]).toEqual([0, []]);
     else

@@ -1,4 +1,4 @@
-/** Accounts that are not as a payment needs them: the payer's, frozen by the issuer, and our own. */
+/** Accounts in a state that prevents a payment: the payer's, frozen by the issuer, and our own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildAdminApp } from '../../src/http/admin/admin-app.ts';
 import { watchHealth } from '../../src/http/admin/health.ts';
@@ -14,7 +14,8 @@ describe('an account that the issuer freezes', () => {
   /** What happens while the query is answered. */
   let meanwhile: (() => Promise<void>) | null = null;
   beforeAll(async () => {
-    // 150 slots of 10 ms: a blockhash lives for a second and a half, and its end is final a third of a second later.
+    // 150 slots of 10 ms: a blockhash is valid for a second and a half, and its expiry is final a third of a second
+    // later.
     world = await openWorld({
       slotMs: 10,
       patience: { rebroadcastMs: 100 },
@@ -27,7 +28,7 @@ describe('an account that the issuer freezes', () => {
   });
   afterAll(() => world.close());
 
-  it.each(DIALECTS)('before the payment: refused, unasked ($name)', async (dialect) => {
+  it.each(DIALECTS)('before the payment: rejected before the query runs ($name)', async (dialect) => {
     const wallet = await world.wallet();
     await freeze(world, wallet.publicKey);
     const asked = world.asked.length;
@@ -60,7 +61,7 @@ describe.each([
   ['a fee payer without SOL', { feePayer: false }, 'fee_payer', 'too little for network fees'],
   ['a token account of ours that is missing', { account: false }, 'token_account', 'has no USDC token account'],
 ] as const)('%s', (_title, endow, component, reason) => {
-  it('is our fault: 503, uncharged; /readyz says so and an alarm is in the log', async () => {
+  it('is our error: 503, uncharged; /readyz says so and an alarm is in the log', async () => {
     const world = await openWorld({ endow });
     const logIdentity = { logId: await world.storage.readStore.belongTo('a log') };
     const health = watchHealth({
@@ -93,7 +94,7 @@ describe.each([
 });
 
 describe('a fee payer whose SOL runs low', () => {
-  it('is an alarm in the log while everything still works', async () => {
+  it('logs an alarm while everything still works', async () => {
     const world = await openWorld({ endow: { feePayer: false } });
     try {
       await world.rpc.call('requestAirdrop', world.receiver.feePayer, 2_000_000);

@@ -33,7 +33,7 @@ describe('a 402', () => {
     expect(second.accepts[0]!.extra.memo).not.toBe(required.accepts[0]!.extra.memo);
   });
 
-  it('is what a request without anything gets, and bad parameters are named before it', async () => {
+  it('answers a bare request, but invalid parameters are reported before it', async () => {
     expect((await world.get('/v2/case')).status).toBe(402);
     expect(await world.get('/v2/case?x=1')).toMatchObject({
       status: 400,
@@ -41,13 +41,13 @@ describe('a 402', () => {
     });
   });
 
-  it('asks for what this request costs', async () => {
+  it('asks for the price of this request', async () => {
     const { json } = await world.get('/v2/case?q=batch');
     expect(json.error.details).toMatchObject({ amount_usdc: '1.98', accepts: [{ amount: '1980000' }] });
   });
 });
 
-describe('@x402/fetch with @x402/svm, unchanged', () => {
+describe('@x402/fetch with @x402/svm, unmodified', () => {
   it('buys for exactly 0.99, gets a receipt of a transaction on the chain, and the answer again for free', async () => {
     const wallet = await world.wallet();
     const paying = await world.agent(wallet, '$1');
@@ -75,7 +75,7 @@ describe('@x402/fetch with @x402/svm, unchanged', () => {
     expect(result.headers.get('server-timing')).toMatch(/^verify;dur=[\d.]+, query;dur=[\d.]+, settle;dur=[\d.]+$/);
   });
 
-  it('leaves the whole story in one stream', async () => {
+  it('leaves the whole history in one stream', async () => {
     const wallet = await world.wallet();
     await (await world.agent(wallet))(`${world.url}/v2/case?q=story`);
     const events = (await world.events()).filter(({ data }) => data.wallet === wallet.publicKey.toBase58());
@@ -89,7 +89,7 @@ describe('@x402/fetch with @x402/svm, unchanged', () => {
     expect(text).not.toContain('story');
   });
 
-  it('pays for a dearer call within its cap, and refuses above it', async () => {
+  it('pays for a more expensive call within its cap, and refuses above it', async () => {
     const wallet = await world.wallet();
     const dearer = await world.moved(wallet, async () => (await world.agent(wallet))(`${world.url}/v2/case?q=batch`));
     expect([dearer.result.status, dearer.spent]).toEqual([200, 1_980_000n]);
@@ -97,7 +97,7 @@ describe('@x402/fetch with @x402/svm, unchanged', () => {
     await expect(cheap(`${world.url}/v2/case?q=batch`)).rejects.toThrow(/payment payload/);
   });
 
-  it('shows in the read models', async () => {
+  it('is visible in the read models', async () => {
     const wallet = await world.wallet();
     const address = wallet.publicKey.toBase58();
     await (await world.agent(wallet))(`${world.url}/v2/case?q=model`);

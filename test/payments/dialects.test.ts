@@ -20,7 +20,7 @@ afterAll(() => world.close());
 
 const ask = (headers: Headers, path = '/v2/case?q=table') => world.get(path, headers);
 
-/** Runs what must neither move anything nor ask anything. */
+/** Runs what must neither move money nor run a query. */
 async function forNothing(work: () => Promise<void>): Promise<void> {
   const asked = world.asked.length;
   const lamports = async () =>
@@ -35,7 +35,7 @@ async function buys(headers: Headers): Promise<void> {
   expect([result.status, spent, received]).toEqual([200, 990_000n, 990_000n]);
 }
 
-/** A valid Ed25519 signature that is not the one that everybody makes: there is one for each nonce. */
+/** A valid Ed25519 signature other than the usual one: each nonce gives another. */
 function signedAgain(wire: Buffer, signer: Keypair): Buffer {
   const start = 1 + 64 * wire.readUInt8(0);
   const message = wire.subarray(start);
@@ -47,7 +47,7 @@ function signedAgain(wire: Buffer, signer: Keypair): Buffer {
     half.writeUInt8((half.readUInt8(31) & 127) | 64, 31);
     return littleEndian(half);
   };
-  // Another key is a nonce whose multiple of the base point is known.
+  // A new key pair provides a nonce whose multiple of the base point is known.
   const nonce = Keypair.generate();
   const challenge = createHash('sha512').update(nonce.publicKey.toBuffer()).update(signer.publicKey.toBuffer());
   const k = littleEndian(challenge.update(message).digest());
@@ -73,7 +73,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     await buys(headersOf(building({ version: 'legacy' })));
   });
 
-  it('buys in base64url and without padding; a transfer of one’s own in base58 too', async () => {
+  it('buys in base64url and without padding; a self-paid transfer in base58 too', async () => {
     const inBase64 = (wire: Buffer) => Object.entries(headersOf(wire))[0] as [string, string];
     const [name, text] = inBase64(building());
     await buys({ [name]: Buffer.from(text, 'base64').toString('base64url') });
@@ -93,7 +93,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     );
   });
 
-  it('breaks no rule unpunished: each breach is refused for its reason, unpaid and unasked', async () => {
+  it('breaks no rule unnoticed: each breach is rejected with its reason, unpaid and without a query', async () => {
     const other = Keypair.generate();
     const { blockhash } = world.blockhashes.latest()!;
     await forNothing(async () => {
@@ -111,9 +111,9 @@ describe.each(DIALECTS)('$name', (dialect) => {
     });
   });
 
-  // A bare transaction says neither.
+  // A bare transaction names neither.
   if (!isBare) {
-    it('is refused on another network', () =>
+    it('is rejected on another network', () =>
       forNothing(async () => {
         const mainnets = ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'eip155:8453'];
         const names = dialect.name === 'x402 v2' ? mainnets : [...mainnets, 'solana', 'solana-mainnet', 'base'];
@@ -123,7 +123,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
         }
       }));
 
-    it('is refused in an unknown version', () =>
+    it('is rejected in an unknown version', () =>
       forNothing(async () => {
         const [name, text] = Object.entries(headersOf(building()))[0]!;
         for (const x402Version of [0, 3, '2', null]) {
@@ -134,7 +134,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
       }));
   }
 
-  it('pays for what it pays for: one unit less than a batch costs buys no batch', () =>
+  it('buys only what it pays for: one unit less than a batch costs buys no batch', () =>
     forNothing(async () => {
       for (const amount of [990_000n, 1_979_999n, 1_980_001n]) {
         const wire = building({ instructions: [transfer(world.parties, wallet.publicKey, { amount }), memo()] });
@@ -143,7 +143,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
       }
     }));
 
-  it('buys once, however its bytes and signatures are written', async () => {
+  it('buys once, however its bytes and signatures are encoded', async () => {
     const wire = building();
     await buys(headersOf(wire));
     await forNothing(async () => {
@@ -169,14 +169,14 @@ describe.each(DIALECTS)('$name', (dialect) => {
     });
   });
 
-  it('tells a wallet what it lacks', async () => {
+  it('tells a wallet what is missing', async () => {
     const poor = await world.wallet(989_999n);
     const { status, json } = await ask(headersOf(dialect.build(world, poor)));
     expect([status, json.error.details]).toMatchObject([402, { reason: 'insufficient_funds', shortfall: '1' }]);
     expect(await world.tokens(poor.publicKey)).toBe(989_999n);
   });
 
-  it('of twenty copies at once, spread over endpoints and nodes, buys one answer', async () => {
+  it('in twenty concurrent copies, spread over endpoints and nodes, buys one answer', async () => {
     const node = await world.serve();
     const headers = headersOf(building());
     const { result, spent } = await world.moved(wallet, () =>

@@ -20,14 +20,14 @@ export const v1 = (wire: Buffer, network = 'solana-devnet'): Headers => ({
 
 export interface Dialect {
   readonly name: string;
-  /** A sound transaction of this dialect, or one with other instructions. */
+  /** A valid transaction of this dialect, or one with other instructions. */
   build(world: World, wallet: Keypair, over?: Partial<Parameters<typeof build>[0]>): Buffer;
   headers(world: World, wire: Buffer, network?: string): Headers;
 }
 
 const fresh = (world: World) => ({ blockhash: world.blockhashes.latest()!.blockhash });
 
-/** The dialects that there are; a transfer of one's own comes bare or wrapped. */
+/** All dialects; a self-paid transfer comes bare or wrapped. */
 export const DIALECTS: readonly Dialect[] = [
   {
     name: 'x402 v2',

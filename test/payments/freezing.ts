@@ -1,4 +1,4 @@
-/** Freezes a token account as the issuer of USDC can: by a real transaction of the mint's freeze authority. */
+/** Freezes a token account as the issuer of USDC can: with a real transaction of the mint's freeze authority. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ import { build, MINT, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { until } from './steering.ts';
 import type { World } from './world.ts';
 
-/** By another process: this one has the chain open, and would lose its locks by opening the file itself. */
+/** In another process: this one has the chain open, and would lose its locks if it opened the file itself. */
 const cp = (from: string, to: string) => promisify(execFile)('cp', [from, to]);
 
-/** The key behind the local chain's faucet, which issues its USDC. The chain holds its file, so a copy is read. */
+/** The key behind the local chain's faucet, which issues its USDC. The chain locks its file, so a copy is read. */
 async function issuerOf({ directory }: World): Promise<Keypair> {
   const copy = await mkdtemp(join(tmpdir(), 'issuer-'));
   try {

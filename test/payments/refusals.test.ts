@@ -1,4 +1,4 @@
-/** Refusals that need more than one request or one look: nothing that is refused ever costs anything. */
+/** Rejections that need more than one request or check: a rejected payment never costs anything. */
 import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => world.disturb());
 
-/** Asks, and fails if anything moved or any query ran. */
+/** Makes a request, and fails if money moved or a query ran. */
 async function uncharged(
   headers: Record<string, string>,
   path = '/v2/case?q=refused',
@@ -54,7 +54,7 @@ describe('a payment that breaks a rule', () => {
   const paying = () => transfer(world.parties, wallet.publicKey);
   const rows: readonly (readonly [string, string, () => Record<string, string>])[] = [
     [
-      'a memo that is not the one of its terms',
+      'a memo that differs from its terms',
       REJECTION.memoMismatch,
       () => {
         const wire = build({
@@ -123,7 +123,7 @@ describe('a query that fails', () => {
       0n,
       0n,
     ]);
-    expect(failed.result.text).not.toContain('the query broke');
+    expect(failed.result.text).not.toContain('the query failed');
     const bought = await world.moved(wallet, () => world.get('/v2/case?q=then', payment));
     expect([bought.result.status, bought.spent]).toEqual([200, 990_000n]);
     expect(world.purchasing.underway.size).toBe(0);
@@ -131,7 +131,7 @@ describe('a query that fails', () => {
     expect(failure.status).toBe(404);
   });
 
-  it('is recorded as given back, all in one append', async () => {
+  it('is recorded as released, all in one append', async () => {
     const payment = world.pay(wallet);
     const answer = await world.get('/v2/case?q=unknown', payment);
     const mine = (await world.events()).filter(({ metadata }) => metadata.requestId === answer.json.meta.request_id);
@@ -140,7 +140,7 @@ describe('a query that fails', () => {
 });
 
 describe('a used payment', () => {
-  it('that is still at work is not to be paid anew: the same request finds its answer a moment later', async () => {
+  it('that is still in progress must not be replaced: the same request finds its answer a moment later', async () => {
     const payment = world.pay(wallet);
     const first = world.get('/v2/case?q=slow', payment);
     await until(
@@ -154,7 +154,7 @@ describe('a used payment', () => {
     expect(text).not.toContain((await first).json.meta.request_id);
   });
 
-  it('is a 409 on every endpoint, under every header and signature, and teaches the way out', async () => {
+  it('is a 409 on every endpoint, under every header and signature, and explains how to continue', async () => {
     const payment = world.pay(wallet);
     const bought = await world.get('/v2/case?q=once', payment);
     expect(bought.status).toBe(200);
@@ -164,7 +164,7 @@ describe('a used payment', () => {
       json: { error: { code: 'payment_already_used', details: { retry_after: 1, result_hint: expect.any(String) } } },
     });
     const { transaction, hint } = again.json.error.details;
-    // Whoever only repeats a request must not be led to pay for it twice.
+    // A caller that only repeats a request must not be led to pay for it twice.
     expect(hint).toMatch(/another answer, which is charged anew, .*newer blockhash.*stays, free/);
     expect(await world.chain.signatureStatus(transaction)).toMatchObject({ error: null });
     expect(again.text).not.toContain(bought.json.meta.request_id);
@@ -218,7 +218,7 @@ describe('a used payment', () => {
     );
   });
 
-  it('says what has to be done before another payment can do better', async () => {
+  it('explains what must be done before another payment can succeed', async () => {
     const selfPaid = (payer: Keypair, blockhash = world.blockhashes.latest()!.blockhash) => ({
       'x402-payment': build({
         instructions: [transfer(world.parties, payer.publicKey), memo()],
@@ -240,12 +240,12 @@ describe('a used payment', () => {
     );
   });
 
-  it('names the price of the call where none was sent', async () => {
+  it('states the price of the call if none was sent', async () => {
     const { message } = (await uncharged({}, '/v2/case?q=batch')).json.error;
     expect(message).toBe('This call costs 1.98 USDC on Solana, paid by x402 in the same call.');
   });
 
-  it('that landed without us, or whose blockhash has ended, spends no limit of its wallet, whoever replays it', async () => {
+  it('that landed without us, or whose blockhash has expired, uses no limit of its wallet, regardless of who replays it', async () => {
     const victim = await world.wallet();
     const headers = world.header(
       build({
@@ -268,7 +268,7 @@ describe('a used payment', () => {
 });
 
 describe('an address that sends invalid payments', () => {
-  it('is bounded where an operator wants it, and nobody else is: neither first requests nor sound payments', async () => {
+  it('is limited if an operator wants it, without affecting others: neither first requests nor valid payments', async () => {
     const node = await world.serve(world.purchasing, createAddressLimit(2, systemClock));
     const forged = sponsoredBy([transfer(world.parties, wallet.publicKey)], []);
     const statuses: number[] = [];
@@ -287,8 +287,8 @@ describe('an address that sends invalid payments', () => {
   });
 });
 
-describe('a wallet without enough', () => {
-  it('is told what lacks', async () => {
+describe('a wallet without enough funds', () => {
+  it('is told what is missing', async () => {
     const poor = await world.wallet(500_000n);
     const answer = await uncharged(world.pay(poor), undefined, poor);
     expect(answer.json.error).toMatchObject({
@@ -297,13 +297,13 @@ describe('a wallet without enough', () => {
     });
   });
 
-  it('that has no token account at all is told so too', async () => {
+  it('is also told so if it has no token account', async () => {
     const nobody = Keypair.generate();
     const answer = await uncharged(world.pay(nobody), undefined, nobody);
     expect(answer.json.error.details).toMatchObject({ reason: 'insufficient_funds', shortfall: '990000' });
   });
 
-  it('and no SOL cannot pay a network fee of its own', async () => {
+  it('cannot pay its own network fee without SOL', async () => {
     const nobody = Keypair.generate();
     await world.rpc.call('requestTokenAirdrop', nobody.publicKey.toBase58(), '5000000');
     const wire = build({
@@ -318,7 +318,7 @@ describe('a wallet without enough', () => {
 });
 
 describe('a result', () => {
-  it('that nobody was given is a 404, and what is no id too', async () => {
+  it('that was given to no caller is a 404, and so is an invalid id', async () => {
     for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '..%2f..%2fv2%2fcase']) {
       const answer = await world.get(`/v2/results/${id}`);
       expect([answer.status, answer.json.error.code]).toEqual([404, 'result_not_found']);

@@ -1,11 +1,11 @@
-/** How a test waits, and how it lets a process die at a chosen step. */
+/** How a test waits, and how it makes a process die at a chosen step. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PurchasePorts } from '../../src/commands/purchase/contract.ts';
 import type { Chain } from '../../src/solana/chain.ts';
 import { withPayloadsFirst } from '../../src/storage/payloads-first.ts';
 import { altered, type World } from './world.ts';
 
-/** Looks again and again until what is seen is good, or time is up. */
+/** Polls until the result is as expected, or time is up. */
 export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 8_000): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -15,7 +15,7 @@ export async function until<T>(look: () => Promise<T>, isGood: (value: T) => boo
   }
 }
 
-/** Where a process can die: it does nothing any more from there on. */
+/** Where a process can die: it does nothing after this point. */
 export const dead = (): Promise<never> => new Promise(() => undefined);
 
 /** Ports of a process that dies at this point of its next purchase. */

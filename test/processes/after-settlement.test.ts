@@ -113,7 +113,7 @@ const scheduled = async (id: string) => (await world.storage.log.read(deliverySt
 const eventually = (id: string) => until(async () => expect(await scheduled(id)).toBeDefined());
 
 describe('a settlement', () => {
-  it('schedules the callbacks that it owes: the answer’s own bytes, wrapped once', async () => {
+  it('schedules the callbacks that it owes: the exact bytes of the answer, wrapped once', async () => {
     world = await openDeliveryWorld();
     const { keysEnsured } = follow();
     const { deliveryId, bytes, answer, hash, requestId } = await pay();
@@ -136,7 +136,7 @@ describe('a settlement', () => {
     expect(JSON.stringify(facts)).not.toContain('r.example/x');
   });
 
-  it('of a batch pushes each its own result', async () => {
+  it('of a batch pushes each callback its own result', async () => {
     world = await openDeliveryWorld();
     follow();
     const target = await world.storage.payloads.put('target', Buffer.from('https://r.example/x'));
@@ -161,7 +161,7 @@ describe('a settlement', () => {
     }
   });
 
-  it('does a call on keys, and owes nothing where it was undone', async () => {
+  it('performs a call on keys, and owes nothing if it was undone', async () => {
     world = await openDeliveryWorld();
     const undone = await pay({}, ['settled', 'undone']);
     await pay({ callbacks: [], answer: null, keyCall: { does: 'rotate', keyId: 'k2' } });
@@ -170,7 +170,7 @@ describe('a settlement', () => {
     expect(await scheduled(undone.deliveryId)).toBeUndefined();
   });
 
-  it('that came late is concluded too, once', async () => {
+  it('that came late is completed too, once', async () => {
     world = await openDeliveryWorld();
     follow();
     const { deliveryId } = await pay({}, ['settled', 'undone', 'late']);
@@ -190,7 +190,7 @@ describe('a settlement', () => {
 });
 
 describe('the process', () => {
-  it('goes on behind what it has done, and stores nothing twice', async () => {
+  it('continues after what it has done, and stores nothing twice', async () => {
     world = await openDeliveryWorld();
     const first = follow();
     const done = await pay();
@@ -201,7 +201,7 @@ describe('the process', () => {
     await eventually(meanwhile.deliveryId);
     await second.stop();
     expect(second.keysEnsured).toHaveLength(1);
-    // With its cursor lost it begins anew, and finds everything done.
+    // Without its cursor it starts from the beginning, and finds everything done.
     const { version } = await world.storage.readStore.cell('after-settlement');
     await world.storage.readStore.compareAndSet('after-settlement', version, { position: null, left: [] });
     const puts = vi.spyOn(world.storage.payloads, 'put');
@@ -214,7 +214,7 @@ describe('the process', () => {
     }
   });
 
-  it('waits for a storage that fails, and loses nothing', async () => {
+  it('retries while the storage fails, and loses nothing', async () => {
     world = await openDeliveryWorld();
     let failures = 3;
     const { payloads } = world.storage;
@@ -232,7 +232,7 @@ describe('the process', () => {
     await eventually(deliveryId);
   });
 
-  it('leaves one settlement behind that fails by itself, and takes it up again', async () => {
+  it('skips one settlement that fails by itself, and retries it later', async () => {
     world = await openDeliveryWorld();
     let broken = true;
     const applyKeyCall = vi.fn(async () => {
@@ -252,7 +252,7 @@ describe('the process', () => {
     await eventually(left.deliveryId);
   });
 
-  it('is done by one of several', async () => {
+  it('is run by one of several', async () => {
     world = await openDeliveryWorld();
     const nodes = [follow(), follow()];
     const payments = await Promise.all(Array.from({ length: 20 }, () => pay()));

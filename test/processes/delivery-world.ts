@@ -1,4 +1,4 @@
-/** Deliveries on real storage, through the real guard, to a real receiver; only time is the test's. */
+/** Deliveries on real storage, through the real guard, to a real receiver; the test controls only the time. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -32,7 +32,7 @@ export interface Received {
   readonly at: Micros;
 }
 
-/** Answers a request; what it does not end hangs. */
+/** Answers a request; a request that it does not end hangs. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse, count: number) => void;
 
 export const status =
@@ -50,7 +50,7 @@ export const context = (): CommandContext => {
 export async function openDeliveryWorld({ realTime = false, projections = [deliveries] as Projection<never>[] } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
   let now = START;
-  /** How far the wall clock was set back so far, all in all: the steady clock goes on as if it had not been. */
+  /** The total by which the wall clock was set back: the steady clock ignores it. */
   let setBack = 0;
   const clock: Clock = realTime ? { now: () => Date.now() * 1000 } : { now: () => now };
   const steady: Clock = realTime ? steadyClock : { now: () => now + setBack };
@@ -82,7 +82,7 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
   const masterKeys = readMasterKeys(`1:${'5a'.repeat(32)}`);
   const running = new Set<ReturnType<typeof createCallbackDeliveries>>();
 
-  /** One node's process; `pace` is quick, so that a test need not wait where only looking again decides. */
+  /** One node's process; `pace` is fast, so that a test need not wait where only polling decides. */
   function node(owner: string = randomUUID(), over: Partial<CallbackDeliveryOptions> = {}) {
     const process = createCallbackDeliveries({
       ...storage,
@@ -172,16 +172,16 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
     answer(next: Behaviour) {
       behaviour = next;
     },
-    /** Time goes on, or the wall clock is set forward: nobody can tell one from the other. */
+    /** Time passes, or the wall clock is set forward: the two cannot be distinguished. */
     forward(micros: Micros) {
       now += micros;
     },
-    /** The wall clock alone is set forward. */
+    /** Only the wall clock is set forward. */
     setForward(micros: Micros) {
       now += micros;
       setBack -= micros;
     },
-    /** The wall clock alone is set back. */
+    /** Only the wall clock is set back. */
     setBack(micros: Micros) {
       now -= micros;
       setBack += micros;

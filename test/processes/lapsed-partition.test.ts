@@ -1,6 +1,6 @@
 /**
- * A node loses its leases for a moment and gets them back: its process stood still, or a clock was set. What was asked for
- * in between was not for it, and must not wait until whatever it has in memory for the same delivery is due.
+ * A node loses its leases for a moment and regains them: its process paused, or a clock was set. A request made in
+ * between was not for this node, and must not wait until the time that it has in memory for the same delivery.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import type { Lease, ReadStore } from '../../src/storage/read-store.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';
 
 let world: DeliveryWorld;
-/** Lets leases be taken that the test held back. */
+/** Lets the node acquire the leases that the test held back. */
 let letGo = (): void => undefined;
 afterEach(async () => {
   letGo();
@@ -35,7 +35,7 @@ const requestRedelivery = (id: string) =>
 const shownPosition = async (id: string) =>
   (await world.storage.readStore.load(DELIVERY_TIMERS, [id])).get(id)?.position;
 
-/** The same object but for one of its methods. */
+/** The same object with one method replaced. */
 const withMethod = <Whole extends object, Name extends keyof Whole>(
   whole: Whole,
   name: Name,
@@ -49,7 +49,7 @@ const withMethod = <Whole extends object, Name extends keyof Whole>(
     },
   });
 
-/** Leases of partitions that end at the test's word, and are got back only at another. */
+/** Leases of partitions that end at the test's command, and are regained only at another. */
 function lapsingLeases(readStore: ReadStore) {
   const taken = new Map<string, Lease>();
   let lapse: Promise<void> | null = null;
@@ -58,7 +58,7 @@ function lapsingLeases(readStore: ReadStore) {
     const had = taken.get(name);
     if (lapse && had && !lapsed.has(name)) {
       lapsed.add(name);
-      // Ended without the holder's doing: it is told so at its next renewal.
+      // Ended from outside: the holder learns of it at its next renewal.
       await readStore.releaseLease(had);
     } else if (lapse) {
       await lapse;
@@ -101,7 +101,7 @@ async function isDelivered(id: string): Promise<void> {
   await until(async () => expect(await world.stateOf(id)).toMatchObject({ status: 'succeeded', underway: null }));
 }
 
-describe('a redelivery that was asked for', () => {
+describe('a requested redelivery', () => {
   it('while the partition was lost is made once it is held again', async () => {
     world = await openDeliveryWorld();
     const leases = lapsingLeases(world.storage.readStore);
@@ -114,7 +114,7 @@ describe('a redelivery that was asked for', () => {
     await isDelivered(id);
   });
 
-  it('and is shown only after the node looked is made once it is shown', async () => {
+  it('that becomes visible only after the node checked is made once it is visible', async () => {
     world = await openDeliveryWorld();
     const leases = lapsingLeases(world.storage.readStore);
     const { node, id } = await retrying({ readStore: leases.readStore });
@@ -123,7 +123,7 @@ describe('a redelivery that was asked for', () => {
     await requestRedelivery(id);
     await until(() => expect(node.load().waiting).toBe(1));
     letGo();
-    // Taken in anew, for the time that is shown.
+    // Loaded again, with the time that is visible.
     await sleep(200);
     expect([node.load().waiting, world.received.length]).toEqual([1, 1]);
     await world.runner.start();
@@ -139,9 +139,9 @@ describe('a redelivery that was asked for', () => {
       yield* log.subscribe(after, filter, AbortSignal.any([broken, ...(signal ? [signal] : [])]));
       if (broken.aborted) throw new Error('the connection broke');
     });
-    // Which is all that this node has: the read model shows it nothing.
+    // This node has nothing else: the read model shows it nothing.
     const leases = lapsingLeases(withMethod(world.storage.readStore, 'find', async () => []));
-    // A delivery that comes before its partition is held is the read model's to show.
+    // A delivery that comes before its partition is held is loaded from the read model.
     const { id } = await retrying({ log: breaking, readStore: leases.readStore }, () => leases.held() === PARTITIONS);
     const broken = breakOff;
     breakOff = new AbortController();

@@ -1,4 +1,4 @@
-/** What no wall clock may cause alone: nothing that was removed comes back. */
+/** What no wall clock may cause alone, since removed content cannot be restored. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const START = 1_800_000_000_000_000;
 
 let directory: string;
 let storage: TestStorage;
-/** The time that it is. */
+/** The current time. */
 let time: number;
 beforeEach(async () => {
   time = START;
@@ -46,7 +46,7 @@ function node(off = 0) {
 }
 
 let count = 0;
-/** A payment that was answered, and then failed unless it is left open; by the clock of the node that records it. */
+/** A payment that was answered, and then failed unless it is left open, by the clock of the node that records it. */
 async function sold(clock: Clock, outcome: 'failed' | 'open' = 'open'): Promise<string> {
   const number = `${++count}`.padStart(64, '0');
   const sealed = await storage.payloads.seal('answer', Buffer.from(`{"answer":${count}}`));
@@ -92,7 +92,7 @@ it('removes an answer 30 days after it was given, once something is recorded the
   expect(await isKept(name)).toBe(false);
 });
 
-it('removes nothing for a clock that is set 31 days ahead, also where that node alone records events', async () => {
+it('removes nothing because of a clock that is set 31 days ahead, even if only that node records events', async () => {
   const name = await sold(right);
   const wrong = node();
   await wrong.round();
@@ -106,7 +106,7 @@ it('removes nothing for a clock that is set 31 days ahead, also where that node 
   expect(await isKept(name)).toBe(true);
 });
 
-it('removes nothing for a node that was started with such a clock, while another node records the right time', async () => {
+it('removes nothing on a node that was started with such a clock, while another node records the right time', async () => {
   const name = await sold(right);
   const wrong = node(31 * DAY);
   await wrong.round();
@@ -120,7 +120,7 @@ it('removes nothing for a node that was started with such a clock, while another
   expect(await isKept(name)).toBe(true);
 });
 
-it('removes what a failed payment did not pay for 70 minutes later, by a clock that nobody sets', async () => {
+it('removes what a failed payment did not pay for 70 minutes later, by the steady clock', async () => {
   const kept = node();
   await kept.round();
   const name = await sold(right, 'failed');
@@ -134,7 +134,7 @@ it('removes what a failed payment did not pay for 70 minutes later, by a clock t
   expect(await isKept(name)).toBe(false);
 });
 
-it('removes those of every failure, also of one that was recorded with an earlier time than another', async () => {
+it('removes it for every failure, also for one that was recorded with an earlier time than another', async () => {
   const kept = node();
   await kept.round();
   const first = await sold({ now: () => time + DAY }, 'failed');

@@ -1,6 +1,6 @@
 /**
  * Personal data through the real program: a docket by `docket import` and `docket cases export`, and a log that older
- * rules masked, on which the service is killed again and again while it masks it by today's. Invented data.
+ * rules masked, on which the service is killed repeatedly while it masks it by the current rules. Invented data.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import { rawDocket, rawEntry } from '../dockets/raw-docket.ts';
 import { bodyOf, contextOf, court } from '../dockets/world.ts';
 import { type RunningProcess, spawnDocket, until } from '../support/processes.ts';
 
-/** What this process stores is as rules that hid nothing would leave it; the program that it starts has today's. */
+/** This process stores content as rules that mask nothing would; the program that it starts has the current rules. */
 vi.mock(import('../../src/dockets/mask.ts'), async (original) => {
   const { cleanText, clip } = await import('../../src/dockets/text.ts');
   const shown = (text: string, limit: number) => clip(cleanText(text), limit);
@@ -35,11 +35,11 @@ vi.mock(import('../../src/dockets/mask.ts'), async (original) => {
 });
 
 const KILLS = Number(process.env.KILLS ?? 20);
-/** Each has two contents with something to hide: its filings and its head. */
+/** Each has two contents with personal details: its filings and its head. */
 const DOCKETS = 120;
 const SERVING_WITHIN_MS = 120_000;
 
-/** A text of each kind, and what must be left of it nowhere: long enough to be in no random id. */
+/** A text of each kind, and the part that must not remain anywhere: long enough to occur in no random id. */
 const PERSONAL: readonly (readonly [text: string, ...secrets: string[]])[] = [
   ['Motion for Relief from Stay Property: 2280 COPPER SAMPLE COURT, HENDERSON, NV 89002 . Fee $199', 'COPPER SAMPLE'],
   [
@@ -69,7 +69,7 @@ const PERSONAL: readonly (readonly [text: string, ...secrets: string[]])[] = [
 ];
 const SECRETS = [...PERSONAL.flatMap(([, ...secrets]) => secrets), '555-0166'];
 
-/** Ordinary texts that look like one of them. */
+/** Ordinary texts that resemble one of them. */
 const PLAIN = [
   'NOTICE OF MOTION pursuant to F.R.C.P. 12(b)(6), and F.R.C.P. 4(f)',
   "Response (Related document(s) 141 Ch 7 Trustee's Motion to Amend, 142 Motion to Shorten Time)",
@@ -92,12 +92,12 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const leftIn = (written: string): string[] => SECRETS.filter((secret) => written.includes(secret));
-/** What an export says of each filing, in order. */
+/** The text of each filing in an export, in order. */
 const textsOf = (exported: string): string[] =>
   JSON.parse(exported).entries.map(({ description }: { description: string }) => description);
 
 describe('a docket with personal data', () => {
-  it('is imported and exported without it, and so is an export into which somebody wrote it', async () => {
+  it('is imported and exported without it, and so is an export into which a person wrote it', async () => {
     const file = join(directory, 'docket.json');
     const through = async (dataDirectory: string, content: string): Promise<string> => {
       const environment = { DATA_DIR: join(directory, dataDirectory) };
@@ -127,7 +127,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
     await stage?.chain.kill();
   });
 
-  /** The log as a service of before has left it. */
+  /** The log as an older service has left it. */
   async function storeByOldRules(): Promise<void> {
     const storage = openSqlite({ directory: stage.dataDirectory });
     const ports = { ...storage, clock: systemClock, newId: randomUUID, sleep: (ms: number) => delay(ms) };
@@ -140,7 +140,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
     await storage.close();
   }
 
-  /** What each case answers to who looked then. */
+  /** What each case answers to a caller that asked then. */
   async function answersSince(lastChecked: string) {
     const { readStore, close } = openSqlite({ directory: stage.dataDirectory });
     const queries = createCaseQueries({ readStore, reach: COMPLETE, clock: systemClock });
@@ -163,7 +163,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
     return answers;
   }
 
-  /** How far it has come; looks without writing, so that the next start recovers what the kill left. */
+  /** The progress so far; checked without writing, so that the next start recovers what the kill left. */
   function progress(): { readonly redacted: number; readonly applied: number } {
     const database = new Database(join(stage.dataDirectory, 'log.sqlite'), { readonly: true });
     try {
@@ -193,7 +193,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
       const target = progress().redacted + randomInt(step);
       service = spawnDocket(['serve'], stage.environment);
       const reached = async () => progress().redacted > target || progress().applied > 0;
-      await until('it comes so far', reached, { process: service, within: SERVING_WITHIN_MS, every: 1 });
+      await until('it makes this progress', reached, { process: service, within: SERVING_WITHIN_MS, every: 1 });
       await service.kill();
       const { redacted, applied } = progress();
       if (redacted > 0 && applied === 0) inTheMiddle++;
@@ -236,7 +236,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
       expect([file.name, leftIn(await readFile(join(file.parentPath, file.name), 'latin1'))]).toEqual([file.name, []]);
     }
 
-    // What is new is still told: the comparison above could have failed.
+    // New filings are still reported: the comparison above could have failed.
     await importAll(['ORDER granting the motion']);
     const [first] = await answersSince(before);
     expect(first.delta).toMatchObject({ changed: true, change_count: 1 });

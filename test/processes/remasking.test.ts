@@ -1,4 +1,4 @@
-/** Stored content under new masking rules: replaced by record, with nothing new and nothing updated. */
+/** Stored content under new masking rules: replaced on record, with nothing new and nothing updated. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MASKING_VERSION } from '../../src/dockets/mask.ts';
@@ -23,7 +23,7 @@ const REPORT = docket(
   'LETTER from A. Muster, reachable at 312-555-0143, F.R.C.P. 4(f)',
 );
 
-/** What rules of before hid and what they did not: texts as they would lie in the store. */
+/** What older rules masked and what they did not: texts as they would be in the store. */
 const STORED: readonly (readonly [string, string])[] = [
   ['re [address removed] by', 're 17 Alder Vista, [address removed] by'],
   ['at [telephone number removed], F.R.C.P. 4(f)', 'at 312-555-0143, F.R.[address removed](f)'],
@@ -42,7 +42,7 @@ const portsOf = ({ storage, clock }: World) => ({
 
 const STEPS = ['put', 'append', 'remove'] as const;
 
-/** Ports with which the process ends at a step, before anything of it is done. */
+/** Ports with which the process ends at a step, before any of it is done. */
 function killedAt(step: (typeof STEPS)[number], ports: ReturnType<typeof portsOf>): ReturnType<typeof portsOf> {
   const stop = async (): Promise<never> => {
     throw new Error('killed');
@@ -52,7 +52,7 @@ function killedAt(step: (typeof STEPS)[number], ports: ReturnType<typeof portsOf
     : { ...ports, payloads: overriding(ports.payloads, { [step]: stop }) };
 }
 
-/** Imports the report as if rules of before had masked it. */
+/** Imports the report as if older rules had masked it. */
 async function importedBefore(): Promise<void> {
   world = await openWorld();
   const { payloads } = world.storage;
@@ -83,7 +83,7 @@ async function redactions() {
 }
 
 describe('masking stored content again', () => {
-  it('hides what the new rules hide, by record, with no filing new or updated', async () => {
+  it('masks what the new rules mask, on record, with no filing new or updated', async () => {
     await importedBefore();
     const before = await world.ask('dcd', CASE);
     const report = await remaskContent(portsOf(world));
@@ -108,10 +108,10 @@ describe('masking stored content again', () => {
     for (const secret of SECRETS) expect(resolved!.content.toString('utf8')).not.toContain(secret);
   });
 
-  describe('that an earlier version has replaced already', () => {
+  describe('content that an intermediate version has already replaced', () => {
     const again = () => ({ ...portsOf(world), version: NEXT + 1 });
 
-    /** What a version between would have hidden of it: the number, and not the street. */
+    /** What an intermediate version would have masked: the number, but not the street. */
     async function maskedBetween(): Promise<void> {
       await importedBefore();
       const { payloads } = world.storage;
@@ -159,7 +159,7 @@ describe('masking stored content again', () => {
       await onlyTheLastIsLeft();
     });
 
-    it('agrees between two nodes, of which one reads the log before the other has replaced it again', async () => {
+    it('agrees between two nodes, one of which reads the log before the other has replaced it again', async () => {
       await maskedBetween();
       const { log } = world.storage;
       let late = true;
@@ -180,7 +180,7 @@ describe('masking stored content again', () => {
       await onlyTheLastIsLeft();
     });
 
-    it('is hidden again where the store was restored without the replacement', async () => {
+    it('is masked again if the store was restored without the replacement', async () => {
       await importedBefore();
       const { payloads } = world.storage;
       const lost = { ...portsOf(world), payloads: overriding(payloads, { remove: async () => undefined }) };
@@ -191,7 +191,7 @@ describe('masking stored content again', () => {
     });
   });
 
-  it('is done once: a second run records nothing', async () => {
+  it('runs once: a second run records nothing', async () => {
     await importedBefore();
     await remaskContent(portsOf(world));
     const head = await world.storage.log.head();
@@ -199,7 +199,7 @@ describe('masking stored content again', () => {
     expect(await world.storage.log.head()).toBe(head);
   });
 
-  it('records nothing in a log that today’s rules wrote', async () => {
+  it('records nothing in a log that the current rules wrote', async () => {
     world = await openWorld();
     await world.ingest(REPORT);
     const head = await world.storage.log.head();
@@ -207,7 +207,7 @@ describe('masking stored content again', () => {
     expect(await world.storage.log.head()).toBe(head);
   });
 
-  it('takes the same report again with 0 new and 0 revised, and shows again what was hidden wrongly', async () => {
+  it('imports the same report again with 0 new and 0 revised, and restores what was masked wrongly', async () => {
     await importedBefore();
     const before = await world.ask('dcd', CASE);
     await remaskContent(portsOf(world));

@@ -1,4 +1,7 @@
-/** A delivery whose event is readable and says nonsense: the projection halts at it, and nothing else waits for it. */
+/**
+ * A delivery whose event can be read but has an invalid value: the projection halts at it, and nothing else waits for
+ * it.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it, vi } from 'vitest';
 import { deliveryStream } from '../../src/events/delivery.ts';
@@ -10,7 +13,7 @@ afterEach(() => world.close());
 
 const until = (assertion: () => void) => vi.waitFor(assertion, { timeout: 10_000, interval: 10 });
 
-it.each(['soon', '', '2026-13-41T00:00:00.000000Z'])('is not due where its time is %j', async (createdAt) => {
+it.each(['soon', '', '2026-13-41T00:00:00.000000Z'])('is not due if its time is %j', async (createdAt) => {
   world = await openDeliveryWorld();
   const node = world.node();
   await world.schedule({ path: '/before' });

@@ -53,7 +53,7 @@ const content = (description: string): FilingContent => ({
   attachments: [{ attachmentNumber: 1, description: 'Exhibit', documentIdentifier: null, pageCount: 2 }],
 });
 
-/** Blobs by name, as the payload store gives them. */
+/** Blobs by name, as the payload store returns them. */
 class Fold {
   readonly blobs = new Map<string, Content>();
   readonly documents = new Map<string, JsonObject>();
@@ -103,7 +103,7 @@ const checked = (more = {}) =>
   DocketChecked.of({ source: 'file', askedAt: NOON, complete: true, outcome: 'complete', ingestId: 'i', ...more });
 
 describe('the projection of cases', () => {
-  it('shows a case only after everything that it speaks of', () => {
+  it('shows a case only after everything that it refers to', () => {
     const fold = new Fold();
     const name = fold.blob('a', { f1: content('MOTION'), f2: content('ORDER') });
     fold.then(
@@ -127,7 +127,7 @@ describe('the projection of cases', () => {
     });
   });
 
-  it('counts revisions in the newest time, silent ones not, and keeps when a filing became available', () => {
+  it('counts revisions in the newest time, except silent ones, and keeps when a filing became available', () => {
     const fold = new Fold();
     const name = fold.blob('a', { f1: content('MOTION') });
     fold.then(
@@ -200,7 +200,7 @@ describe('the projection of cases', () => {
     expect(fold.case?.filingCount).toBe(1);
   });
 
-  it('notes which case a number means', () => {
+  it('records which case a number means', () => {
     const fold = new Fold().then(
       AliasClaimed.of({ court: 'cand', number: '3:24-cv-01234', core: '24-cv-01234', stream: STREAM }),
     );
@@ -209,7 +209,7 @@ describe('the projection of cases', () => {
     ]);
   });
 
-  it('does not take an abandoned ingest for a look at the source', () => {
+  it('does not count an abandoned ingest as a check of the source', () => {
     const fold = new Fold().then(
       opened,
       checked({ outcome: 'abandoned', askedAt: LATER, complete: false, ingestId: null }),
@@ -230,7 +230,7 @@ describe('the projection of cases', () => {
       }),
       checked(),
     ];
-    /** What has no replacement is gone for every filing that it held. */
+    /** Content without a replacement is gone for every filing that it held. */
     const redaction = (standIn: string | null) =>
       ContentRedacted.of({
         name: blobName('a'),
@@ -273,7 +273,7 @@ describe('the projection of cases', () => {
       );
     }
 
-    it('takes parties and names away with the docket’s head', () => {
+    it('removes parties and names together with the docket’s head', () => {
       const fold = new Fold();
       const header = {
         caseName: 'Secret v. Name',

@@ -28,7 +28,7 @@ describe('the record of a court', () => {
       lastSuccessAt: at(2),
     });
   });
-  it('keeps the newest success, in whatever order they are recorded', () => {
+  it('keeps the newest success, in any recording order', () => {
     expect(folded([opened, checked('complete', 5), checked('partial', 3)])).toMatchObject({ lastSuccessAt: at(5) });
   });
   it('counts no failure as success', () => {

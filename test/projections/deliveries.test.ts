@@ -67,7 +67,7 @@ describe('the read models of deliveries', () => {
       askedAt: null,
     });
   });
-  it('show each attempt, interrupted ones and redeliveries too, and count only those of the seven', () => {
+  it('show each attempt, including interrupted ones and redeliveries, and count only those of the seven', () => {
     const at = START + minutes(4);
     const { record, timer } = fold([
       scheduled,
@@ -94,7 +94,7 @@ describe('the read models of deliveries', () => {
     ]);
     expect(timer).toBeUndefined();
   });
-  it('forget the time of one that is over, and know it again when a redelivery is asked for', () => {
+  it('clear the time of one that has ended, and set it again when a redelivery is requested', () => {
     const over = [scheduled, started(7, START), finished(7, START, null)];
     expect(fold(over).timer).toBeUndefined();
     const asked = START + minutes(99);
@@ -107,7 +107,7 @@ describe('the read models of deliveries', () => {
     }
     expect(fold(history).record?.attemptLog.map(({ attempt }) => attempt)).toHaveLength(200);
   });
-  it('say of every delivery what its rules say', () => {
+  it('agree with the rules of every delivery', () => {
     const step = fc.record({
       does: fc.constantFrom('start', 'finish', 'finish', 'interrupt', 'redeliver'),
       failure: fc.constantFrom(null, 'http_5xx', 'http_5xx', 'http_5xx', 'interrupted', 'content_withdrawn'),
@@ -138,7 +138,7 @@ describe('the read models of deliveries', () => {
           const { status, attempts, nextAttemptAt } = state;
           expect([record?.status, record?.attempts, record?.nextAttemptAt]).toEqual([status, attempts, nextAttemptAt]);
           if (!state.underway) expect(timer ? toMicros(timer.dueAt) : null).toBe(dueAt(state));
-          // While an attempt runs, whoever takes over must find it.
+          // While an attempt runs, a process that takes over must find it.
           else expect(timer).toBeDefined();
         }
       }),
@@ -167,7 +167,7 @@ describe('the span between creation and last attempt', () => {
       expect(spanEnds(span! - 1)).toBeGreaterThan(minutes(at * 0.96));
     }
   });
-  it('shares wallets out evenly', () => {
+  it('distributes wallets evenly', () => {
     const counts = new Array(16).fill(0);
     for (let i = 0; i < 16_000; i++) counts[partitionOf(`wallet ${i}`)]++;
     expect(Math.min(...counts)).toBeGreaterThan(850);

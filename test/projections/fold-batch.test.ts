@@ -40,11 +40,11 @@ describe('the order in which a batch becomes visible', () => {
     expect(orderOf([['f1', 'f2'], 'case'])).toEqual([['f1', 'f2', 'case']]);
   });
 
-  it('keeps a case behind the filings of all events of the batch', () => {
+  it('keeps a case after the filings of all events of the batch', () => {
     expect(orderOf([['f1'], 'case'], [['f2'], 'case'], [['f1', 'f3'], 'case'])).toEqual([['f1', 'f2', 'f3', 'case']]);
   });
 
-  it('keeps a case behind a filing that a later event touches alone', () => {
+  it('keeps a case after a filing that only a later event touches', () => {
     // By last appearance the case would come first, and show the first event before its filing does.
     const alone: Projection = {
       ...projection,
@@ -55,14 +55,14 @@ describe('the order in which a batch becomes visible', () => {
     expect(step?.order.map(({ id }) => id)).toEqual(['f1', 'case']);
   });
 
-  it('divides a batch whose events want opposite orders', () => {
+  it('splits a batch whose events require opposite orders', () => {
     expect(orderOf([['f1', 'f2'], 'case'], [['f2', 'f1'], 'case'])).toEqual([
       ['f1', 'f2', 'case'],
       ['f2', 'f1', 'case'],
     ]);
   });
 
-  it('counts a document that an event names twice where it is named last', () => {
+  it('counts a document that an event names twice at its last position', () => {
     expect(orderOf([['f1', 'f2', 'f1'], 'case'])).toEqual([['f2', 'f1', 'case']]);
   });
 
@@ -72,7 +72,7 @@ describe('the order in which a batch becomes visible', () => {
   });
 });
 
-/** A store as a document database is: one document at a time, each refusing what it already reflects. */
+/** A store like a document database: one document at a time, each rejecting what it already reflects. */
 class Documents {
   readonly states = new Map<string, DocumentState>();
 
@@ -82,7 +82,7 @@ class Documents {
     this.states.set(key, { document, position });
   }
 
-  /** Only what can be seen: a tombstone's position is an artefact of when a deletion was written. */
+  /** Only what is visible: a tombstone's position depends on when a deletion was written. */
   visible(): Record<string, unknown> {
     return Object.fromEntries([...this.states].filter(([, { document }]) => document).sort());
   }
@@ -147,7 +147,7 @@ describe('folding in batches (property)', () => {
     );
   });
 
-  it('shows no event in a document before the documents that the event names ahead of it', () => {
+  it('shows no event in a document before the documents that the event names earlier', () => {
     fc.assert(
       fc.property(anyEvents, fc.integer({ min: 1, max: 25 }), (events, batch) => {
         const documents = new Documents();
@@ -159,7 +159,7 @@ describe('folding in batches (property)', () => {
               const { position } = event.recorded;
               for (const [index, target] of targets.entries()) {
                 const before = targets[index - 1];
-                // Deleting what is not there writes nothing and shows nothing.
+                // Deleting a missing document writes nothing and shows nothing.
                 const hidden = before && !documents.states.get(targetKey(before))?.document;
                 if (index > 0 && reflects(target, position) && !hidden) expect(reflects(before, position)).toBe(true);
               }

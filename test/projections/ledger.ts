@@ -1,4 +1,6 @@
-/** A projection for tests: each document lists, in order, the events that touched it, so that nothing done twice hides. */
+/**
+ * A projection for tests: each document lists, in order, the events that touched it, so that anything done twice shows.
+ */
 import { ContentRedacted } from '../../src/events/content.ts';
 import type { DomainEvent, JsonObject } from '../../src/events/event.ts';
 import { QueryAnswered } from '../../src/events/payment.ts';

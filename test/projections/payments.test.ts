@@ -102,11 +102,11 @@ describe('the read model of payments', () => {
     expect(paymentAfter(...history)).toMatchObject(expected);
   });
 
-  it('knows nothing of a claim that was taken over before it was recorded', () => {
+  it('does not include a claim that was taken over before it was recorded', () => {
     expect(paymentAfter(takenOver)).toBeUndefined();
   });
 
-  it('leaves other streams alone', () => {
+  it('ignores other streams', () => {
     const projected = { event: takenOver, recorded: { stream: 'payment-id-abc' }, contents: new Map() };
     expect(payments.targets(projected as never)).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe('the read model of wallets', () => {
     expect(walletAfter(...claimed, expired, settledLate)).toMatchObject({ answeredCalls: 1, settled: '990000' });
   });
 
-  it('takes back what the cluster took back', () => {
+  it('reverts what the cluster rolled back', () => {
     expect(walletAfter(...claimed, settled, rolledBack)).toMatchObject({ answeredCalls: 0, settled: '0' });
     expect(walletAfter(...claimed, settled, rolledBack, settledLate)).toMatchObject({
       answeredCalls: 1,

@@ -18,7 +18,7 @@ import { entry, ledger, POISON } from './ledger.ts';
 function steered() {
   const heads: ((head: string | null) => void)[] = [];
   const waits: { readonly position: string; readonly end: (reached: boolean) => void }[] = [];
-  /** One wait for each position, however many parts it has. */
+  /** One wait for each position, regardless of its number of parts. */
   const waited = new Map<string, Promise<boolean>>();
   const reach = createReach({
     log: { head: () => new Promise((resolve) => heads.push(resolve)) },
@@ -36,7 +36,7 @@ function steered() {
 }
 
 describe('how far a read model reaches', () => {
-  it('is asked of the log once for all who ask while it is waited for in vain', async () => {
+  it('is read from the log once for all callers while the wait for it fails', async () => {
     const { reach, heads, waits, turn } = steered();
     const first = reach.showsEverything();
     heads[0]?.('1');
@@ -48,7 +48,7 @@ describe('how far a read model reaches', () => {
     expect([heads.length, waits.length, reach.wasBuilt]).toEqual([1, 1, false]);
   });
 
-  it('is never told by a head that was read before the question', async () => {
+  it('is never decided by a head that was read before the call', async () => {
     const { reach, heads, waits, turn } = steered();
     const first = reach.showsEverything();
     heads[0]?.('1');
@@ -57,25 +57,25 @@ describe('how far a read model reaches', () => {
     waits[0]?.end(true);
     expect(await first).toBe(true);
     await turn();
-    // All of them had asked before the second look began, so that it is for all of them.
+    // All of them had called before the second check began, so it is for all of them.
     expect(heads).toHaveLength(2);
     heads[1]?.('2');
     await turn();
     expect(waits.map(({ position }) => position)).toEqual(['1', '2']);
     waits[1]?.end(false);
     expect(new Set(await Promise.all(later))).toEqual(new Set([false]));
-    // Once built is built, however far behind it is by now.
+    // Once built, it stays built, however far behind it is by now.
     expect(reach.wasBuilt).toBe(true);
   });
 
-  it('is the whole of a log without events, and nobody waits', async () => {
+  it('is complete for a log without events, without a wait', async () => {
     const { reach, heads, waits } = steered();
     const asked = reach.showsEverything();
     heads[0]?.(null);
     expect([await asked, waits.length, reach.wasBuilt]).toEqual([true, 0, true]);
   });
 
-  it('is not given up for one moment in which the process stood still', async () => {
+  it('is not given up because the process paused for a moment', async () => {
     let patience = 0;
     const reach = createReach({
       log: { head: async () => '1' },
@@ -93,7 +93,7 @@ describe('how far a read model reaches', () => {
     expect(patience).toBeLessThanOrEqual(100);
   });
 
-  it('is asked anew after the log could not be read', async () => {
+  it('is read again after the log could not be read', async () => {
     let failing = true;
     const reach = createReach({
       log: {
@@ -111,7 +111,7 @@ describe('how far a read model reaches', () => {
     expect(await reach.showsEverything()).toBe(true);
   });
 
-  it('is asked once by questions that came together', async () => {
+  it('is read once for concurrent calls', async () => {
     let asked = 0;
     const reach = askedOnce({ wasBuilt: true, showsEverything: async () => ++asked > 1 });
     expect(await Promise.all([reach.showsEverything(), reach.showsEverything()])).toEqual([false, false]);
@@ -158,7 +158,7 @@ describe('how far a read model reaches', () => {
       return { runner, reach: createReach(options) };
     }
 
-    it('is not the whole of it while nobody runs the projection, and is once somebody does, wherever', async () => {
+    it('is incomplete while no process runs the projection, and complete once one does, anywhere', async () => {
       await append('1');
       const here = node(50);
       expect(await here.reach.showsEverything()).toBe(false);
@@ -167,7 +167,7 @@ describe('how far a read model reaches', () => {
       await expect.poll(() => here.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
     });
 
-    it('is waited for where the projection is only a moment behind, here and in another process', async () => {
+    it('is waited for if the projection is only a moment behind, here and in another process', async () => {
       const owner = node(10_000);
       const other = node(10_000);
       await owner.runner.start();
@@ -179,7 +179,7 @@ describe('how far a read model reaches', () => {
       }
     });
 
-    it('is told at once where the projection is halted here, and in time where it is elsewhere', async () => {
+    it('is known at once if the projection is halted here, and in time if it is elsewhere', async () => {
       const owner = node(60_000);
       const other = node(50);
       await owner.runner.start();

@@ -87,7 +87,7 @@ describe('projection runner', () => {
   };
 
   describe('following the log', () => {
-    it('catches up with what is there and shows what comes, to who waits for it', async () => {
+    it('catches up with existing events and shows new ones, to callers that wait for them', async () => {
       await write('a', '1', '2');
       const running = runner();
       await running.start();
@@ -97,7 +97,7 @@ describe('projection runner', () => {
       expect(await entriesOf('a')).toEqual(['1', '2', '3', '4']);
     });
 
-    it('shows each append soon, without being asked to look', async () => {
+    it('shows each append soon, without being triggered', async () => {
       const running = runner();
       await running.start();
       await running.waitFor('ledger', await write('a', 'first'), 5 * SECONDS);
@@ -122,7 +122,7 @@ describe('projection runner', () => {
       await until(async () => (await storage.readStore.checkpoint('ledger', 1)) === position);
     });
 
-    it('tells who waits in vain after the time-out', async () => {
+    it('tells a caller whose wait timed out', async () => {
       const running = runner();
       const position = await write('a', '1');
       const beyond = String(Number(position) + 1).padStart(20, '0');
@@ -156,7 +156,7 @@ describe('projection runner', () => {
       expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
     });
 
-    it('leaves other work its turns while it catches up', async () => {
+    it('gives other work its turns while it catches up', async () => {
       for (let index = 0; index < 20; index++) await write(`case ${index}`, ...Array.from({ length: 100 }, () => 'x'));
       const position = await write('last', 'x');
       const running = runner();
@@ -167,7 +167,7 @@ describe('projection runner', () => {
       expect(turns.stop()).toBeGreaterThan(10);
     });
 
-    it('refuses two projections of one name', () => {
+    it('rejects two projections with the same name', () => {
       expect(() => runner({ projections: [ledger(), ledger()] })).toThrow(RangeError);
     });
   });
@@ -203,27 +203,27 @@ describe('projection runner', () => {
       expect(await shown(await put('the answer'))).toEqual(['the answer']);
     });
 
-    it('that was replaced comes as redacted, with what stands in its place', async () => {
+    it('that was replaced is passed as redacted, with its replacement', async () => {
       const [name, replacement] = [await put('secret'), await put('[sealed]')];
       await storage.payloads.remove(name, replacement);
       expect(await shown(name)).toEqual(['[sealed] (redacted)']);
     });
 
-    it('that is gone by record comes as redacted, with nothing in its place', async () => {
+    it('that is gone on record is passed as redacted, without a replacement', async () => {
       const name = await put('secret');
       await redact(name, null);
       await storage.payloads.remove(name);
       expect(await shown(name)).toEqual([' (redacted)']);
     });
 
-    it('whose redaction names a replacement is found by the record alone', async () => {
+    it('whose redaction names a replacement is found through the record alone', async () => {
       const [name, replacement] = [await put('secret'), await put('[sealed]')];
       await redact(name, replacement);
       await storage.payloads.remove(name);
       expect(await shown(name)).toEqual(['[sealed] (redacted)']);
     });
 
-    it('that was kept for a time only may be missing afterwards', async () => {
+    it('that was kept only for a time may be missing afterwards', async () => {
       expect(await shown(NOWHERE, PAST)).toEqual(['(expired)']);
     });
 
@@ -255,7 +255,7 @@ describe('projection runner', () => {
         EventSkipped.of({ projection, position, reason: 'the source is broken' }),
       ]);
 
-    it('halts that projection alone, with everything before it visible', async () => {
+    it('halts only that projection, with everything before it visible', async () => {
       const { before, poison, after } = await poisoned();
       const sober = { ...ledger('sober'), fold: () => ({ entries: ['seen'] }) };
       const running = runner({ projections: [ledger(), sober] });
@@ -273,7 +273,7 @@ describe('projection runner', () => {
       expect(await statusOf(running, 'sober')).toMatchObject({ state: 'running', eventsBehind: 0, halt: null });
     });
 
-    it('is found among many, wherever it lies', async () => {
+    it('is found among many, at any position', async () => {
       for (const place of [0, 1, 29, 58, 59]) {
         const name = `ledger-${place}`;
         const caseId = `case ${place}`;
@@ -315,7 +315,7 @@ describe('projection runner', () => {
       await elsewhere.close();
     });
 
-    it('stays skipped where it is the last of its batch', async () => {
+    it('stays skipped if it is the last of its batch', async () => {
       const poison = await write('a', POISON);
       await skip(poison);
       const running = runner();
@@ -334,7 +334,7 @@ describe('projection runner', () => {
       expect(await running.waitFor('ledger', after, 100)).toBe(false);
     });
 
-    it('is shown by processes that do not run the projection', async () => {
+    it('is reported by processes that do not run the projection', async () => {
       const { poison, after } = await poisoned();
       const running = runner();
       await running.start();
@@ -342,7 +342,7 @@ describe('projection runner', () => {
       expect(await statusOf(runner())).toMatchObject({ state: 'halted', halt: { position: poison } });
     });
 
-    it('is tried again by the next start, and the record goes once it is passed', async () => {
+    it('is retried at the next start, and the record goes once it is passed', async () => {
       const { after } = await poisoned();
       const broken = runner();
       await broken.start();
@@ -357,7 +357,7 @@ describe('projection runner', () => {
   });
 
   describe('storage that fails', () => {
-    /** The real store, with commits that fail as long as they are told to. */
+    /** The real store, with commits that fail while the test says so. */
     const failing = (error: () => Error | null): ReadStore =>
       new Proxy(storage.readStore, {
         get(target, property) {
@@ -371,7 +371,7 @@ describe('projection runner', () => {
         },
       });
 
-    it('is waited out: a full disk is no poison event', async () => {
+    it('is waited out: a full disk is not a poison event', async () => {
       let full = true;
       const readStore = failing(() => (full ? new StorageFailure('storage_full', 'no room') : null));
       const running = runner({ readStore });
@@ -384,9 +384,9 @@ describe('projection runner', () => {
       expect(await statusOf(running)).toMatchObject({ state: 'running', trouble: null });
     });
 
-    it('is tried again before an event is blamed', async () => {
+    it('is retried before an event is blamed', async () => {
       let left = 2;
-      const readStore = failing(() => (left-- > 0 ? new Error('some other trouble') : null));
+      const readStore = failing(() => (left-- > 0 ? new Error('another error') : null));
       const running = runner({ readStore });
       await running.start();
       expect(await running.waitFor('ledger', await write('a', '1'), 5 * SECONDS)).toBe(true);
@@ -457,7 +457,7 @@ describe('projection runner', () => {
       expect(await statusOf(server)).toMatchObject({ state: 'running' });
     });
 
-    it('tells which event is in its way, whoever met it', async () => {
+    it('names the event that blocks it, regardless of which process met it', async () => {
       await write('a', POISON);
       await expect(runner().catchUp()).rejects.toBeInstanceOf(ProjectionHalted);
       const server = runner();
@@ -466,7 +466,7 @@ describe('projection runner', () => {
       await expect(runner().catchUp()).rejects.toMatchObject({ code: 'projection_halted', projection: 'ledger' });
     });
 
-    it('can be given up', async () => {
+    it('can be aborted', async () => {
       const far = await storage.readStore.acquireLease(
         'projection/ledger',
         'dead',
@@ -502,7 +502,7 @@ describe('projection runner', () => {
             last = await write(caseId, text);
           }
           await started;
-          // Stops wherever it happens to be.
+          // Stops at any point.
           await running.stop();
         }
         running = runner();

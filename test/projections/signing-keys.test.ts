@@ -74,7 +74,7 @@ describe('the read model of signing keys', () => {
     });
   });
 
-  it('tells which master keys current keys need that are not here', async () => {
+  it('names the master keys that current keys need and that are missing', async () => {
     await rotate(ONE, 'K1', 1);
     await rotate(ONE, 'K2', 4);
     await rotate(OTHER, 'L1', 2);
@@ -85,7 +85,7 @@ describe('the read model of signing keys', () => {
     expect(await missing(4)).toEqual([2]);
     expect(await missing(3)).toEqual([2, 4]);
     expect(await missing(1, 2)).toEqual([4]);
-    // Also said by /readyz, for people to look at: what this node can sign it still signs.
+    // /readyz also reports it, for people to check: this node still signs what it can.
     const look = (versions: readonly number[]) =>
       healthChecks({ ...storage, masterKeys: { versions } } as never).signing_keys?.();
     expect(await look([4, 2])).toEqual({ status: 'nominal', reason: null });

@@ -1,6 +1,6 @@
 /**
- * Given the service behind a proxy that we did not write, with that proxy's default settings: no request of one caller takes
- * the service from another, no answer of one reaches another, and nobody pays twice.
+ * Given the service behind a third-party proxy with that proxy's default settings: no request of one caller disrupts
+ * the service for another, no answer of one reaches another, and no caller pays twice.
  */
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { isInstalled, type ProxyName, type RunningProxy, startProxy } from './pr
 
 const CASE = `/v2/case?court_code=cand&case_id=${SECRET_CASE_ID}`;
 const NAMES: readonly ProxyName[] = ['nginx', 'nginxCached', 'haproxy', 'varnish'];
-/** In CI all of them are there: `.ci/run` installs them. */
+/** CI has all of them: `.ci/run` installs them. */
 const missing = (name: ProxyName) => !isInstalled(name) && process.env.CI === undefined;
 
 let world: World;
@@ -38,7 +38,7 @@ describe.each(NAMES)('behind %s', (name) => {
       ['404', 'POST', '/nowhere', 'text/plain', 900_000],
       ['405', 'PUT', '/v2/case', 'text/plain', 900_000],
       ['415', 'POST', '/v2/cases/batch', 'text/plain', 900_000],
-    ])('twenty refused bodies (%s) fail no other caller', async (_what, method, path, type, size) => {
+    ])('twenty rejected bodies (%s) fail no other caller', async (_what, method, path, type, size) => {
       const body = 'x'.repeat(size);
       const refusals = Array.from({ length: 20 }, async () => {
         const answer = await fetch(`http://127.0.0.1:${proxy.port}${path}`, {
@@ -59,7 +59,7 @@ describe.each(NAMES)('behind %s', (name) => {
     it.each([
       ['413', '/v2/cases/batch'],
       ['404', '/nowhere'],
-    ])('so it is with a chunked body (%s)', async (expected, path) => {
+    ])('neither does a chunked body (%s)', async (expected, path) => {
       const block = `3e80\r\n${'x'.repeat(16_000)}\r\n`;
       for (let round = 0; round < 8; round++) {
         const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
@@ -69,7 +69,7 @@ describe.each(NAMES)('behind %s', (name) => {
       }
     });
 
-    it('a refused body whose caller goes away fails no other caller', async () => {
+    it('a rejected body whose caller disconnects fails no other caller', async () => {
       for (let round = 0; round < 8; round++) {
         const socket = connect(proxy.port, '127.0.0.1').on('error', () => {});
         const head =
@@ -95,14 +95,14 @@ describe.each(NAMES)('behind %s', (name) => {
       expect(answer).toMatch(/^HTTP\/1\.[01] 200 /);
     });
 
-    it('a connection that is kept open is good for the next request', async () => {
+    it('a kept connection works for the next request', async () => {
       const one = 'GET /v2/nothing HTTP/1.1\r\nhost: x\r\n\r\n';
       const last = 'GET /v2/status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
       const answer = await sendRaw(proxy.port, one + one + last);
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 404', 'HTTP/1.1 200']);
     });
 
-    it('every caller gets terms of its own, and no cache keeps them or what was paid for', async () => {
+    it('every caller gets separate terms, and no cache keeps them or what was paid for', async () => {
       const ask = () => rawRequest(proxy.port, CASE);
       const [first, second] = [await ask(), await ask()];
       expect([first.status, second.status]).toEqual([402, 402]);
@@ -129,7 +129,7 @@ describe.each(NAMES)('behind %s', (name) => {
 });
 
 describe.skipIf(missing('nginx'))('nginx that repeats a request at the next node', () => {
-  /** A node that does what it is asked and breaks off before the answer. */
+  /** A node that does what it is asked and disconnects before the answer. */
   async function losingNode(port: number): Promise<{ server: Server; requests: () => number }> {
     let requests = 0;
     const server = createServer((socket) => {
@@ -150,9 +150,9 @@ describe.skipIf(missing('nginx'))('nginx that repeats a request at the next node
   it.each([
     ['GET', CASE, undefined],
     ['POST', '/v2/cases/batch', { queries: [{ court_code: 'cand', case_id: SECRET_CASE_ID }] }],
-  ])('takes one payment for a %s whose answer was lost', async (method, path, body) => {
+  ])('charges one payment for a %s whose answer was lost', async (method, path, body) => {
     const port = await freePort();
-    // `max_fails` would leave the losing node out after its first failure, before the payment comes.
+    // `max_fails` would exclude the losing node after its first failure, before the payment comes.
     const proxy = await startProxy('nginx', [world.port], {
       location: 'proxy_next_upstream error timeout non_idempotent;',
     });

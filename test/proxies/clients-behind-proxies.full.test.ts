@@ -1,4 +1,4 @@
-/** Given a proxy that we did not write and that is trusted: limits by address count its callers, each by itself. */
+/** Given a trusted third-party proxy: limits by address count each of its callers separately. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
@@ -9,7 +9,7 @@ import { isInstalled, type ProxyName, type RunningProxy, startProxy } from './pr
 
 const PER_MINUTE = 5;
 const NAMES: readonly ProxyName[] = ['nginx', 'haproxy', 'varnish'];
-/** In CI all of them are there: `.ci/run` installs them. */
+/** CI has all of them: `.ci/run` installs them. */
 const missing = (name: ProxyName) => !isInstalled(name) && process.env.CI === undefined;
 
 describe.each(NAMES)('behind %s', (name) => {
@@ -19,7 +19,7 @@ describe.each(NAMES)('behind %s', (name) => {
     beforeAll(async () => {
       service = await startFreeService({
         addressLimit: createAddressLimit(PER_MINUTE, steadyClock),
-        // The callers have other addresses of loopback.
+        // The callers have other loopback addresses.
         clientAddresses: createClientAddresses({ trustedProxies: ['127.0.0.1/32'] }),
       });
       proxy = await startProxy(name, [service.port], { forwards: true });
@@ -42,7 +42,7 @@ describe.each(NAMES)('behind %s', (name) => {
         sent.on('error', failed).end();
       });
 
-    it('a bad caller is limited, whatever it writes into the header, and no other', async () => {
+    it('a bad caller is limited, regardless of what it writes into the header, and no other', async () => {
       const statuses: number[] = [];
       for (let i = 0; i <= PER_MINUTE; i++) {
         statuses.push(await payBadly('127.0.0.2', { 'x-forwarded-for': `198.51.100.${i}` }));

@@ -7,7 +7,7 @@ import { MAX_RESULT_BYTES } from '../../src/queries/case-answer.ts';
 const never = new AbortController().signal;
 const KIB = 1024;
 
-/** Of a query that would fill so many bytes, if it could. */
+/** The answer of a query that would fill this many bytes, if it could. */
 const answerOf =
   (asked: number[] = []) =>
   async (size: number, maxBytes: number): Promise<WrittenAnswer> => {
@@ -51,7 +51,7 @@ describe('the answers of a batch', () => {
     expect(most).toBe(8);
   });
 
-  it('are whole up to six of the largest', async () => {
+  it('are complete for up to six of the largest', async () => {
     expect(await bytesOf(Array(6).fill(MAX_RESULT_BYTES))).toEqual(Array(6).fill(MAX_RESULT_BYTES));
   });
 
@@ -64,7 +64,7 @@ describe('the answers of a batch', () => {
     expect((await bytesOf(mixed))[25]).toBe(MAX_RESULT_BYTES);
   });
 
-  it('never take more than their bound, and cut none that fits its share', async () => {
+  it('never exceed their bound, and truncate none that fits its share', async () => {
     const size = fc.oneof(fc.integer({ min: 1, max: 20 * KIB }), fc.integer({ min: 1, max: 3 * MAX_RESULT_BYTES }));
     await fc.assert(
       fc.asyncProperty(fc.array(size, { minLength: 1, maxLength: 50 }), async (sizes) => {
@@ -79,7 +79,7 @@ describe('the answers of a batch', () => {
     );
   });
 
-  it('keep a cut answer where the second reading fails', async () => {
+  it('keep a truncated answer if the second read fails', async () => {
     const asked = new Map<string, number>();
     const answers = await answerBatch(
       ['large', ...Array(49).fill('small')],
@@ -95,7 +95,7 @@ describe('the answers of a batch', () => {
     expect(answers[0]).toMatchObject({ text: 'large', truncated: true });
   });
 
-  it('begin no further query once one could not be read at all', async () => {
+  it('start no further query once one could not be read at all', async () => {
     let begun = 0;
     const answered = answerBatch(
       Array(50).fill(1),
@@ -111,7 +111,7 @@ describe('the answers of a batch', () => {
     expect(begun).toBe(8);
   });
 
-  it('begin no further query once the deadline is over', async () => {
+  it('start no further query once the deadline is over', async () => {
     const controller = new AbortController();
     const asked: number[] = [];
     const reason = problem('query_timeout');

@@ -102,27 +102,27 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     });
   });
 
-  it('adds cross-references alone where version 1 asks for them', async () => {
+  it('adds only cross-references if version 1 asks for them', async () => {
     const { case: full } = bodyOf(await ask({ context: 'full' }));
     const { case: basic } = bodyOf(await ask());
     const { case: asked } = bodyOf(await ask({ crossReferences: true }));
     expect(asked).toEqual({ ...basic, cross_references: full.cross_references });
   });
 
-  it('tells a day in the court’s own zone, summer and winter', async () => {
+  it('gives a day in the court’s own zone, summer and winter', async () => {
     const { docket_history: history } = bodyOf(await ask({ context: 'full' })).case;
     expect(history[3].filed_at).toBe('2024-04-02T00:00:00-07:00');
     expect(history[1].filed_at).toBe('2024-02-07T00:00:00-08:00');
   });
 
-  it('serves no way to reach anybody', async () => {
+  it('contains no contact details', async () => {
     const text = JSON.stringify((await ask({ context: 'full', lastChecked: LONG_AGO })).body);
     for (const secret of ['Secret Street', '415-555-0199', 'hidden@example.com', '123-45-6789', '555-0143']) {
       expect(text).not.toContain(secret);
     }
   });
 
-  it('has a delta only where it was asked for, oldest first, with what was sent', async () => {
+  it('has a delta only if it was requested, oldest first, with what was sent', async () => {
     expect(bodyOf(await ask())).not.toHaveProperty('delta');
     const { delta } = bodyOf(
       await ask({ lastChecked: '2024-02-06T08:00:00.000000Z', since: '2024-02-06T00:00:00-08:00' }),
@@ -142,7 +142,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     expect(bodyOf(await ask({ lastChecked: '2024-02-06T07:59:59.999998Z' })).delta.change_count).toBe(4);
   });
 
-  it('filters the delta alone by filing types', async () => {
+  it('filters only the delta by filing types', async () => {
     const { delta, case: served } = bodyOf(
       await ask({ lastChecked: LONG_AGO, filingTypes: ['order', 'complaint'], context: 'full' }),
     );
@@ -171,7 +171,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     }
   });
 
-  it('says what it does not know', async () => {
+  it('states what it does not know', async () => {
     const asked = {
       court: court('cand'),
       courtCode: 'cand',
@@ -194,7 +194,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     });
   });
 
-  it('never answers with a time before what it shows, nor twice with less', async () => {
+  it('never has a time before what it shows, and never shows less at the same time', async () => {
     let last = '';
     for (let round = 0; round < 20; round++) {
       const { queriedAt } = await ask();
@@ -220,7 +220,7 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   });
   const bytesOf = (answer: { readonly body: unknown }) => Buffer.byteLength(JSON.stringify(answer.body));
 
-  it('keeps the newest history and says what was cut', async () => {
+  it('keeps the newest history and says what was truncated', async () => {
     const answer = await world.ask('dcd', LARGE, { context: 'full' });
     const { case: served } = bodyOf(answer);
     expect(bytesOf(answer)).toBeLessThanOrEqual(MAX_RESULT_BYTES - 8 * 1024);
@@ -240,7 +240,7 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   it.each([
     ['from long ago', LONG_AGO],
     ['from the beginning, without a last_checked', null],
-  ])('gives a large delta %s in pieces that lose nothing and repeat nothing', async (_from, first) => {
+  ])('gives a large delta %s in parts that lose nothing and repeat nothing', async (_from, first) => {
     const seen: number[] = [];
     let lastChecked: string | null = first;
     for (let poll = 0; poll < 10; poll++) {
@@ -287,7 +287,7 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
     expect(seen.size).toBe(3_200);
   }, 60_000);
 
-  it('cuts attorneys before parties', async () => {
+  it('truncates attorneys before parties', async () => {
     const parties = Array.from({ length: 4_000 }, (_, index) => ({
       name: `Party ${index} ${'of many '.repeat(20)}`,
       type: 'Claimant',
@@ -303,11 +303,11 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   });
 });
 
-describe('a case that is known in part', () => {
+describe('a partially known case', () => {
   const NUMBER = '3:24-cv-00099';
   const part = (some: readonly unknown[]) => rawDocket(some, { docket_number: NUMBER });
 
-  it('is answered as far as it is known, and its first complete report brings what was missed', async () => {
+  it('is answered as far as it is known, and its first complete report adds what was missed', async () => {
     await world.ingest(part([entries[1]]), { complete: false });
     const first = await world.ask('cand', NUMBER, { lastChecked: '2024-03-01T00:00:00.000000Z' });
     expect(first.coverageStatus).toBe('partial');

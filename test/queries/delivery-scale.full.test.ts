@@ -1,4 +1,7 @@
-/** Very many deliveries (DELIVERIES=1000000 for a million): pages of a history in constant time, a start that none delays. */
+/**
+ * Very many deliveries (DELIVERIES=1000000 for a million): pages of a history in constant time, and a start that they
+ * do not delay.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RETRY_DELAYS_MINUTES } from '../../src/commands/delivery/schedule.ts';
@@ -20,7 +23,7 @@ import { type DeliveryWorld, openDeliveryWorld, START } from '../processes/deliv
 const COUNT = Number(process.env.DELIVERIES ?? 200_000);
 const SMALL = 1_000;
 const MINUTE = 60 * MICROS_PER_SECOND;
-/** A wallet that buys all that its day allows: 10,000 cases. */
+/** A wallet that buys its whole daily allowance: 10,000 cases. */
 const EVERY = 9 * MICROS_PER_SECOND;
 
 let world: DeliveryWorld;
@@ -82,7 +85,7 @@ async function fill(wallet: string, count: number): Promise<void> {
   await flush();
 }
 
-/** The median time of a page, milliseconds, with what it holds. */
+/** The median time of a page, milliseconds, with its content. */
 async function time(filter: DeliveryFilter, after: DeliveryPlace | null) {
   const times: number[] = [];
   let page: Awaited<ReturnType<typeof findDeliveries>> | null = null;
@@ -117,14 +120,14 @@ describe(`${COUNT} deliveries of one wallet`, () => {
     ['last', { createdAt: toInstant(START - (COUNT - 200) * EVERY), deliveryId: randomUUID() }],
   ];
 
-  it('are paged in the time that a thousand take', async () => {
+  it('are paged in the same time as a thousand', async () => {
     const table: Record<string, unknown>[] = [];
     for (const [name, filter] of asked) {
       const small = await time({ wallet: 'small', ...filter }, null);
       for (const [place, after] of places) {
         const large = await time({ wallet: 'large', ...filter }, after);
         table.push({ filter: name, page: place, ms: Number(large.ms.toFixed(2)), found: large.found });
-        // A page of documents costs what it costs; what must not come is a walk through all of them.
+        // The cost of a page of documents is fine; a scan of all of them is not.
         expect(large.ms, `${name}, ${place} page`).toBeLessThan(Math.max(25, 8 * small.ms));
       }
     }
@@ -133,7 +136,7 @@ describe(`${COUNT} deliveries of one wallet`, () => {
 });
 
 describe(`${COUNT} pending deliveries`, () => {
-  it('delay neither the start nor what is due, and take no memory', async () => {
+  it('delay neither the start nor what is due, and use no memory', async () => {
     const { readStore } = world.storage;
     const wallets = Array.from({ length: 500 }, (_, i) => `wallet-${i}`);
     for (let done = 0; done < COUNT; done += 5_000) {

@@ -10,7 +10,7 @@ import { openTestStorage, type TestStorage } from '../support/storage.ts';
 
 const NOW = 1_780_000_000_000_000;
 
-describe('how deliveries stand', () => {
+describe('the state of deliveries', () => {
   let directory: string;
   let storage: TestStorage;
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('how deliveries stand', () => {
       position: '1',
     });
 
-  it('counts those with an attempt to come, and tells how late the latest is', async () => {
+  it('counts those with an attempt to come, and shows how late the latest is', async () => {
     expect(await deliveryStanding(storage.readStore, NOW)).toEqual({
       pending: 0,
       retrying: 0,

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => model.close());
 
-/** Given dockets that are shown, and others that are recorded, when a number is asked about, then this is answered. */
+/** Given dockets that are visible, and others that are recorded, when a number is queried, then this is the answer. */
 const given = (...shown: readonly string[]) => ({
   recorded: (...recorded: readonly string[]) => ({
     when: (number: string, wasBuilt = true) => ({
@@ -29,23 +29,25 @@ const given = (...shown: readonly string[]) => ({
   }),
 });
 
-describe('that there is no case is said', () => {
-  it('where all that is recorded is shown', () => given(FIRST).recorded().when(UNKNOWN).then('case_not_found'));
-  it('where nothing was ever recorded', () => given().recorded().when(UNKNOWN).then('case_not_found'));
+describe('a case is reported as unknown', () => {
+  it('if everything recorded is visible', () => given(FIRST).recorded().when(UNKNOWN).then('case_not_found'));
+  it('if nothing was ever recorded', () => given().recorded().when(UNKNOWN).then('case_not_found'));
   it('with the numbers that are near', () => given(FIRST).recorded().when(SECOND).then(`case_not_found ${FIRST}`));
-  it('not while anything is on its way', () => given(FIRST).recorded(SECOND).when(UNKNOWN).then('service_unavailable'));
-  it('not of a case that is on its way', () => given(FIRST).recorded(SECOND).when(SECOND).then('service_unavailable'));
-  it('not of a case whose number alone is shown', async () => {
+  it('not while anything is still to become visible', () =>
+    given(FIRST).recorded(SECOND).when(UNKNOWN).then('service_unavailable'));
+  it('not if the case is still to become visible', () =>
+    given(FIRST).recorded(SECOND).when(SECOND).then('service_unavailable'));
+  it('not if only its number is visible', async () => {
     await model.record(FIRST);
     while ((await model.waiting())[0]?.type === 'AliasClaimed') await model.show(1);
     expect(await model.ask(FIRST)).toBe('service_unavailable');
-    // Opened and not yet checked: that there is one is known by now.
+    // Opened and not yet checked: by now it is known to exist.
     await model.show(1);
     expect(await model.ask(FIRST)).toBe('court_unavailable');
     await model.show();
     expect(await model.ask(FIRST)).toBe(FIRST);
   });
-  it('not where it came into sight while it was waited for', async () => {
+  it('not if it became visible during the wait', async () => {
     await model.record(FIRST);
     const load = model.storage.readStore.load.bind(model.storage.readStore);
     let loads = 0;
@@ -60,12 +62,13 @@ describe('that there is no case is said', () => {
   });
 });
 
-describe('a case that is shown is answered about', () => {
-  it('by its whole number, whatever is on its way', () => given(FIRST).recorded(SECOND).when(FIRST, false).then(FIRST));
-  it('and a number that is none is refused', () =>
+describe('a visible case is answered', () => {
+  it('by its complete number, even if other events are still to become visible', () =>
+    given(FIRST).recorded(SECOND).when(FIRST, false).then(FIRST));
+  it('and an invalid number is rejected', () =>
     given(FIRST).recorded(SECOND).when('no number').then('invalid_case_id'));
 
-  it('and the log is not asked', async () => {
+  it('and the log is not read', async () => {
     await given(FIRST).recorded(SECOND).when(FIRST).then(FIRST);
     expect(await model.ask(CORE, { wasBuilt: true })).toBe(FIRST);
     expect(model.asked()).toBe(0);
@@ -74,23 +77,23 @@ describe('a case that is shown is answered about', () => {
 
 describe('a number without its office', () => {
   it('means the one case that fits', () => given(FIRST).recorded().when(CORE, false).then(FIRST));
-  it('means none yet of a model that is being made', () =>
+  it('means none yet in a model that is being built', () =>
     given(FIRST).recorded(SECOND).when(CORE, false).then('service_unavailable'));
   it('is as ambiguous as the log has it', () =>
     given(FIRST, SECOND).recorded().when(CORE, false).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
-  it('has no candidates yet of a model that is being made', () =>
+  it('has no candidates yet in a model that is being built', () =>
     given(FIRST, SECOND).recorded(THIRD).when(CORE, false).then('service_unavailable'));
-  it('has those of a moment ago of a model that was built', () =>
+  it('has those of a moment ago in a model that was built', () =>
     given(FIRST, SECOND).recorded(THIRD).when(CORE).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
 });
 
 describe('a docket that is known without its office', () => {
-  it('is the one that a whole number means', () => given(CORE).recorded().when(SECOND, false).then(CORE));
-  it('is not sold while another is on its way that may be the one', async () => {
+  it('is the one that a complete number means', () => given(CORE).recorded().when(SECOND, false).then(CORE));
+  it('is not sold while another that may be the one is still to become visible', async () => {
     await model.record(CORE);
     const own = (await model.waiting()).length;
     await model.show();
-    // Its whole number, and then another docket of the same sequence.
+    // Its complete number, and then another docket of the same sequence.
     await model.record(FIRST);
     await model.record(SECOND);
     await model.beginAnew();
@@ -108,7 +111,7 @@ describe('a case whose clock is lost', () => {
       compareAndSet: async () => true,
     });
 
-  it('is answered about only where all is shown: its clock does not tell how much of it was', async () => {
+  it('is answered only if everything is visible: its clock does not say how much of it was', async () => {
     await model.record(FIRST);
     await model.show();
     await model.record(SECOND);
@@ -118,20 +121,20 @@ describe('a case whose clock is lost', () => {
   });
 });
 
-describe('a model that is made anew from nothing', () => {
+describe('a model that is rebuilt from nothing', () => {
   const number = fc.record({ office: fc.constantFrom(null, '1', '3', '5'), sequence: fc.constantFrom(7, 8) });
   const written = ({ office, sequence }: { readonly office: string | null; readonly sequence: number }) =>
     `${office === null ? '' : `${office}:`}24-cv-0000${sequence}`;
   const numbers = fc.uniqueArray(number.map(written), { minLength: 1, maxLength: 5 });
 
-  it('at no moment says of a case that there is none, nor answers about another than in the end', () =>
+  it('never reports a known case as unknown, nor answers with another case than in the end', () =>
     fc.assert(
       fc.asyncProperty(numbers, async (recorded) => {
         const one = await openStepwise();
         try {
           const known = new Set<string>();
           for (const each of recorded) {
-            // A number that may mean several dockets is refused; what is known stays so.
+            // A number that may mean several dockets is rejected; what is known stays so.
             await one.record(each).then(
               () => known.add(each),
               (error: Error) => expect(error.message).toMatch(/may be/),

@@ -1,4 +1,4 @@
-/** The read model of cases on real storage, built event by event, so that a test can ask at every moment of it. */
+/** The read model of cases on real storage, built event by event, so that a test can query it at every step. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export async function openStepwise() {
     return events;
   }
 
-  /** Shows so many of the events that are to come; false where there is none. */
+  /** Shows this many of the coming events; false if there is none. */
   async function show(count = Number.POSITIVE_INFINITY): Promise<boolean> {
     const events = (await waiting()).slice(0, count);
     const generation = await readStore.activeGeneration(cases.name);
@@ -44,7 +44,7 @@ export async function openStepwise() {
   }
 
   let asked = 0;
-  /** What a process knows of the reach, which waits for nothing. */
+  /** What a process that does not wait knows of the reach. */
   const reach = (wasBuilt: boolean): Reach => ({
     wasBuilt,
     async showsEverything() {
@@ -58,9 +58,9 @@ export async function openStepwise() {
     show,
     reach,
     waiting,
-    /** How often the log was asked how far it goes. */
+    /** How often the head of the log was read. */
     asked: () => asked,
-    /** Records a docket under this number; it is shown only where it must be for the next one to be recorded. */
+    /** Records a docket under this number; it becomes visible only if the next one needs that to be recorded. */
     async record(number: string, entries = 1): Promise<void> {
       const office = /^(\d+):/.exec(number)?.[1] ?? null;
       const filings = Array.from({ length: entries }, (_, index) =>
@@ -79,15 +79,15 @@ export async function openStepwise() {
       const report = await ingestDocket(ports, read.snapshot, contextOf());
       if ('refused' in report) throw new Error(report.refused);
     },
-    /** From now on readers see a model that nothing was shown in yet; clocks stay, as they do in a lost read store. */
+    /** From now on readers see an empty model; clocks stay, as they do in a lost read store. */
     async beginAnew(): Promise<void> {
       const next = (await readStore.activeGeneration(cases.name)) + 1;
       await readStore.prepare(cases.name, next, cases.collections);
       await readStore.activateGeneration(cases.name, next);
     },
     /**
-     * The number of the case that a question is answered about, or why it is not; by both queries. A number may change
-     * to a fuller one: by its first filing a case is known for good.
+     * The number of the case that a query returns, or why it returns none; by both queries. A number may change to a
+     * more complete one: by its first filing a case is known for good.
      */
     async ask(
       caseId: string,

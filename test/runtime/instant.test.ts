@@ -30,7 +30,7 @@ describe('a timestamp from outside (docs/design/interface.md#2.1)', () => {
     ['2026-03-01T06:30:00-0530', '2026-03-01T12:00:00.000000Z'],
     ['2026-03-01t12:00:00.1234567z', '2026-03-01T12:00:00.123456Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000000Z'],
-  ])('%s is understood', (text, expected) => {
+  ])('%s is accepted', (text, expected) => {
     expect(parseTimestamp(text)).toBe(expected);
   });
 
@@ -51,7 +51,7 @@ describe('a timestamp from outside (docs/design/interface.md#2.1)', () => {
     expect(parseTimestamp(text)).toBeNull();
   });
 
-  it('reads back what this service writes, whatever text surrounds it is refused', () => {
+  it('parses what this service writes, but not with text around it', () => {
     fc.assert(
       fc.property(micros, (value) => {
         const instant = toInstant(value);

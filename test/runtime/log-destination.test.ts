@@ -8,7 +8,7 @@ import { logDestination } from '../../src/runtime/log-destination.ts';
 const fs = vi.hoisted(() => ({
   failure: null as string | null,
   asked: 0,
-  /** How often a pipe is full at the last before its reader has taken something. */
+  /** How often a pipe is full at exit before its reader has read something. */
   fullTimes: 0,
   fullNow: 0,
 }));
@@ -20,7 +20,7 @@ vi.mock('node:fs', async (original) => {
     write: (descriptor: number, bytes: Buffer, told: (error: Error | null, written: number) => void) => {
       fs.asked++;
       if (fs.failure !== null) setImmediate(told, failure(fs.failure), 0);
-      // A few bytes at a time, as a pipe may take them.
+      // A few bytes at a time, as a pipe may accept them.
       else real.write(descriptor, bytes.subarray(0, 7), told);
     },
     writeSync: (descriptor: number, bytes: Buffer) => {
@@ -32,10 +32,10 @@ vi.mock('node:fs', async (original) => {
   };
 });
 
-// Each destination is flushed at the exit.
+// Each destination is flushed at exit.
 process.setMaxListeners(50);
 
-describe('where log lines go', () => {
+describe('the destination of log lines', () => {
   let directory: string;
   let path: string;
   let descriptor: number;
@@ -48,7 +48,7 @@ describe('where log lines go', () => {
     fs.fullTimes = 0;
   });
   afterEach(async () => {
-    // Ends what still tries: its descriptor will be another file's.
+    // Ends pending retries: the descriptor will belong to another file.
     fs.failure = 'EPIPE';
     await new Promise((resolve) => setTimeout(resolve, 120));
     closeSync(descriptor);
@@ -57,13 +57,13 @@ describe('where log lines go', () => {
   const written = () => readFileSync(path, 'utf8');
   const comesTo = (text: string) => vi.waitFor(() => expect(written()).toBe(text), { timeout: 5_000, interval: 5 });
 
-  it('is written in order, whole, as pino gives them', async () => {
+  it('writes in order and whole, as pino passes them', async () => {
     const logger = pino({ base: null, timestamp: false }, logDestination(descriptor));
     for (let n = 0; n < 20; n++) logger.info({ n }, 'ä line');
     await comesTo(Array.from({ length: 20 }, (_, n) => `{"level":30,"n":${n},"msg":"ä line"}\n`).join(''));
   });
 
-  it.each(['ENOSPC', 'EAGAIN', 'EIO'])('%s: what is not taken waits, and follows in order', async (code) => {
+  it.each(['ENOSPC', 'EAGAIN', 'EIO'])('%s: what is not accepted waits, and follows in order', async (code) => {
     const destination = logDestination(descriptor);
     fs.failure = code;
     destination.write('one\n');
@@ -74,7 +74,7 @@ describe('where log lines go', () => {
     await comesTo('one\ntwo\nthree\n');
   });
 
-  it('loses what comes past its limit, says how much once lines flow again, and takes them again', async () => {
+  it('drops lines above its limit, says how many once lines flow again, and accepts them again', async () => {
     const destination = logDestination(descriptor, 10);
     fs.failure = 'ENOSPC';
     destination.write('12345\n');
@@ -97,7 +97,7 @@ describe('where log lines go', () => {
     await comesTo(`${before}after\n`);
   });
 
-  it('says at the last what was lost', async () => {
+  it('says at exit what was lost', async () => {
     const destination = logDestination(descriptor, 10);
     fs.failure = 'ENOSPC';
     destination.write('12345\n');
@@ -109,7 +109,7 @@ describe('where log lines go', () => {
     expect(written()).toMatch(/^12345\n\{.+"lines":1,.+\}\n$/);
   });
 
-  it('never waits for a full disk at the end, and writes what waits where it can', async () => {
+  it('never waits for a full disk at exit, and writes what waits if it can', async () => {
     const destination = logDestination(descriptor);
     fs.failure = 'ENOSPC';
     destination.write('one\n');
@@ -127,7 +127,7 @@ describe('where log lines go', () => {
     expect(written()).toBe('one\ntwo\n');
   });
 
-  it('waits at the end for a reader that reads, however much it has to read, and cuts no character', async () => {
+  it('waits at exit for a reader that reads, however much there is, and cuts no character', async () => {
     const destination = logDestination(descriptor);
     fs.failure = 'EAGAIN';
     const line = 'ä line, ö line, ü line\n';
@@ -140,7 +140,7 @@ describe('where log lines go', () => {
     expect(written()).toBe(line.repeat(50));
   });
 
-  it('goes on behind what it could not write at the last of a reader that does not read', async () => {
+  it('continues after what it could not write at exit for a reader that does not read', async () => {
     const destination = logDestination(descriptor);
     fs.failure = 'EAGAIN';
     destination.write('äöü\n');
@@ -153,7 +153,7 @@ describe('where log lines go', () => {
     await comesTo('äöü\n');
   });
 
-  it('writes at the last what no other thread is writing, and nothing twice', async () => {
+  it('writes at exit what no other thread is writing, and nothing twice', async () => {
     const destination = logDestination(descriptor);
     const line = `${'ß'.repeat(70_000)}\n`;
     fs.failure = 'EAGAIN';
@@ -172,7 +172,7 @@ describe('where log lines go', () => {
     ).toEqual([0, 4, 5, 70_000]);
   });
 
-  it('is left alone once its reader is gone', async () => {
+  it('is abandoned once its reader is gone', async () => {
     const destination = logDestination(descriptor);
     fs.failure = 'EPIPE';
     destination.write('one\n');
@@ -185,7 +185,7 @@ describe('where log lines go', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a log on a device that is full', () => {
-  it('ends nothing, neither while lines come nor at the last', async () => {
+  it('ends no process, neither while lines come nor at exit', async () => {
     const descriptor = openSync('/dev/full', 'w');
     const destination = logDestination(descriptor);
     for (let n = 0; n < 3; n++) destination.write('line\n');

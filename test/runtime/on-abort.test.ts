@@ -7,7 +7,7 @@ import { pause } from '../../src/runtime/pause.ts';
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 
 describe('waiting for one signal', () => {
-  it('wakes all who wait, once, and nobody who has left', () => {
+  it('wakes all waiting callers once, and none that has left', () => {
     const controller = new AbortController();
     const [first, second, left] = [vi.fn(), vi.fn(), vi.fn()];
     onAbort(controller.signal, first);
@@ -20,7 +20,7 @@ describe('waiting for one signal', () => {
     expect([first, second, left].map(({ mock }) => mock.calls.length)).toEqual([2, 1, 0]);
   });
 
-  it('waits again after the last one has left', () => {
+  it('can be repeated after the last one has left', () => {
     const controller = new AbortController();
     const listener = vi.fn();
     onAbort(controller.signal, vi.fn())();
@@ -29,7 +29,7 @@ describe('waiting for one signal', () => {
     expect(listener).toHaveBeenCalledOnce();
   });
 
-  it('is no leak to the runtime, however many wait, and a pause ends with its signal', async () => {
+  it('is not a leak to the runtime, however many wait, and a pause ends with its signal', async () => {
     const warned = vi.fn();
     process.on('warning', warned);
     const controller = new AbortController();
@@ -43,7 +43,7 @@ describe('waiting for one signal', () => {
   });
 });
 
-it('no other module listens to a signal that it did not make for one call of its own', () => {
+it('no other module listens to a signal that it did not create for one of its calls', () => {
   // Each of these has a signal that was made for one attempt, one query or one object.
   const ofOneCall = [
     'callbacks/outbound/connection.ts',

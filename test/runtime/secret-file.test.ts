@@ -12,7 +12,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-it.each([0o000, 0o022, 0o077])('a secret and its folder are their owner’s alone under umask %o', (mask) => {
+it.each([0o000, 0o022, 0o077])('a secret and its folder are private to their owner under umask %o', (mask) => {
   const folder = join(directory, 'data', 'keys');
   const before = process.umask(mask);
   try {
@@ -29,7 +29,7 @@ it.each([0o000, 0o022, 0o077])('a secret and its folder are their owner’s alon
   expect(modeOf(join(directory, 'other', 'two'))).toBe('600');
 });
 
-it('a folder of keys that others may read is closed to them; one that somebody else’s secret goes into is left alone', () => {
+it("a folder of keys that others may read is closed to them; a folder for another user's secret is left unchanged", () => {
   const keys = join(directory, 'keys');
   mkdirSync(keys, { mode: 0o755 });
   privateFolder(keys);

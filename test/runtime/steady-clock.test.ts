@@ -8,7 +8,7 @@ function watched(tolerance = 10) {
   const watch = new SetBackWatch({ now: () => wall }, { now: () => steady }, tolerance);
   return {
     look: () => watch.look(),
-    /** Time passes, and the wall clock is set by so much meanwhile. */
+    /** Time passes, and meanwhile the wall clock is set by this much. */
     pass(micros: number, set = 0) {
       steady += micros;
       wall += micros + set;
@@ -16,14 +16,14 @@ function watched(tolerance = 10) {
   };
 }
 
-it('the steady clock goes on', async () => {
+it('the steady clock continues', async () => {
   const before = steadyClock.now();
   await new Promise((done) => setTimeout(done, 20));
   expect(steadyClock.now() - before).toBeGreaterThanOrEqual(15_000);
 });
 
 describe('a watch for a wall clock that is set back', () => {
-  it('says so once, and by how much', () => {
+  it('reports it once, and by how much', () => {
     const clock = watched();
     clock.pass(500);
     expect(clock.look()).toBe(0);
@@ -32,14 +32,14 @@ describe('a watch for a wall clock that is set back', () => {
     clock.pass(500);
     expect(clock.look()).toBe(0);
   });
-  it('makes nothing of a clock that is set forward, and notices when it is set back again', () => {
+  it('ignores a clock that is set forward, and notices when it is set back again', () => {
     const clock = watched();
     clock.pass(500, 4_000);
     expect(clock.look()).toBe(0);
     clock.pass(500, -4_000);
     expect(clock.look()).toBe(4_000);
   });
-  it('lets a little pass, but not one little after another', () => {
+  it('tolerates a small step, but not one small step after another', () => {
     const clock = watched(10);
     const noticed = Array.from({ length: 30 }, () => {
       clock.pass(100, -1);
@@ -47,7 +47,7 @@ describe('a watch for a wall clock that is set back', () => {
     });
     expect(noticed.filter((back) => back > 0)).toEqual([11, 11]);
   });
-  it('misses nothing beyond what it lets pass', () => {
+  it('misses nothing beyond its tolerance', () => {
     const steps = fc.array(fc.record({ pass: fc.nat(1_000), set: fc.integer({ min: -5_000, max: 5_000 }) }));
     fc.assert(
       fc.property(steps, (all) => {

@@ -27,7 +27,7 @@ it('ends the parts one after the other, newest first', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('begins the rest at once where a part has used up the time, and names what had not ended', async () => {
+it('starts the others at once if a part has used up the time, and names those that have not ended', async () => {
   const { undo, begun } = parts({ storage: hang, chain: () => undefined, projections: hang, http: () => undefined });
   const run = undo.run(12_000);
   await vi.advanceTimersByTimeAsync(11_999);
@@ -38,7 +38,7 @@ it('begins the rest at once where a part has used up the time, and names what ha
   expect(await run).toEqual(['projections', 'storage']);
 });
 
-it('ends the other parts where one fails, and then fails', async () => {
+it('ends the other parts if one fails, and then fails', async () => {
   const { undo, begun } = parts({ storage: () => undefined, http: fail });
   await expect(undo.run(1_000)).rejects.toThrow('closed twice');
   expect(begun).toEqual(['http', 'storage']);

@@ -17,7 +17,7 @@ import { StorageFailure } from '../../src/storage/storage-failure.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Looks at these parts alone, and at nothing else that a service has. */
+/** Checks only these parts of a service. */
 function watching(names: readonly string[], parts: Partial<CheckedParts>) {
   const told: object[] = [];
   const tell = (level: string) => (line: object) => told.push({ level, ...line });
@@ -34,7 +34,7 @@ function watching(names: readonly string[], parts: Partial<CheckedParts>) {
 }
 
 describe('the disk', () => {
-  it('is an alarm when its room grows short, and takes the node out of service before it is full', async () => {
+  it('raises an alarm when its space runs low, and takes the node out of service before it is full', async () => {
     let free: number | null = 64 * MEBIBYTE;
     const { watch, told } = watching(['disk'], { freeBytes: async () => free });
     const look = async (bytes: number | null) => {
@@ -65,13 +65,13 @@ describe('the disk', () => {
     }
   });
 
-  it('is no part of a service whose engines are elsewhere', () => {
+  it('is not a part of a service whose engines are elsewhere', () => {
     expect(healthChecks({} as CheckedParts)).not.toHaveProperty('disk');
   });
 });
 
 describe('open files', () => {
-  it('are an alarm from four fifths of the limit on, and take the node out of service when hardly one is left', async () => {
+  it('raise an alarm from four fifths of the limit on, and take the node out of service when hardly one is left', async () => {
     const look = async (open: number, limit = 1000) => {
       const { watch } = watching(['open_files'], { openFiles: async () => ({ open, limit }) });
       await watch.refresh();
@@ -84,7 +84,7 @@ describe('open files', () => {
     expect(await look(950)).toMatchObject({ status: 'down', code: 'no_descriptors' });
   });
 
-  it.runIf(process.platform === 'linux')('are counted as they are', async () => {
+  it.runIf(process.platform === 'linux')('are counted correctly', async () => {
     const before = await openFiles();
     const held = await Promise.all(Array.from({ length: 50 }, () => open('/dev/null')));
     const now = await openFiles();
@@ -93,7 +93,7 @@ describe('open files', () => {
     expect(now?.limit).toBeGreaterThan(now?.open ?? Number.NaN);
   });
 
-  it('are nothing to tell of where nobody knows', () => {
+  it('are not reported if their number is unknown', () => {
     expect(openFilesFinding(null).status).toBe('nominal');
   });
 });
@@ -113,7 +113,7 @@ describe('the chain', () => {
       code: 'wrong_chain',
       reason: 'endpoint 2 of 2 serves devnet, but SOLANA_NETWORK is mainnet',
     });
-    // Money of another network is none: nothing is sold for it.
+    // Money of another network is worthless: nothing is sold for it.
     expect(closedFor(watch.health())).toMatchObject({
       problem: 'service_unavailable',
       details: { component: 'chain' },
@@ -122,7 +122,7 @@ describe('the chain', () => {
   });
 });
 
-describe('a part of the storage that fails', () => {
+describe('a storage part that fails', () => {
   it('is down with the code of its failure and what to do about it', async () => {
     let failure: Error | null = new StorageFailure('storage_read_only', 'EROFS: read-only file system');
     const log = {
@@ -153,7 +153,7 @@ describe('a part of the storage that fails', () => {
   });
 });
 
-describe('what money needs', () => {
+describe('the requirements of payments', () => {
   const receiver = {
     payTo: '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW',
     feePayer: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
@@ -179,7 +179,7 @@ describe('what money needs', () => {
     ['payment_receiver', 'has no SOL', holding(0n, {}), 'down', 'fee_payer_empty', receiver.feePayer],
     ['payment_receiver', 'has little SOL', holding(SOL / 100n, {}), 'degraded', 'fee_payer_low', receiver.feePayer],
     ['payment_receiver', 'cannot be paid', holding(SOL, null), 'down', 'token_account_missing', receiver.payTo],
-  ])('says of %s, which %s, what to do about it', async (part, _, chain, status, code, hint) => {
+  ])('for %s, which %s, the check says what to do', async (part, _, chain, status, code, hint) => {
     const blockhashes = { latest: () => null };
     const { watch, told } = watching([part], { chain, receiver, blockhashes } as unknown as CheckedParts);
     try {

@@ -29,7 +29,7 @@ describe('addresses', () => {
     );
   });
 
-  it('tell points of the curve as the client library does', () => {
+  it('distinguish points of the curve as the client library does', () => {
     fc.assert(
       fc.property(bytes32, (bytes) => {
         expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes));
@@ -66,7 +66,7 @@ describe('addresses', () => {
     expect(isGenesisOf('mainnet', GENESIS_HASHES.devnet)).toBe(false);
   });
 
-  it('give every local chain a genesis hash of its own under the name that all of them share', () => {
+  it('give every local chain its own genesis hash under their shared name', () => {
     fc.assert(
       fc.property(bytes32, bytes32, (seed, other) => {
         const hash = localGenesisHash(seed);

@@ -34,7 +34,7 @@ describe('the blockhash watch', () => {
     vi.useRealTimers();
   });
 
-  it('knows the newest one, and those before it for as long as they are valid', async () => {
+  it('knows the newest one, and earlier ones while they are valid', async () => {
     expect(watch.latest()).toEqual({ blockhash: 'hash 1000', lastValidBlockHeight: 1_150, seenAt: 0 });
     await pass(1, 3);
     expect(watch.latest()?.blockhash).toBe('hash 1003');
@@ -47,14 +47,14 @@ describe('the blockhash watch', () => {
     expect(watch.lastValidBlockHeightOf('never seen')).toBeNull();
   });
 
-  it('does not go back when an endpoint lags, and still knows what that one told', async () => {
+  it('does not go back when an endpoint lags, and still knows what that one returned', async () => {
     await pass(1, -10);
     expect(watch.latest()?.blockhash).toBe('hash 1000');
     expect(watch.blockHeight()).toBe(1_000);
     expect(watch.lastValidBlockHeightOf('hash 990')).toBe(1_140);
   });
 
-  it('believes no height that no chain could have reached meanwhile', async () => {
+  it('accepts no height that no chain could have reached meanwhile', async () => {
     const honest = height;
     for (const [seconds, lie] of [
       [1, 2 ** 50],
@@ -70,7 +70,7 @@ describe('the blockhash watch', () => {
     expect(watch.latest()?.blockhash).toBe('hash 1005');
   });
 
-  it.each([2 ** 50, 3])('is not held by a first answer that was wrong: %d', async (lie) => {
+  it.each([2 ** 50, 3])('is not stuck at a first answer that was wrong: %d', async (lie) => {
     watch.close();
     const honest = height;
     height = lie;
@@ -90,7 +90,7 @@ describe('the blockhash watch', () => {
     expect(watch.latest()?.blockhash).toBe('hash 990');
   });
 
-  it('believes a chain that went on for long while nothing was heard of it', async () => {
+  it('accepts a chain that advanced for long while it could not be reached', async () => {
     silent = true;
     await pass(3_600 * 24);
     silent = false;
@@ -98,7 +98,7 @@ describe('the blockhash watch', () => {
     expect(watch.latest()?.blockhash).toBe(`hash ${height}`);
   });
 
-  it('gives out none that may be about to end when the chain is silent, and recovers', async () => {
+  it('hands out none that may be about to expire when the chain is silent, and recovers', async () => {
     silent = true;
     await pass(30);
     expect(watch.latest()?.blockhash).toBe('hash 1000');
@@ -110,7 +110,7 @@ describe('the blockhash watch', () => {
     expect(watch.latest()).not.toBeNull();
   });
 
-  it('asks no more once it is closed', async () => {
+  it('makes no calls once it is closed', async () => {
     const asked = vi.spyOn(chain, 'latestBlockhash');
     watch.close();
     await pass(5);

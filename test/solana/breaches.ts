@@ -1,4 +1,4 @@
-/** Payments that each break one rule and no other, with the reason that they must be refused for. */
+/** Payments that each break exactly one rule, with the reason for which they must be rejected. */
 import {
   createApproveInstruction,
   createAssociatedTokenAccountIdempotentInstruction,
@@ -30,7 +30,10 @@ import {
   transfer,
 } from './payment-transactions.ts';
 
-/** `either`: the rule holds whoever pays the network's fee; `sponsored`, `alone`: where we do, where the caller does. */
+/**
+ * `either`: the rule applies regardless of who pays the network's fee; `sponsored`, `alone`: only if we do, only if the
+ * caller does.
+ */
 type Payer = 'either' | 'sponsored' | 'alone';
 
 export interface Breach {
@@ -42,12 +45,12 @@ export interface Breach {
 export interface Offender {
   readonly parties: Parties;
   readonly wallet: Keypair;
-  /** Somebody who has nothing to do with it. */
+  /** A party unrelated to the payment. */
   readonly other: Keypair;
   readonly blockhash: string;
 }
 
-/** Everything that would be a sound payment of this wallet but for one thing. */
+/** Everything that would be a valid payment of this wallet but for one error. */
 export function breachesBy({ parties, wallet, other, blockhash }: Offender): readonly Breach[] {
   const me = wallet.publicKey;
   const usual = (...extra: readonly TransactionInstruction[]) => [
@@ -66,7 +69,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
   const nonceAdvance = SystemProgram.nonceAdvance({ noncePubkey: other.publicKey, authorizedPubkey: me });
   const pay = (change?: Parameters<typeof transfer>[2]) => transfer(parties, me, change);
   const plain = () => createTransferInstruction(tokenAccountOf(me), tokenAccountOf(parties.payTo), me, 990_000n);
-  /** Makes the wallet a signer where the transfer does not. */
+  /** Makes the wallet a signer if the transfer does not. */
   const signed = { ...guard(3), keys: [{ pubkey: me, isSigner: true, isWritable: false }] } as TransactionInstruction;
   const signing = (pubkey: PublicKey) => [{ pubkey, isSigner: true, isWritable: false }];
   const tableOf = (payer: PublicKey): Buffer => {
@@ -84,7 +87,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
     transaction.sign([wallet]);
     return Buffer.from(transaction.serialize());
   };
-  /** Where a message begins: behind the count of its signatures and themselves. */
+  /** Where a message begins: after the signature count and the signatures. */
   const messageOf = (wire: Buffer) => 1 + 64 * wire.readUInt8(0);
 
   const rows: readonly (readonly [string, RejectionReason, Payer, (by: typeof bySponsor) => Buffer])[] = [
@@ -104,7 +107,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
       'an account twice',
       REJECTION.couldNotBeDecoded,
       'either',
-      // Behind version and header: the count of accounts, then the accounts.
+      // After version and header: the count of accounts, then the accounts.
       (by) =>
         changed(by(usual()), (wire) =>
           wire.copy(wire, messageOf(wire) + 5 + 32 * 3, messageOf(wire) + 5, messageOf(wire) + 37),
@@ -121,7 +124,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
     ['a durable nonce', REJECTION.durableNonce, 'either', (by) => by([nonceAdvance, pay()])],
     ['a durable nonce at the end', REJECTION.durableNonce, 'either', (by) => by(usual(nonceAdvance))],
     [
-      'somebody else as fee payer',
+      'another party as fee payer',
       REJECTION.feePayerMismatch,
       'alone',
       (by) => by(usual(), { payer: other.publicKey, signers: [other, wallet] }),
@@ -197,7 +200,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
     ['no transfer', REJECTION.noTransfer, 'either', (by) => by([memo('x', []), guard(2, [me]), signed])],
     ['two transfers', REJECTION.severalTransfers, 'either', (by) => by(usual(pay()))],
     ['a plain Transfer that we should pay for', REJECTION.uncheckedTransfer, 'sponsored', (by) => by([plain()])],
-    ['a plain Transfer beside the other', REJECTION.severalTransfers, 'alone', (by) => by(usual(plain()))],
+    ['a plain Transfer in addition to the other', REJECTION.severalTransfers, 'alone', (by) => by(usual(plain()))],
     ['Token-2022', REJECTION.token2022, 'either', (by) => by([pay({ program: TOKEN_2022_PROGRAM_ID })])],
     ['two memos', REJECTION.memoCount, 'either', (by) => by(usual(memo()))],
     [
@@ -221,7 +224,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
       (by) => by(usual(guard(2, [SYSVAR_CLOCK_PUBKEY]))),
     ],
     [
-      'a Lighthouse guard on another wallet beside the own one',
+      'a Lighthouse guard on another wallet in addition to the own one',
       REJECTION.guardAccounts,
       'either',
       (by) => by(usual(guard(4, [me, other.publicKey]))),
@@ -239,7 +242,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
       (by) => by(usual(guard(5, [parties.feePayer]))),
     ],
     [
-      'a token account for somebody else',
+      'a token account for another party',
       REJECTION.createNotOurs,
       'alone',
       (by) =>
@@ -271,7 +274,7 @@ export function breachesBy({ parties, wallet, other, blockhash }: Offender): rea
       (by) => by(usual(SystemProgram.transfer({ fromPubkey: me, toPubkey: other.publicKey, lamports: 1 }))),
     ],
     [
-      'an account being made',
+      'creation of an account',
       REJECTION.unknownInstruction,
       'either',
       (by) => by(usual(SystemProgram.allocate({ accountPubkey: me, space: 1 }))),

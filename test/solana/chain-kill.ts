@@ -1,6 +1,6 @@
 /**
- * The local chain in its own process, killed at random under load and started again, with everything remembered that it
- * acknowledged.
+ * The local chain in a separate process, killed at random under load and restarted; the test remembers everything that
+ * it acknowledged.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ interface Sent {
 export interface KillReport {
   readonly acknowledged: number;
   readonly landed: number;
-  /** Landed though the kill took the answer away. */
+  /** Landed, though the kill swallowed the answer. */
   readonly landedUnacknowledged: number;
 }
 
@@ -96,7 +96,7 @@ async function pay(rpc: ChainRpc, buyer: Keypair, seller: Keypair, sent: Sent[],
   }
 }
 
-/** The highest block that the chain told of before it was killed. */
+/** The highest block that the chain reported before it was killed. */
 async function watchHeight(rpc: ChainRpc, from: number, stopped: () => boolean): Promise<number> {
   let height = from;
   while (!stopped()) {
@@ -124,7 +124,7 @@ async function landedOf(rpc: ChainRpc, payments: readonly Sent[]): Promise<reado
   return landed;
 }
 
-/** What is on the chain is exactly what landed: no acknowledged payment is missing, and none is there in part. */
+/** The chain has exactly what landed: no acknowledged payment is missing, and none is there in part. */
 async function check(rpc: ChainRpc, seller: Keypair, sent: ReadonlyMap<Keypair, readonly Sent[]>): Promise<void> {
   let received = 0n;
   for (const [buyer, payments] of sent) {

@@ -1,7 +1,7 @@
 /**
- * Everything that an endpoint of a cluster does to those who ask it (docs/design/payments.md#outcomes-that-must-hold):
- * each mood decides about every call, and what strikes a connection does so to every call of a batch. What the chain
- * itself did is never changed by any of them, only who hears of it and when.
+ * Everything that an endpoint of a cluster can do to its callers (docs/design/payments.md#outcomes-that-must-hold):
+ * each mood decides about every call, and a fault of a connection affects every call of a batch. No mood changes what
+ * the chain itself did, only who learns of it and when.
  */
 import { randomInt } from 'node:crypto';
 import bs58 from 'bs58';
@@ -42,30 +42,30 @@ const statusesAs = (change: (status: Status, slot: number) => Status, slots = 0)
   },
 });
 
-/** The transaction's first signature, which is its name. */
+/** The transaction's first signature, which is its id. */
 const signatureIn = ({ params }: RpcCall): string =>
   bs58.encode(Buffer.from(params[0] as string, 'base64').subarray(1, 65));
 
 export const honest: Mood = () => pass;
 
 export const MOODS = {
-  /** Takes every call and never says a word. */
+  /** Accepts every call and never answers. */
   silent: () => ({ type: 'hang' }),
   /** Cuts every connection. */
   down: () => ({ type: 'drop' }),
   broken: () => ({ type: 'status', status: 503 }),
   busy: () => ({ type: 'status', status: 429, headers: { 'retry-after': '1' } }),
   slow: () => ({ type: 'pass', delayMs: 100 + randomInt(500) }),
-  /** Does as it is told, and the answer is lost. */
+  /** Executes the call, and loses the answer. */
   mute: () => ({ type: 'lose-answer' }),
   garbled: () => ({ type: 'body', body: '{"jsonrpc":"2.0","id":' }),
-  /** Says that it has sent a transaction, and has not. */
+  /** Claims to have sent a transaction, and has not. */
   dropping: only({ sendTransaction: (call) => ({ type: 'result', result: signatureIn(call) }) }),
-  /** Confirms nothing: what has landed is only ever processed. */
+  /** Confirms nothing: what has landed stays processed. */
   unconfirming: only({
     getSignatureStatuses: statusesAs((status) => status && { ...status, confirmationStatus: 'processed' }),
   }),
-  /** Is behind the cluster, and says so by its slots. */
+  /** Is behind the cluster, as its slots show. */
   lagging: only({
     getSignatureStatuses: statusesAs((status, slot) => (status && status.slot <= slot ? status : null), LAG_SLOTS),
     getEpochInfo: {
@@ -90,7 +90,7 @@ export const MOODS = {
     simulateTransaction: simulated('BlockhashNotFound'),
     sendTransaction: refused('BlockhashNotFound'),
   }),
-  /** Finds every transaction good and sends it unseen, so that what cannot be paid fails on the chain. */
+  /** Accepts every transaction and sends it without a check, so that unpayable ones fail on the chain. */
   careless: only({
     simulateTransaction: simulated(null),
     sendTransaction: ({ params: [wire] }) => ({
@@ -102,5 +102,5 @@ export const MOODS = {
 
 export type MoodName = keyof typeof MOODS;
 
-/** Moods in which an endpoint tells an untruth about what has landed: no more than one endpoint of several has them. */
+/** Moods in which an endpoint gives false answers about what has landed: at most one of several endpoints has them. */
 export const LYING: ReadonlySet<MoodName> = new Set(['lagging', 'denying', 'unconfirming']);

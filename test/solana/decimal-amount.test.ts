@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AmountUnreadable, formatAmount, parseAmount } from '../../src/solana/decimal-amount.ts';
 
 describe('amounts', () => {
-  it('survive being written and read, for every amount and number of decimals', () => {
+  it('survive formatting and parsing, for every amount and number of decimals', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.integer({ min: 0, max: 12 }), (amount, decimals) => {
         expect(parseAmount(formatAmount(amount, decimals), decimals)).toBe(amount);
@@ -11,7 +11,7 @@ describe('amounts', () => {
     );
   });
 
-  it('are read exactly', () => {
+  it('are parsed exactly', () => {
     const cases = {
       '0.99': 990_000n,
       '10': 10_000_000n,
@@ -25,7 +25,7 @@ describe('amounts', () => {
     expect(formatAmount(0n, 6)).toBe('0');
   });
 
-  it('are refused when they are not plain decimals, too fine or too large', () => {
+  it('are rejected if they are not plain decimals, have too many decimals or are too large', () => {
     const bad = ['', '.', '1.', '.5', '-1', '+1', '1e3', '0x10', ' 1', '1,5', '1.0000001', 'NaN', '٣', `${2n ** 64n}`];
     for (const text of bad) expect(() => parseAmount(text, 6), text).toThrow(AmountUnreadable);
   });

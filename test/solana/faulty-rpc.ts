@@ -1,4 +1,4 @@
-/** A proxy between the service and a chain that does as it is told: waits, drops, refuses, or lies. For tests alone. */
+/** A proxy between the service and a chain that follows the test: it waits, drops, refuses, or lies. For tests only. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,32 +8,32 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What arrived together. */
+/** Calls that arrived together. */
 export interface RpcRequest {
   readonly calls: readonly RpcCall[];
-  /** An array of calls, be there only one in it. */
+  /** An array of calls, even with only one in it. */
   readonly isBatch: boolean;
   readonly bytes: number;
 }
 
-/** What becomes of one call: the others of its batch are answered as they would be without it. */
+/** What happens to one call: the others of its batch are answered as usual. */
 type CallFault =
   | { readonly type: 'pass'; readonly delayMs?: number }
   /** The chain gets another call in its place. */
   | { readonly type: 'replace'; readonly params: readonly unknown[] }
-  /** The chain gets the call, and the caller gets something else than its result. */
+  /** The chain gets the call, but the caller gets a changed result. */
   | { readonly type: 'alter'; readonly change: (result: unknown) => unknown }
-  /** The answer is this, whatever the chain says. */
+  /** The answer is this, regardless of the chain. */
   | { readonly type: 'result'; readonly result: unknown }
   | { readonly type: 'error'; readonly code: number; readonly data?: unknown };
 
-/** What becomes of the request that the call is in, and so of every call of its batch. */
+/** What happens to the whole request that contains the call, and so to every call of its batch. */
 type RequestFault =
   /** The chain gets the calls; the caller gets no answer. */
   | { readonly type: 'lose-answer' }
-  /** Nobody answers, and the connection stays open. */
+  /** No answer comes, and the connection stays open. */
   | { readonly type: 'hang' }
-  /** The connection is cut before the chain hears of the call. */
+  /** The connection is cut before the chain gets the call. */
   | { readonly type: 'drop' }
   | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly type: 'body'; readonly body: string };
@@ -46,16 +46,16 @@ export interface FaultyRpc {
   readonly url: string;
   /** Every call that arrived, in order. */
   readonly calls: RpcCall[];
-  /** Every request that arrived, in order: what asks in batches makes fewer of these. */
+  /** Every request that arrived, in order: batches make fewer of these. */
   readonly requests: RpcRequest[];
-  /** Decides about each call from now on. Of several faults that strike a whole batch the first does. */
+  /** Decides about each call from now on. If several faults affect a whole batch, the first one wins. */
   fault: (call: RpcCall, request: RpcRequest) => Fault;
-  /** Changes what a batch is answered with, the answers being in the order of the calls. */
+  /** Changes the answer to a batch, with its answers in the order of the calls. */
   arrange: (answers: readonly unknown[]) => unknown;
   close(): Promise<void>;
 }
 
-/** @param upstream the chain behind it; without one, what the chain would have to answer gets HTTP status 502 */
+/** @param upstream the chain behind it; without one, calls for the chain get HTTP status 502 */
 export async function openFaultyRpc(
   upstream: string | null,
   fault: FaultyRpc['fault'] = () => pass,
@@ -103,7 +103,7 @@ export async function openFaultyRpc(
     }
   }
 
-  /** Asks the chain all of it at once, in order. */
+  /** Sends all calls to the chain at once, in order. */
   async function ask(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
     if (upstream === null) return [];
     const body = JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call })));

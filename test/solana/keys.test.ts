@@ -29,7 +29,7 @@ describe('a Solana key', () => {
     }
   });
 
-  it('signs what others verify, and verifies what it is shown', () => {
+  it('makes signatures that others verify, and verifies theirs', () => {
     const key = SolanaKey.generate();
     const message = Buffer.from('a message');
     const signature = key.sign(message);
@@ -40,7 +40,7 @@ describe('a Solana key', () => {
     expect(verifySignature(Buffer.alloc(31), message, signature)).toBe(false);
   });
 
-  it('never shows itself in an error, a log or as JSON', () => {
+  it('never appears in an error, a log or as JSON', () => {
     const pair = Keypair.generate();
     const other = Keypair.generate();
     const array = [...pair.secretKey];
@@ -77,7 +77,7 @@ describe('a key file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is made once, for its owner alone, and read again', () => {
+  it('is made once, for its owner only, and read again', () => {
     const path = join(folder, 'deep', 'fee-payer.json');
     const made = loadOrCreateKey(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -1,4 +1,7 @@
-/** Given an endpoint of another network, when the service starts, then it refuses, whatever else is in the list. */
+/**
+ * Given an endpoint of another network, when the service starts, then it fails, regardless of the other endpoints in
+ * the list.
+ */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -19,7 +22,7 @@ const servers: Server[] = [];
 const urls: Record<string, string> = {};
 let directory: string;
 
-/** An endpoint that knows of its genesis alone. */
+/** An endpoint that knows only its genesis. */
 async function endpoint(genesisHash: string): Promise<string> {
   const server = createServer(async (request, response) => {
     let text = '';

@@ -92,7 +92,7 @@ export function build({ instructions, payer, signers, blockhash = randomBlockhas
 
 export const randomBlockhash = (): string => Keypair.generate().publicKey.toBase58();
 
-/** What a client of x402 sends: limit, price, transfer, memo, signed by the wallet alone. */
+/** What a client of x402 sends: limit, price, transfer and memo, signed only by the wallet. */
 export const sponsored = (parties: Parties, wallet: Keypair, over: Partial<Build> & { amount?: bigint } = {}): Buffer =>
   build({
     instructions: [

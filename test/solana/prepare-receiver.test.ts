@@ -29,7 +29,7 @@ const newReceiver = () => {
   return { payTo, feePayer, receiver };
 };
 
-describe('what a receiver lacks', () => {
+describe('what is missing for a receiver', () => {
   it('is named, part by part', async () => {
     const { payTo, feePayer, receiver } = newReceiver();
     const nothing = await checkReceiver(chain, receiver);
@@ -47,7 +47,7 @@ describe('what a receiver lacks', () => {
     expect(await checkReceiver(chain, receiver)).toMatchObject({ lacks: ['token_account'], feePayerLow: true });
   });
 
-  it('is made on the local chain, once', async () => {
+  it('is created on the local chain, once', async () => {
     const { payTo, feePayer, receiver } = newReceiver();
     expect(await prepareLocalReceiver(chain, faucet, receiver)).toMatchObject({ lacks: [], feePayerLow: false });
     const balance = await local.connection.getBalance(feePayer);
@@ -56,7 +56,7 @@ describe('what a receiver lacks', () => {
     expect(await local.usdc(payTo)).toBe(0n);
   });
 
-  it('is not made on a chain that has no faucet of ours', async () => {
+  it('is not created on a chain without our faucet', async () => {
     const other = await openFaultyRpc(local.url, ({ method }) =>
       method === 'requestTokenAirdrop' ? { type: 'error', code: -32601 } : { type: 'pass' },
     );

@@ -35,7 +35,7 @@ const failureOf = (posted: Promise<unknown>) =>
   );
 
 describe('a post', () => {
-  it('brings its bytes as JSON, with path, query and password of the URL, which no label tells', async () => {
+  it('sends its bytes as JSON, with path, query and password of the URL, which no label contains', async () => {
     const { connections, port } = await facing(
       (request, response) => {
         const { method, url, headers } = request;
@@ -54,13 +54,13 @@ describe('a post', () => {
     expect(connections.label).toBe(`127.0.0.1:${port}`);
   });
 
-  it('reaches an address of IPv6', async () => {
+  it('reaches an IPv6 address', async () => {
     const { connections, port } = await facing((_request, response) => response.end('here'), { host: '::1' });
     expect(await connections.post('{}', 5_000)).toBe('here');
     expect(connections.label).toBe(`[::1]:${port}`);
   });
 
-  it('uses a connection again, and one more time where it had just been closed', async () => {
+  it('reuses a connection, and retries once if it had just been closed', async () => {
     let sockets = 0;
     const { server, connections } = await facing((request, response) => {
       request.resume();
@@ -77,7 +77,7 @@ describe('a post', () => {
     expect(sockets).toBe(2);
   });
 
-  it('is not tried for ever where every connection is cut', async () => {
+  it('is not retried forever if every connection is cut', async () => {
     let requests = 0;
     const { connections } = await facing((request, response) => {
       if (requests++ === 0) response.end('answer');
@@ -91,7 +91,7 @@ describe('a post', () => {
     expect(requests).toBe(3);
   });
 
-  it('has no more time for being tried again', async () => {
+  it('gets no extra time for the retry', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     let requests = 0;
     const { connections } = await facing((request, response) => {
@@ -114,7 +114,7 @@ describe('a failure', () => {
     [429, '-1', { mayHaveHappened: false, retryAfterMs: null }],
     [429, 'Wed, 21 Oct 2026 07:28:00 GMT', { mayHaveHappened: false, retryAfterMs: null }],
     [503, '0', { mayHaveHappened: true, retryAfterMs: 0 }],
-  ])('tells of the status %i and Retry-After %s', async (status, after, told) => {
+  ])('reports the status %i and Retry-After %s', async (status, after, told) => {
     const { connections } = await facing((_request, response) => {
       response.writeHead(status, after === undefined ? {} : { 'retry-after': after }).end('{"secret":1}');
     });
@@ -123,7 +123,7 @@ describe('a failure', () => {
     expect(failure).toMatchObject({ status, message: `HTTP status ${status}`, ...told });
   });
 
-  it('tells whether anything was sent', async () => {
+  it('reports whether anything was sent', async () => {
     const { server, connections } = await facing((_request, response) => response.end());
     await new Promise((resolve) => server.close(resolve));
     expect(await failureOf(connections.post('{}', 5_000))).toMatchObject({
@@ -142,7 +142,7 @@ describe('a failure', () => {
     }
   });
 
-  it('is an answer that is cut off or too large', async () => {
+  it('includes an answer that is truncated or too large', async () => {
     const { connections: cut } = await facing((_request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('{', () => response.destroy());
@@ -156,7 +156,7 @@ describe('a failure', () => {
 });
 
 describe('closing', () => {
-  it('ends what is under way and what waits for a connection, and lets nothing out any more', async () => {
+  it('ends what is running and what waits for a connection, and sends nothing more', async () => {
     let requests = 0;
     const { connections } = await facing(() => {
       requests++;

@@ -15,33 +15,33 @@ const keep = <T extends { close(): unknown }>(closable: T): T => {
   return closable;
 };
 
-/** Gives back the first parameter; refuses negative numbers, each with itself as the code. */
+/** Returns the first parameter; rejects negative numbers, each with itself as the code. */
 const echo = ({ params: [value] }: RpcCall): Fault =>
   typeof value === 'number' && value < 0 ? { type: 'error', code: value } : { type: 'result', result: value };
 
-/** An endpoint that answers, and who asks it. */
+/** An endpoint that answers, and a client of it. */
 async function facing(fault: FaultyRpc['fault'] = echo) {
   const server = keep(await openFaultyRpc(null, fault));
   const endpoint = keep(new RpcEndpoint(server.url));
   const ask = (value: unknown, options: Partial<CallOptions> = {}) =>
     endpoint.call('echo', [value], { timeoutMs: 5_000, ...options });
-  /** All in one turn. */
+  /** All in one turn of the event loop. */
   const askAll = (values: readonly unknown[], options: Partial<CallOptions> = {}) =>
     Promise.all(values.map((value) => ask(value, options)));
   return { server, endpoint, ask, askAll };
 }
 
-/** How many calls each request brought, as a batch or one alone. */
+/** How many calls each request carried, as a batch or alone. */
 const shapes = ({ requests }: FaultyRpc) => requests.map(({ isBatch, calls }) => (isBatch ? calls.length : 'alone'));
 const alone = (count: number) => Array(count).fill('alone');
 const values = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Of what lasts long by the endpoint's clock. */
+/** For what lasts long by the endpoint's clock. */
 const stopClock = () => vi.useFakeTimers({ toFake: ['performance'] });
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000);
 
 describe('calls of one turn of the event loop', () => {
-  it('share a request, and each has its own answer or its own refusal', async () => {
+  it('share a request, and each has its own answer or its own error', async () => {
     const { server, ask } = await facing();
     const [one, refused, two] = await Promise.allSettled([ask('one'), ask(-7), ask({ two: 2 })]);
     expect([one, two]).toMatchObject([{ value: 'one' }, { value: { two: 2 } }]);
@@ -49,7 +49,7 @@ describe('calls of one turn of the event loop', () => {
     expect(shapes(server)).toEqual([3]);
   });
 
-  it('have them whatever these are, in whatever order they come', async () => {
+  it('have them for any answers, in any order', async () => {
     const { server, ask } = await facing();
     const ranks = new Map<unknown, number>();
     server.fault = ({ id, params: [asked] }) => {
@@ -77,7 +77,7 @@ describe('calls of one turn of the event loop', () => {
     expect(server.calls).toHaveLength(ranks.size);
   });
 
-  it('are no array where there is one alone', async () => {
+  it('are not an array if there is only one', async () => {
     const { server, ask } = await facing();
     expect(await ask('only')).toBe('only');
     expect(shapes(server)).toEqual(['alone']);
@@ -96,7 +96,7 @@ describe('calls of one turn of the event loop', () => {
     expect(shapes(server)).toEqual([5, 5]);
   });
 
-  it('share nothing with the next turn, nor with one that is to go alone', async () => {
+  it('share nothing with the next turn, nor with one that must go alone', async () => {
     const { server, ask } = await facing();
     const first = [ask(1), ask(2), ask('secluded', { alone: true })];
     await new Promise(setImmediate);
@@ -104,7 +104,7 @@ describe('calls of one turn of the event loop', () => {
     expect(shapes(server).sort()).toEqual([2, 2, 'alone']);
   });
 
-  it('wait together only for equally long', async () => {
+  it('wait together only with the same timeout', async () => {
     const { server, ask } = await facing();
     const asked = [1, 2, 3, 4, 5].map((value) => ask(value, { timeoutMs: value % 2 ? 4_000 : 5_000 }));
     expect(await Promise.all(asked)).toEqual([1, 2, 3, 4, 5]);
@@ -115,7 +115,7 @@ describe('calls of one turn of the event loop', () => {
     ]);
   });
 
-  it('are at most 20 to a request', async () => {
+  it('are at most 20 in a request', async () => {
     const { server, askAll } = await facing();
     expect(await askAll(values(20))).toEqual(values(20));
     expect(await askAll(values(41))).toEqual(values(41));
@@ -123,7 +123,7 @@ describe('calls of one turn of the event loop', () => {
     expect(shapes(server).slice(1).sort()).toEqual([20, 20, 'alone']);
   });
 
-  it('are at most 40,000 bytes to a request, counted as bytes', async () => {
+  it('are at most 40,000 bytes in a request, counted as bytes', async () => {
     const bare = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'echo', params: [''] }).length;
     // Brackets and a comma. The letter has two bytes.
     const room = 40_000 - 2 * bare - '[,]'.length;
@@ -139,7 +139,7 @@ describe('calls of one turn of the event loop', () => {
     }
   });
 
-  it('stay within both bounds whatever is asked, and a call too large for them goes alone', async () => {
+  it('stay within both bounds for any calls, and a call that is too large for them goes alone', async () => {
     const { server, askAll } = await facing();
     const text = fc.tuple(fc.constantFrom('x', 'é', '"', '\u{1f4b8}'), fc.nat({ max: 12_000 }));
     await fc.assert(
@@ -161,7 +161,7 @@ describe('calls of one turn of the event loop', () => {
   });
 });
 
-describe('an endpoint that knows no batches', () => {
+describe('an endpoint that does not support batches', () => {
   const error = { code: -32600, message: 'no batches' };
   const says = (body: unknown): Fault => ({ type: 'body', body: JSON.stringify(body) });
   const waysToSay: Readonly<Record<string, (call: RpcCall) => Fault>> = {
@@ -174,13 +174,13 @@ describe('an endpoint that knows no batches', () => {
     'an error to the first call': ({ id }) => says({ jsonrpc: '2.0', id, error }),
     'an error in an array': () => says([{ jsonrpc: '2.0', id: null, error }]),
     'the result of the first call': ({ id, params: [result] }) => says({ jsonrpc: '2.0', id, result }),
-    'a result to nobody': () => says({ jsonrpc: '2.0', id: null, result: 0 }),
+    'a result without an id': () => says({ jsonrpc: '2.0', id: null, result: 0 }),
     'an empty array': () => says([]),
     null: () => says(null),
     'a text': () => says('no'),
   };
 
-  it.each(Object.entries(waysToSay))('answers all the same, and is then asked call by call: %s', async (_, way) => {
+  it.each(Object.entries(waysToSay))('still answers, and is then called one by one: %s', async (_, way) => {
     const { server, askAll } = await facing((call, { isBatch }) => (isBatch ? way(call) : echo(call)));
     expect(await askAll([1, 2, 3])).toEqual([1, 2, 3]);
     expect(shapes(server)).toEqual([3, ...alone(3)]);
@@ -190,14 +190,14 @@ describe('an endpoint that knows no batches', () => {
 
   const refusing: FaultyRpc['fault'] = (call, { isBatch }) => (isBatch ? { type: 'status', status: 400 } : echo(call));
 
-  it('refuses a call by itself', async () => {
+  it('can reject a single call', async () => {
     const { ask } = await facing(refusing);
     const outcomes = await Promise.allSettled([ask(1), ask(-5)]);
     expect(outcomes).toMatchObject([{ value: 1 }, { status: 'rejected', reason: { code: -5 } }]);
     expect((outcomes[1] as PromiseRejectedResult).reason).toBeInstanceOf(RpcRefusal);
   });
 
-  it('has what is left of the time for it', async () => {
+  it('gets the remaining time for it', async () => {
     stopClock();
     const { askAll } = await facing((_call, { isBatch }) => {
       if (!isBatch) return { type: 'hang' };
@@ -208,7 +208,7 @@ describe('an endpoint that knows no batches', () => {
     await expect(askAll([1, 2], { timeoutMs: 800 })).rejects.toThrow(/no answer within 10[01] ms/);
   });
 
-  it('is asked for one after half a minute, and after twice as long each time, up to an hour', async () => {
+  it('gets a batch again after half a minute, and after twice as long each time, up to an hour', async () => {
     stopClock();
     const { server, askAll } = await facing(refusing);
     for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
@@ -225,10 +225,10 @@ describe('an endpoint that knows no batches', () => {
     await askAll([1, 2]);
     pass(30);
     await askAll([1, 2]);
-    expect(shapes(server), 'begins anew once one was answered').toEqual([2, 2, ...alone(2), 2, ...alone(2)]);
+    expect(shapes(server), 'starts over once one was answered').toEqual([2, 2, ...alone(2), 2, ...alone(2)]);
   });
 
-  it('says so once by all batches that were under way together', async () => {
+  it('is logged once for all batches that were running together', async () => {
     stopClock();
     const { server, askAll } = await facing(refusing);
     expect(await askAll(values(100))).toEqual(values(100));
@@ -239,7 +239,7 @@ describe('an endpoint that knows no batches', () => {
   });
 });
 
-describe('a batch whose answers are not those that were asked for', () => {
+describe('a batch whose answers do not match its calls', () => {
   const idOf = (answer: unknown) => (answer as RpcCall).id;
 
   it.each<[string, (answers: readonly unknown[]) => unknown]>([
@@ -247,8 +247,8 @@ describe('a batch whose answers are not those that were asked for', () => {
     ['comes twice', (answers) => [...answers, { ...(answers[0] as object), result: 'another' }]],
     ['has a text for its id', ([first, ...rest]) => [{ ...(first as object), id: String(idOf(first)) }, ...rest]],
     ['has no id', ([first, ...rest]) => [{ ...(first as object), id: undefined }, ...rest]],
-    ['is no object', ([, ...rest]) => ['first', ...rest]],
-  ])('where one %s, the others have theirs and that one is asked alone', async (_, arrange) => {
+    ['is not an object', ([, ...rest]) => ['first', ...rest]],
+  ])('if one %s, the others succeed and that one is retried alone', async (_, arrange) => {
     const { server, askAll } = await facing();
     server.arrange = arrange;
     expect(await askAll(['first', 2, 3])).toEqual(['first', 2, 3]);
@@ -258,7 +258,7 @@ describe('a batch whose answers are not those that were asked for', () => {
     expect(shapes(server), 'and the next are, too').toEqual([3, ...alone(3)]);
   });
 
-  it('believes nothing that is to nobody', async () => {
+  it('ignores answers without a call', async () => {
     const { server, askAll } = await facing();
     const foreign = { jsonrpc: '2.0', id: 10 ** 6, result: 'foreign' };
     server.arrange = (answers) => [foreign, null, 7, [], ...answers, foreign, { error: { code: 1 } }];
@@ -266,7 +266,7 @@ describe('a batch whose answers are not those that were asked for', () => {
     expect(shapes(server)).toEqual([2, 2]);
   });
 
-  it('fails for the one that is answered with nothing', async () => {
+  it('fails for the one that has no answer', async () => {
     const { server, ask } = await facing();
     server.arrange = ([first, second]) => [{ jsonrpc: '2.0', id: idOf(first) }, second];
     const outcomes = await Promise.allSettled([ask(1), ask(2)]);
@@ -283,7 +283,7 @@ describe('a batch without answers', () => {
     [{ type: 'hang' }, 'no answer within 100 ms'],
     [{ type: 'body', body: '<html>' }, 'the answer is not JSON'],
     [{ type: 'body', body: '[{"jsonrpc":"2.0","id":1,"result":' }, 'the answer is not JSON'],
-  ])('fails for all by one error, and the next go alone: %j', async (fault, message) => {
+  ])('fails for all with one error, and the next go alone: %j', async (fault, message) => {
     const { server, ask, askAll } = await facing(() => fault);
     const outcomes = await Promise.allSettled([1, 2, 3].map((value) => ask(value, { timeoutMs: 100 })));
     const [reason, ...others] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as unknown);
@@ -300,7 +300,7 @@ describe('a batch without answers', () => {
 describe('closing', () => {
   const outcomeOf = (asked: Promise<unknown>) => asked.catch((error: unknown) => error);
 
-  it('ends what is still gathered: it never goes out', async () => {
+  it('ends what is still collected: it is never sent', async () => {
     const { server, endpoint, ask } = await facing();
     const asked = [ask(1), ask(2), ask(3, { timeoutMs: 1_000 })].map(outcomeOf);
     endpoint.close();
@@ -310,9 +310,9 @@ describe('closing', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('ends what is under way at once, and never sends it again', async () => {
+  it('ends what is running at once, and never sends it again', async () => {
     const { server, endpoint, ask } = await facing();
-    // Over a connection that is used again, which may look as if the other side had just closed it.
+    // Over a reused connection, which may look as if the other side had just closed it.
     await ask('first');
     const arrived = new Promise<void>((resolve) => {
       server.fault = () => {

@@ -50,24 +50,26 @@ const WAYS_TO_FAIL: readonly Fault[] = [
   { type: 'body', body: '[]' },
 ];
 const HANG: Fault = { type: 'hang' };
-/** Short where it is waited out; else a busy machine must not be taken for an endpoint that hangs. */
+/**
+ * Short if the test waits for it; otherwise long enough that a busy machine does not look like an endpoint that hangs.
+ */
 const timeOf = (fault: Fault) => ({ timeoutMs: fault.type === 'hang' ? 1_000 : 10_000 });
 
-/** Every request with the poison in it fails so. */
+/** Every request with the poison in it fails this way. */
 const poisoned =
   (fault: Fault): FaultyRpc['fault'] =>
   (call) =>
     call.params[0] === 'poison' ? fault : echo(call);
 
 describe('a call that makes its request fail', () => {
-  it.each([...WAYS_TO_FAIL, HANG])('harms its neighbours once, and then goes without them: %j', async (fault) => {
+  it.each([...WAYS_TO_FAIL, HANG])('affects its neighbours once, and is then sent without them: %j', async (fault) => {
     const { servers, endpoints, askAll } = await facing([poisoned(fault)], timeOf(fault));
     const [server] = servers;
     const attack = () => endpoints.ask(asking('poison')).catch((error: unknown) => error);
     const attacks = [attack()];
     expect(await askAll([1, 2, 3])).toEqual([1, 2, 3]);
     for (const value of [1, 2, 3]) expect(timesAsked(server, value)).toBe(2);
-    // Within half a minute nobody has a neighbour.
+    // Within half a minute no call has a neighbour.
     attacks.push(attack());
     expect(await askAll([4, 5])).toEqual([4, 5]);
     for (const value of [4, 5]) expect(timesAsked(server, value)).toBe(1);
@@ -87,7 +89,7 @@ describe('a call that makes its request fail', () => {
     expect(servers.map((server) => shapes(server).filter((shape) => shape !== 'alone'))).toEqual([[4], []]);
   });
 
-  it('harms nobody for good, wherever it stands and however many there are', async () => {
+  it('affects no call permanently, for any position and number of such calls', async () => {
     const attackers = fc.array(fc.boolean(), { minLength: 2, maxLength: 45 });
     await fc.assert(
       fc.asyncProperty(attackers, fc.constantFrom(...WAYS_TO_FAIL), async (poisons, fault) => {
@@ -108,7 +110,7 @@ describe('a call that makes its request fail', () => {
 describe('a batch that fails', () => {
   const failing: FaultyRpc['fault'] = (call, { isBatch }) => (isBatch ? { type: 'status', status: 500 } : echo(call));
 
-  it('counts once against its endpoint, which rests for it once', async () => {
+  it('counts once against its endpoint, which pauses for it once', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { servers, askAll, said } = await facing([failing, echo]);
     const [first, second = first] = servers;
@@ -125,7 +127,7 @@ describe('a batch that fails', () => {
     expect(said).toEqual(['a chain endpoint fails', 'a chain endpoint answers again']);
   });
 
-  it('counts each time that one does', async () => {
+  it('counts each time that one fails', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const broken: FaultyRpc['fault'] = () => ({ type: 'status', status: 500 });
     const { servers, askAll } = await facing([broken, echo]);
@@ -141,7 +143,7 @@ describe('a batch that fails', () => {
     expect(shapes(first)).toEqual([2, 'alone', 'alone']);
   });
 
-  it('is no failure of an endpoint that answers its calls one by one', async () => {
+  it('is not a failure of an endpoint that answers its calls one by one', async () => {
     const refusing: FaultyRpc['fault'] = (call, { isBatch }) =>
       isBatch ? { type: 'status', status: 400 } : echo(call);
     const { servers, askAll, said } = await facing([refusing, echo]);
@@ -151,7 +153,7 @@ describe('a batch that fails', () => {
     expect(said).toEqual([]);
   });
 
-  it('is asked again by the same endpoint, too, where the answers of all are needed', async () => {
+  it('is also retried at the same endpoint if all answers are needed', async () => {
     const { servers, endpoints } = await facing([failing, echo]);
     const answers = await Promise.all([1, 2].map((value) => endpoints.askAll(asking(value))));
     expect(answers).toEqual([
@@ -162,8 +164,8 @@ describe('a batch that fails', () => {
   });
 });
 
-describe('calls that are refused for being in a batch', () => {
-  it('are answered when asked again, for then they go alone', async () => {
+describe('calls that are rejected for being in a batch', () => {
+  it('are answered on retry, since they then go alone', async () => {
     // They come back at the same moment.
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const particular: FaultyRpc['fault'] = (call, { isBatch }) =>
@@ -175,8 +177,8 @@ describe('calls that are refused for being in a batch', () => {
   });
 });
 
-describe('what is sent everywhere at once', () => {
-  it('shares its requests with nobody', async () => {
+describe('a call that is sent to every endpoint at once', () => {
+  it('shares its requests with no other call', async () => {
     const { servers, endpoints } = await facing([poisoned({ type: 'drop' }), echo]);
     const [first, second = first] = servers;
     const asked = [1, 'poison', 2].map((value) => endpoints.askEach(asking(value)));
@@ -186,7 +188,7 @@ describe('what is sent everywhere at once', () => {
 });
 
 describe('closing', () => {
-  it('ends every question, gathered or under way, and no other endpoint or round is tried', async () => {
+  it('ends every call, collected or running, and tries no other endpoint or round', async () => {
     const { servers, endpoints, askAll, said } = await facing([() => HANG, echo]);
     const [first, second = first] = servers;
     const under = askAll([1, 2]).catch((error: unknown) => error);

@@ -1,11 +1,11 @@
-/** Calls to an endpoint within its plan: half of them can never be taken by what comes in. */
+/** Calls to an endpoint within its plan: incoming requests can never use up half of them. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type PaceShare, RpcPace } from '../../src/solana/rpc-pace.ts';
 
 let pace: RpcPace;
 afterEach(() => pace.close());
 
-/** How many of so many turns are given at once. */
+/** How many of this many turns are granted at once. */
 async function atOnce(share: PaceShare, turns: number): Promise<number> {
   let given = 0;
   for (let i = 0; i < turns; i++) {
@@ -18,7 +18,7 @@ async function atOnce(share: PaceShare, turns: number): Promise<number> {
 }
 
 describe('the pace of calls', () => {
-  it('gives the intake half of a second’s calls, and settlement all that are left', async () => {
+  it('grants the intake half of a second’s calls, and settlement all the remaining ones', async () => {
     pace = new RpcPace(10);
     expect(await atOnce('intake', 40)).toBe(5);
     expect(await atOnce('reserved', 40)).toBe(5);
@@ -30,7 +30,7 @@ describe('the pace of calls', () => {
     expect(await atOnce('intake', 1)).toBe(0);
   });
 
-  it('never gives more than a second’s calls within any second, and in the end each one', async () => {
+  it('never grants more than a second’s calls within any second, and in the end each one', async () => {
     pace = new RpcPace(20);
     const at: number[] = [];
     const turns = Array.from({ length: 50 }, async (_, number) => {
@@ -41,12 +41,12 @@ describe('the pace of calls', () => {
     expect(at).toHaveLength(50);
     for (const [number, time] of at.entries()) {
       const later = at[number + 20];
-      // Both are read a moment after the turn is given.
+      // Both are read a moment after the turn is granted.
       if (later !== undefined) expect(later - time).toBeGreaterThan(900);
     }
   });
 
-  it('says so to who would wait longer than it may', async () => {
+  it('rejects a caller that would wait longer than it may', async () => {
     pace = new RpcPace(2);
     expect(await pace.turn('intake', 1)).toBe(true);
     expect(await pace.turn('intake', 1)).toBe(false);

@@ -62,8 +62,8 @@ const bySponsor = (...instructions: readonly TransactionInstruction[]) =>
 const bySelf = (...instructions: readonly TransactionInstruction[]) =>
   build({ instructions, payer: me, signers: [wallet] });
 
-describe('a payment that keeps the rules', () => {
-  it('is known by the hash of its message and by the wallet that signed it', async () => {
+describe('a valid payment', () => {
+  it('is identified by the hash of its message and by the wallet that signed it', async () => {
     const blockhash = randomBlockhash();
     const wire = sponsored(parties, wallet, { blockhash });
     const payment = await accepted(wire);
@@ -97,16 +97,16 @@ describe('a payment that keeps the rules', () => {
     expect(await accepted(wire)).toMatchObject({ sponsored: false, wallet: me.toBase58() });
   });
 
-  it('may do without limit, price and memo', async () => {
+  it('may omit limit, price and memo', async () => {
     await accepted(bySponsor(transfer(parties, me)));
     await accepted(bySelf(transfer(parties, me)));
   });
 
-  it('may be a plain Transfer where its sender pays for it', async () => {
+  it('may be a plain Transfer if its sender pays for it', async () => {
     await accepted(bySelf(createTransferInstruction(tokenAccountOf(me), tokenAccountOf(parties.payTo), me, 990_000n)));
   });
 
-  it('may make sure of our token account where its sender pays for it', async () => {
+  it('may create our token account if its sender pays for it', async () => {
     const create = createAssociatedTokenAccountIdempotentInstruction(
       me,
       tokenAccountOf(parties.payTo),
@@ -123,13 +123,13 @@ describe('a payment that keeps the rules', () => {
     }
   });
 
-  it('may move what was lent to the caller: the delegate who signed is the caller', async () => {
+  it('may move delegated tokens: the delegate who signed is the caller', async () => {
     const lender = tokenAccountOf(other.publicKey);
     const payment = await accepted(bySponsor(transfer(parties, me, { source: lender })));
     expect(payment).toMatchObject({ wallet: me.toBase58(), source: lender.toBase58() });
   });
 
-  it('carries the memo that its terms had, if the client kept them', async () => {
+  it('carries the memo of its terms, if the client kept it', async () => {
     const wire = bySponsor(transfer(parties, me), memo('abc'));
     await accepted(wire, 'abc');
     expect(await reasonOf(wire, 'abd')).toBe(REJECTION.memoMismatch);
@@ -145,27 +145,27 @@ function changed(wire: Buffer, change: (bytes: Buffer) => void): Buffer {
 
 const nonceAdvance = SystemProgram.nonceAdvance({ noncePubkey: other.publicKey, authorizedPubkey: me });
 
-describe('a transaction that breaks one rule is refused for it', () => {
+describe('a transaction that breaks one rule is rejected for it', () => {
   const breaches = breachesBy({ parties, wallet, other, blockhash: randomBlockhash() });
 
   it.each(breaches)('$title', async ({ wire, reason }) => {
     expect(await reasonOf(wire)).toBe(reason);
   });
 
-  it('has a breach for every reason', () => {
+  it('covers every reason', () => {
     const covered = new Set<string>(breaches.map(({ reason }) => reason));
     covered.add(REJECTION.memoMismatch);
     expect([...covered].sort()).toEqual(Object.values(REJECTION).sort());
   });
 
-  it('no bytes at all are no transaction', async () => {
+  it('empty bytes are not a transaction', async () => {
     expect(await reasonOf(Buffer.alloc(0))).toBe(REJECTION.couldNotBeDecoded);
   });
 
-  it('is refused where a key would let one signature fit every message', async () => {
+  it('a transaction is rejected if a key would let one signature fit every message', async () => {
     const identity = new PublicKey(Buffer.from('01'.padEnd(64, '0'), 'hex'));
     const wire = build({ instructions: [transfer(parties, identity)], payer: parties.feePayer, signers: [] });
-    // R = B (the base point), S = 1: holds under the identity whatever is signed.
+    // R = B (the base point), S = 1: valid under the identity for any message.
     Buffer.from('58'.padEnd(64, '6'), 'hex').copy(wire, 65);
     Buffer.from('01'.padEnd(64, '0'), 'hex').copy(wire, 97);
     const key = createPublicKey({
@@ -187,7 +187,7 @@ const effectOf = ({ messageHash, sponsored, wallet, source }: VerifiedTransactio
   source,
 });
 
-describe('whatever is done to a valid payment', () => {
+describe('any change to a valid payment', () => {
   const originals = [
     sponsored(parties, wallet),
     sponsored(parties, wallet, { version: 'legacy' }),
@@ -206,7 +206,7 @@ describe('whatever is done to a valid payment', () => {
     else expect(Object.values(REJECTION)).toContain(verdict.reason);
   };
 
-  it('flipping any single bit refuses it, or leaves the same payment', async () => {
+  it('a flipped bit is rejected, or leaves the same payment', async () => {
     for (const wire of originals.slice(0, 3)) {
       for (let bit = 0; bit < wire.length * 8; bit++) {
         await refusedOrTheSame(
@@ -217,7 +217,7 @@ describe('whatever is done to a valid payment', () => {
     }
   });
 
-  it('inserting, removing and overwriting bytes refuses it, or leaves the same payment', async () => {
+  it('inserted, removed and overwritten bytes are rejected, or leave the same payment', async () => {
     const edit = fc.record({
       at: fc.nat(1_000),
       remove: fc.nat(40),
@@ -235,7 +235,7 @@ describe('whatever is done to a valid payment', () => {
     );
   });
 
-  it('any bytes at all give a verdict', async () => {
+  it('any bytes give a verdict', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 1_300 }), async (bytes) => {
         expect((await verify(Buffer.from(bytes))).ok).toBe(false);
@@ -244,7 +244,7 @@ describe('whatever is done to a valid payment', () => {
     );
   });
 
-  it('an instruction that is added, left out, doubled or moved is only accepted if it moves the same money', async () => {
+  it('an instruction that is added, omitted, doubled or moved is only accepted if it moves the same money', async () => {
     const pool: readonly TransactionInstruction[] = [
       limit(),
       limit(100_001),
@@ -269,7 +269,7 @@ describe('whatever is done to a valid payment', () => {
           try {
             wire = ours ? bySponsor(...instructions) : bySelf(...instructions);
           } catch {
-            return; // web3.js refuses to sign for a wallet that has no part in it
+            return; // web3.js does not sign for a wallet that has no part in it
           }
           if (!(await verify(wire)).ok) return;
           const allowed = new Set<TransactionInstruction>([

@@ -1,4 +1,4 @@
-/** What docs/operating.md says of backups, with the programs that it names. */
+/** What docs/operating.md says about backups, with the programs that it names. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,18 +58,18 @@ describe.each([
   });
 });
 
-it('a copy of log.sqlite alone, taken while it is used, is no backup', async () => {
+it('a copy of only log.sqlite, made while it is in use, is not a backup', async () => {
   await cp(log(), backup());
   const found = await FOREIGN_PROGRAMS[0]!.sql(backup(), 'SELECT count(*) FROM events').catch(() => '0');
   expect(Number(found)).toBeLessThan(written);
 });
 
-it('a -wal of another log damages a restored one: it is restored into an empty folder', async () => {
+it('a -wal of another log damages a restored one: restore into an empty folder', async () => {
   await run('sqlite3', [log(), `VACUUM INTO '${backup()}'`]);
   await append(40);
   const restored = join(folder, 'restored');
   await mkdir(restored);
-  // What is left behind by a process that was killed.
+  // What a killed process leaves behind.
   await cp(`${log()}-wal`, join(restored, 'log.sqlite-wal'));
   await cp(backup(), join(restored, 'log.sqlite'));
   const mixed = await FOREIGN_PROGRAMS[0]!

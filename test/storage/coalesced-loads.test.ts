@@ -18,8 +18,8 @@ function storeOf(documents: Readonly<Record<string, object>>) {
   return { store: coalescedLoads(store), asked };
 }
 
-describe('loads that are asked for at once', () => {
-  it('are made at once, each collection by itself, and everybody gets what was asked for', async () => {
+describe('concurrent loads', () => {
+  it('are made at once, each collection separately, and every caller gets what it asked for', async () => {
     const { store, asked } = storeOf({ a: { is: 'a' }, b: { is: 'b' } });
     const [first, second, other, third] = await Promise.all([
       store.load('cases', ['a']),
@@ -38,7 +38,7 @@ describe('loads that are asked for at once', () => {
     ]);
   });
 
-  it('are read anew when asked for later', async () => {
+  it('are read again if requested later', async () => {
     const { store, asked } = storeOf({ a: {} });
     await store.load('cases', ['a']);
     await store.load('cases', ['a']);

@@ -1,4 +1,4 @@
-/** Damaged content on a real store: told apart from what is whole, and told of once. */
+/** Damaged content on a real store: distinguished from intact content, and reported once. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const put = (text: string) => storage.payloads.put('answer', Buffer.from(text));
 const NOWHERE = 'f'.repeat(64);
 
 describe('many blobs at once', () => {
-  it('are given where they are whole, and the damaged ones named', async () => {
+  it('are returned if they are intact, and the damaged ones named', async () => {
     const [whole, damaged] = await Promise.all([put('whole'), put('damaged')]);
     await storage.damage(damaged);
     const { found, damaged: named } = await resolveIntact(storage.payloads, [whole, damaged, NOWHERE]);
@@ -31,14 +31,14 @@ describe('many blobs at once', () => {
     expect([...named]).toEqual([damaged]);
   });
 
-  it('name the one that was asked for, where what stands in its place is damaged', async () => {
+  it('name the requested one if its replacement is damaged', async () => {
     const [removed, replacement] = await Promise.all([put('removed'), put('replacement')]);
     await storage.payloads.remove(removed, replacement);
     await storage.damage(replacement);
     expect([...(await resolveIntact(storage.payloads, [removed])).damaged]).toEqual([removed]);
   });
 
-  it('fail where the store does', async () => {
+  it('fail if the store does', async () => {
     const resolve = async (): Promise<never> => {
       throw new Error('it is down');
     };
@@ -47,7 +47,7 @@ describe('many blobs at once', () => {
 });
 
 describe('an alarm for damage', () => {
-  it('is given once for each blob, whoever meets it, and the reading fails as before', async () => {
+  it('is logged once for each blob, regardless of its readers, and the read fails as before', async () => {
     const [one, two, whole] = await Promise.all([put('one'), put('two'), put('whole')]);
     const told: string[] = [];
     const payloads = withDamageAlarm(storage.payloads, (blob) => told.push(blob));
@@ -64,7 +64,7 @@ describe('an alarm for damage', () => {
     expect(told).toEqual([one, two]);
   });
 
-  it('leaves everything else as it is', async () => {
+  it('does not affect anything else', async () => {
     const payloads = withDamageAlarm(storage.payloads, () => {
       throw new Error('nothing is damaged');
     });

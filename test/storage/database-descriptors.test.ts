@@ -33,7 +33,7 @@ describe('no program of ours opens a database file with node:fs', () => {
     expect(watched).toHaveLength(1);
   });
 
-  it('and the watch would see it', async () => {
+  it('and the watch would detect it', async () => {
     const report = join(directory, 'report');
     const path = join(directory, 'log.sqlite');
     await writeFile(path, '');
@@ -66,7 +66,7 @@ describe('no program of ours opens a database file with node:fs', () => {
   });
 });
 
-describe.each(FOREIGN_PROGRAMS)('beside $name', ({ sql, hold }) => {
+describe.each(FOREIGN_PROGRAMS)('read by $name', ({ sql, hold }) => {
   it('a log that two threads have open keeps its write-ahead log', async () => {
     const storage = openSqlite({ directory, logThread: { entry, fewestWrites: 1 } });
     const path = join(directory, 'log.sqlite');
@@ -84,7 +84,7 @@ describe.each(FOREIGN_PROGRAMS)('beside $name', ({ sql, hold }) => {
     expect(await sql(path, 'SELECT count(*) FROM events')).toBe(String(texts.length));
     await storage.log.check();
     const reader = await hold(path, 'BEGIN; SELECT count(*) FROM events');
-    await append('beside an open reader');
+    await append('with an open reader');
     reader.kill('SIGKILL');
     expect(await sql(path, 'PRAGMA integrity_check')).toBe('ok');
     await storage.close();

@@ -1,4 +1,4 @@
-/** Runs programs of ours with a watch on the descriptors that they open. */
+/** Runs our programs with a watch on the descriptors that they open. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +10,9 @@ export const watching = (report: string): NodeJS.ProcessEnv => ({
   WATCH_DESCRIPTORS: report,
 });
 
-/** Which processes and threads were watched, and each descriptor of a database that they opened beside SQLite. */
+/**
+ * Which processes and threads were watched, and each descriptor of a database that they opened in addition to SQLite's.
+ */
 export async function reported(report: string): Promise<{ watched: string[]; opened: string[] }> {
   const lines = (await readFile(report, 'utf8')).trim().split('\n');
   return {

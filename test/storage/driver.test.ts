@@ -1,4 +1,4 @@
-/** Which SQLite driver is installed and loaded on which Node. What the driver does is the conformance suites' matter. */
+/** Which SQLite driver is installed and loaded on which Node. The conformance suites test what the driver does. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('the SQLite driver', () => {
   });
 
   // `npm install` loses both; `node scripts/narrow-lock.mjs` sets them again and says why.
-  it('is the only one of the two that npm installs, and is not compiled where it ships a binary', () => {
+  it('is the only one of the two that npm installs, and is not compiled if it ships a binary', () => {
     const newer = packages['node_modules/better-sqlite3'];
     const older = packages['node_modules/better-sqlite3-node20'];
     expect(newer).toMatchObject({ optional: true, engines: { node: '>=22' }, gypfile: false });

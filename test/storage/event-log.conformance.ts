@@ -1,4 +1,4 @@
-/** What every event log must do, whatever engine is under it. The log may hold other events already. */
+/** What every event log must do, on any engine. The log may already contain other events. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -32,7 +32,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
     afterAll(() => opened.close());
 
     describe('appending', () => {
-      it('gives the revision and the position of the last event', async () => {
+      it('returns the revision and the position of the last event', async () => {
         const stream = freshStream();
         const appended = await log.append(notes(stream, ['a', 'b', 'c']));
         const events = await log.read(stream);
@@ -40,7 +40,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(await log.head()).toBe(appended.position);
       });
 
-      it('gives back exactly what was prepared, in the order of its members', async () => {
+      it('returns exactly what was prepared, with its members in order', async () => {
         const stream = freshStream();
         const append = notes(stream, ['naïve “text” \u{1F4C4} \u2028 \\ "', '']);
         await log.append(append);
@@ -55,10 +55,10 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
       });
 
       it.each([
-        ['a stream that exists where none is expected', -1, 1],
+        ['a stream that exists though none is expected', -1, 1],
         ['an older revision', 0, 1],
-        ['a revision that is not there yet', 2, 1],
-      ])('refuses %s and tells the actual revision', async (_, expected, actual) => {
+        ['a revision that does not exist yet', 2, 1],
+      ])('rejects %s and returns the actual revision', async (_, expected, actual) => {
         const stream = freshStream();
         await log.append(notes(stream, ['a', 'b']));
         const head = { revision: expected, hash: '' };
@@ -68,19 +68,19 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(await log.read(stream)).toHaveLength(2);
       });
 
-      it('refuses a revision of a stream that does not exist', async () => {
+      it('rejects a revision of a stream that does not exist', async () => {
         const stream = freshStream();
         const head = { revision: 0, hash: '' };
         await expect(log.append(notes(stream, ['a'], { head }))).rejects.toMatchObject({ actual: -1 });
       });
 
-      it('refuses an append of no events', async () => {
+      it('rejects an append of no events', async () => {
         const stream = freshStream();
         await expect(log.append({ stream, expected: -1, events: [] })).rejects.toBeInstanceOf(InvalidAppend);
         expect(await log.read(stream)).toEqual([]);
       });
 
-      it('takes an append up to the limit of size and refuses one past it', async () => {
+      it('accepts an append up to the size limit and rejects one above it', async () => {
         const stream = freshStream();
         const large = notes(stream, ['x'.repeat(MAX_APPEND_BYTES - 1000)]);
         await log.append(large);
@@ -93,7 +93,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
     });
 
     describe('repeating an append', () => {
-      it('gives the original outcome, also after others have written behind it', async () => {
+      it('returns the original outcome, also after others have written since', async () => {
         const stream = freshStream();
         const append = notes(stream, ['a', 'b']);
         const original = await log.append(append);
@@ -104,7 +104,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect((await log.read(stream)).map(textOf)).toEqual(['a', 'b', 'c']);
       });
 
-      it('is recognised in the middle of a stream', async () => {
+      it('is recognized in the middle of a stream', async () => {
         const stream = freshStream();
         const head = await appendInTurn(log, stream, ['a', 'b']);
         const append = notes(stream, ['c', 'd'], { head });
@@ -112,7 +112,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(await log.append(append)).toEqual(original);
       });
 
-      it('is recognised through another client', async () => {
+      it('is recognized through another client', async () => {
         const stream = freshStream();
         const append = notes(stream, ['a', 'b']);
         const original = await log.append(append);
@@ -121,7 +121,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         await other.close();
       });
 
-      it('is recognised while the original is on its way', async () => {
+      it('is recognized while the original is in flight', async () => {
         const stream = freshStream();
         const append = notes(stream, ['a', 'b']);
         const outcomes = await Promise.all([log.append(append), log.append(append), log.append(append)]);
@@ -129,7 +129,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(await log.read(stream)).toHaveLength(2);
       });
 
-      it('is recognised for a proper prefix, which has the outcome of its own last event', async () => {
+      it('is recognized for a proper prefix, which has the outcome of its own last event', async () => {
         const stream = freshStream();
         const append = notes(stream, ['a', 'b', 'c']);
         await log.append(append);
@@ -155,7 +155,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
       });
     });
 
-    describe('writers at the same time', () => {
+    describe('concurrent writers', () => {
       it('win each revision of one stream exactly once', async () => {
         const stream = freshStream();
         const clients = [log, await opened.another()];
@@ -186,7 +186,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         await clients[1]?.close();
       });
 
-      it('do not spoil each other: of many appends sent together only the losers are refused', async () => {
+      it('do not affect each other: of many appends sent together only the losers are rejected', async () => {
         const stream = freshStream();
         const rivals = Array.from({ length: 5 }, (_, index) => log.append(notes(stream, [`rival ${index}`])));
         const strangers = Array.from({ length: 20 }, () => log.append(notes(freshStream(), ['a', 'b'])));
@@ -199,7 +199,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
     });
 
     describe('reading a stream', () => {
-      it('starts where it is told and ends where it is told', async () => {
+      it('starts and ends where requested', async () => {
         const stream = freshStream();
         await log.append(notes(stream, ['a', 'b', 'c', 'd']));
         const texts = async (options?: { from?: number; limit?: number }) =>
@@ -226,7 +226,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
     });
 
     describe('reading all', () => {
-      it('gives every event after a position once, in one order, and ends', async () => {
+      it('returns every event after a position once, in one order, and ends', async () => {
         const start = await log.head();
         const streams = [freshStream(), freshStream()];
         for (const text of ['a', 'b', 'c']) {
@@ -243,14 +243,14 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect((await collect(log, position)).events).toEqual([]);
       });
 
-      it('agrees with the reading of streams', async () => {
+      it('agrees with reading streams', async () => {
         const start = await log.head();
         const stream = freshStream();
         await appendInTurn(log, stream, ['a', 'b', 'c']);
         expect((await collect(log, start)).events).toEqual(await log.read(stream));
       });
 
-      it('continues from any position that it gave', async () => {
+      it('continues from any position that it returned', async () => {
         const start = await log.head();
         const stream = freshStream();
         await log.append(notes(stream, ['a', 'b', 'c', 'd']));
@@ -269,7 +269,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(rises(again.events.map((event) => event.position))).toBe(true);
       });
 
-      it('gives what is large in batches, never all at once', async () => {
+      it('returns large results in batches, never all at once', async () => {
         const start = await log.head();
         const stream = freshStream();
         let head: StreamHead = { revision: -1, hash: '' };
@@ -288,7 +288,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(largest).toBeLessThanOrEqual(8);
       });
 
-      it('counts what lies after a position, up to a limit', async () => {
+      it('counts what follows a position, up to a limit', async () => {
         const start = await log.head();
         await log.append(notes(freshStream(), ['a', 'b', 'c']));
         expect(await log.countAfter(start, 100)).toBe(3);
@@ -315,7 +315,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         return { start, docket, operator, end };
       };
 
-      it('give the events of some types', async () => {
+      it('return the events of some types', async () => {
         const { start } = await mixed();
         const { events } = await collect(log, start, { by: 'types', types: ['ContentRedacted'] });
         expect(events.map((event) => event.data.reason)).toEqual(['1', '2']);
@@ -323,7 +323,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(both.events).toHaveLength(5);
       });
 
-      it('give the events of streams whose names begin so', async () => {
+      it('return the events of streams with a given prefix', async () => {
         const { start, docket, operator } = await mixed();
         const streamsOf = async (prefixes: string[]) =>
           new Set((await collect(log, start, { by: 'streams', prefixes })).events.map((event) => event.stream));
@@ -334,7 +334,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect((await streamsOf(['%', 'docket_', 'ocket'])).size).toBe(0);
       });
 
-      it('take their position past the events that they leave out', async () => {
+      it('move their position past the events that they omit', async () => {
         const { start, end } = await mixed();
         const { events, position } = await collect(log, start, { by: 'types', types: ['ContentRedacted'] });
         expect(events.at(-1)?.position && events.at(-1)!.position < end).toBe(true);
@@ -344,7 +344,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(nothing.position && nothing.position >= end).toBe(true);
       });
 
-      it('give nothing where nothing is wanted', async () => {
+      it('return nothing if nothing is wanted', async () => {
         const { start } = await mixed();
         expect((await collect(log, start, { by: 'types', types: [] })).events).toEqual([]);
         expect((await collect(log, start, { by: 'streams', prefixes: [] })).events).toEqual([]);
@@ -352,7 +352,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
     });
 
     describe('subscribing', () => {
-      /** Takes batches until enough events came. */
+      /** Reads batches until enough events came. */
       const take = async (
         count: number,
         from: Position | null,
@@ -370,7 +370,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
       };
       const eventsOf = (batches: readonly EventBatch[]) => batches.flatMap((batch) => batch.events);
 
-      it('says that it is live when there is nothing to catch up with', async () => {
+      it('reports that it is live when there is nothing to catch up with', async () => {
         await log.append(notes(freshStream(), ['a']));
         const head = await log.head();
         for await (const batch of log.subscribe(head, { by: 'all' })) {
@@ -381,7 +381,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         }
       });
 
-      it('catches up, says so, and goes on with what is written from then on', async () => {
+      it('catches up, says so, and continues with what is written from then on', async () => {
         const start = await log.head();
         const stream = freshStream();
         const head = await appendInTurn(log, stream, ['a', 'b', 'c']);
@@ -400,7 +400,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(texts).toEqual(['a', 'b', 'c', 'd', 'e']);
       });
 
-      it('gives each event once and in order while writers go on', async () => {
+      it('returns each event once and in order while writers continue', async () => {
         const start = await log.head();
         const other = await opened.another();
         const write = async (client: EventLog) => {
@@ -451,7 +451,7 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         expect(seen).toEqual(written);
       });
 
-      it('takes its position past what the filter leaves out, also live', async () => {
+      it('moves its position past what the filter omits, also live', async () => {
         const start = await log.head();
         const unwanted = (async () => {
           await sleep(30);

@@ -1,4 +1,4 @@
-/** What the event log survives, by the faults of the event store's stand-in. A real node cannot be told to fail. */
+/** What the event log survives, with the faults of the event store's stand-in. A real node cannot be made to fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventLog } from '../../src/storage/event-log.ts';
@@ -10,7 +10,7 @@ import { freshStream, notes, textOf } from './samples.ts';
 const missing =
   ENGINES.eventStore && ENGINES.eventStoreControl ? '' : ' (skipped: EVENTSTORE_CONTROL_URL of a stand-in is not set)';
 
-/** Within this every subscription must be back by itself. */
+/** Within this time every subscription must recover by itself. */
 const BACK_WITHIN_MS = 10_000;
 
 describe.skipIf(missing)(`faults of the event store${missing}`, () => {
@@ -30,7 +30,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     await log.close();
   });
 
-  /** Follows one stream from now on and keeps what it is given. */
+  /** Follows one stream from now on and keeps what it receives. */
   async function following(stream: string) {
     const seen: string[] = [];
     const abort = new AbortController();
@@ -48,7 +48,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     await live;
     return {
       seen,
-      /** Waits for something to have come, and gives how long that took. */
+      /** Waits for something to arrive, and returns how long that took. */
       async until(text: string): Promise<number> {
         const began = performance.now();
         while (!seen.includes(text)) {
@@ -64,7 +64,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     };
   }
 
-  /** Appends one event after the other, whatever happens, and gives what was acknowledged. */
+  /** Appends one event after the other, despite all errors, and returns what was acknowledged. */
   async function writing(stream: string, count: number, between: (index: number) => Promise<void>) {
     const written: string[] = [];
     let head = { revision: -1, hash: '' };
@@ -79,12 +79,12 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
   }
 
   it.each([
-    ['are dropped in silence', 'drop-subscriptions'],
+    ['are dropped silently', 'drop-subscriptions'],
     ['are dropped as too slow', 'abort-subscriptions'],
     ['are aborted because the node is unavailable', 'abort-subscriptions?code=UNAVAILABLE&message=gone'],
     ['are cancelled by the server', 'abort-subscriptions?code=CANCELLED&message=gone'],
     ['lose their connection', 'disconnect'],
-  ])('subscriptions that %s come back: nothing is lost, nothing comes twice', async (_, name) => {
+  ])('subscriptions that %s recover: nothing is lost, nothing comes twice', async (_, name) => {
     const stream = freshStream();
     const follower = await following(stream);
     let slowest = 0;
@@ -94,7 +94,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
       await sleep(20);
     });
     slowest = Math.max(slowest, await follower.until(written.at(-1) ?? ''));
-    // Idle, and then an event: it must be the subscription itself that came back, not a look for news alone.
+    // Idle, and then an event: the subscription itself must have recovered, not a check for news.
     await fault(name);
     await sleep(500);
     expect(follower.seen).toEqual(written);
@@ -102,7 +102,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     await follower.stop();
   });
 
-  it('a node that is away for some seconds is waited for by appends, readers and subscriptions', async () => {
+  it('appends, readers and subscriptions wait for a node that is away for some seconds', async () => {
     const stream = freshStream();
     const follower = await following(stream);
     await fault('unavailable');
@@ -117,7 +117,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     await follower.stop();
   });
 
-  it('a node that is starting is waited for', async () => {
+  it('and for a node that is starting', async () => {
     await fault('not-ready?count=3');
     expect(await log.append(notes(freshStream(), ['a']))).toMatchObject({ revision: 0 });
   });
@@ -127,7 +127,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     ['neither written nor answered', 'silent?written=false&count=1'],
     ['written and answered with a timeout', 'timeout?written=true&count=2'],
     ['not written and answered with a timeout', 'timeout?written=false&count=2'],
-  ])('an append that is %s is repeated unchanged until it is known', async (_, name) => {
+  ])('an append that is %s is repeated unchanged until its outcome is known', async (_, name) => {
     const stream = freshStream();
     const follower = await following(stream);
     const first = notes(stream, ['a', 'b']);
@@ -155,7 +155,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     expect((await log.read(stream)).map(textOf)).toEqual(['rival']);
   });
 
-  it('a silence that lasts is told as what it is: the outcome is unknown', async () => {
+  it('a lasting silence is reported as such: the outcome is unknown', async () => {
     const stream = freshStream();
     await fault(`silent?written=true&stream=${stream}`);
     const failure = await log.append(notes(stream, ['a'])).catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe.skipIf(missing)(`faults of the event store${missing}`, () => {
     await follower.stop();
   });
 
-  it('a node that sends callers to itself as the leader is followed', async () => {
+  it('a node that redirects callers to itself as the leader is followed', async () => {
     const { hostname, port } = new URL(ENGINES.eventStore.replace(/^esdb:/, 'http:'));
     await fault(`not-leader?host=${hostname}&port=${port}&count=1`);
     expect(await log.append(notes(freshStream(), ['a']))).toMatchObject({ revision: 0 });

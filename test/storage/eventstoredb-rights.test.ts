@@ -1,4 +1,4 @@
-/** A user of the event store without a right hears which one is missing. The stand-in refuses; it has no users. */
+/** A user of the event store without a right learns which one is missing. The stand-in refuses; it has no users. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('a user who may not', () => {
     hint: expect.stringContaining('Rights in EventStoreDB'),
   });
 
-  it('read $all cannot start, nor check', async () => {
+  it('read $all can neither start nor run a check', async () => {
     await deny('read-all');
     await expect(openEventStore(standin.url)).rejects.toMatchObject(denied('read $all'));
     await expect(log.check()).rejects.toMatchObject(denied('read $all'));
@@ -48,7 +48,7 @@ describe('a user who may not', () => {
     expect(await log.read(stream)).toEqual([]);
   });
 
-  it('read $all is told so by docket doctor', async () => {
+  it('read $all gets this from docket doctor', async () => {
     await deny('read-all');
     const environment = {
       ...process.env,

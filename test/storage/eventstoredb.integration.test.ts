@@ -34,11 +34,11 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
     });
 
     it.each([
-      ['an id that is no UUID', { id: 'abc' }],
+      ['an id that is not a UUID', { id: 'abc' }],
       ['an empty id', { id: '' }],
       ['an empty type', { type: '' }],
       ['a bigint in the data', { data: { amount: 1n } as never }],
-    ])('%s is refused before it is sent, and nothing is thrown later', async (_, fault) => {
+    ])('%s is rejected before it is sent, and nothing is thrown later', async (_, fault) => {
       const append = notes(freshStream(), ['a']);
       const broken = { ...append, events: [{ ...append.events[0]!, ...fault }] };
       await expect(log.append(broken)).rejects.toBeInstanceOf(InvalidAppend);
@@ -54,7 +54,7 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       expect((conflict as Error).message).toContain(stream);
     });
 
-    it('one log that is closed takes no append of another with it', async () => {
+    it('closing one log does not affect the appends of another', async () => {
       for (let round = 0; round < 10; round++) {
         const passing = await openEventStore(ENGINES.eventStore);
         const [ours, theirs] = [freshStream(), freshStream()];
@@ -64,14 +64,14 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       }
     });
 
-    it('more readers at once than a connection carries calls all get their turn', async () => {
+    it('more concurrent readers than a connection carries calls all get their turn', async () => {
       const stream = freshStream();
       await log.append(notes(stream, ['a']));
       const read = await Promise.all(Array.from({ length: 300 }, () => log.read(stream)));
       expect(read.every((events) => events.length === 1)).toBe(true);
     });
 
-    it('subscriptions that were left hold no call open', async () => {
+    it('abandoned subscriptions hold no call open', async () => {
       const start = await log.head();
       for (let round = 0; round < 150; round++) {
         for await (const { live } of log.subscribe(start, { by: 'all' })) if (live) break;
@@ -97,7 +97,7 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       expect((await collect(log, null, { by: 'streams', prefixes: [stream] })).events).toHaveLength(100);
     });
 
-    it('going live in the middle of others’ writing passes over nothing', async () => {
+    it('going live while others write skips nothing', async () => {
       for (let round = 0; round < 5; round++) {
         const start = await log.head();
         const abort = new AbortController();
@@ -119,18 +119,18 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       }
     });
 
-    it('types are whole names, not beginnings of names', async () => {
+    it('types are whole names, not prefixes', async () => {
       const start = await log.head();
       await appendInTurn(log, freshStream(), ['a']);
       expect((await collect(log, start, { by: 'types', types: ['EventSkip', 'Event.kipped'] })).events).toEqual([]);
       expect((await collect(log, start, { by: 'types', types: ['EventSkipped'] })).events).toHaveLength(1);
     });
 
-    it('positions of another engine are refused', async () => {
+    it('positions of another engine are rejected', async () => {
       await expect(collect(log, '00000000000000000001')).rejects.toBeInstanceOf(RangeError);
     });
 
-    it('everything is refused once the log is closed, and subscribers hear of it', async () => {
+    it('everything is rejected once the log is closed, and subscribers get an error', async () => {
       const closing = await openEventStore(ENGINES.eventStore);
       const subscribed = (async () => {
         for await (const _ of closing.subscribe(null, { by: 'types', types: [] }));
@@ -146,12 +146,12 @@ describe.skipIf(missing)(`on EventStoreDB${missing}`, () => {
       await expect(closing.check()).rejects.toMatchObject(closed);
     });
 
-    it('a store that is not there is told at once, with where to look', async () => {
+    it('a store that does not exist is reported at once, with where to look', async () => {
       const url = `esdb://127.0.0.1:${await freePort()}?tls=false`;
       await expect(openEventStore(url)).rejects.toMatchObject({ code: 'storage_unavailable' });
     });
 
-    it('credentials in the connection string are taken', async () => {
+    it('credentials in the connection string are used', async () => {
       const withUser = ENGINES.eventStore.includes('@')
         ? ENGINES.eventStore
         : ENGINES.eventStore.replace('://', '://admin:change%3Ait@');

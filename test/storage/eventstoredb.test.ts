@@ -1,4 +1,4 @@
-/** What of the adapter needs no server. The rest is in the integration suites. */
+/** The parts of the adapter that need no server. The rest is in the integration suites. */
 import { AccessDeniedError, StreamDeletedError, UnavailableError } from '@eventstore/db-client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ import { backOff, within } from '../../src/storage/eventstoredb/waiting.ts';
 import { freshStream, notes } from './samples.ts';
 
 describe('connection strings of EventStoreDB', () => {
-  it('name one node, several, or a cluster to be discovered', () => {
+  it('name one node, several, or a cluster to discover', () => {
     expect(readConnectionString('esdb://localhost')).toMatchObject({
       hosts: [{ address: 'localhost', port: 2113 }],
       discover: false,
@@ -56,18 +56,18 @@ describe('connection strings of EventStoreDB', () => {
   it.each([
     ['another protocol', 'http://geheim:geheim@h'],
     ['no host', 'esdb://'],
-    ['a port that is none', 'esdb://h:99999'],
+    ['an invalid port', 'esdb://h:99999'],
     ['a user without a password', 'esdb://geheim@h'],
-    ['a colon in the password, which the client would cut it at', 'esdb://u:geheim:geheim@h'],
+    ['a colon in the password, where the client would cut it', 'esdb://u:geheim:geheim@h'],
     ['an option that the client would print with everything else', 'esdb://u:geheim@h?geheim=1'],
     ['appends that hide their conflicts', 'esdb://u:geheim@h?throwOnAppendFailure=false'],
-    ['certificates that are not looked at', 'esdb://u:geheim@h?tlsVerifyCert=false'],
+    ['certificates that are not checked', 'esdb://u:geheim@h?tlsVerifyCert=false'],
     ['a node that may lag', 'esdb://u:geheim@h?nodePreference=follower'],
     ['half of a certificate', 'esdb://u:geheim@h?userCertFile=geheim'],
     ['two clusters', 'esdb+discover://a,b'],
-    ['pings that a node would end the connection for', 'esdb://u:geheim@h?keepAliveInterval=100'],
+    ['pings for which a node would close the connection', 'esdb://u:geheim@h?keepAliveInterval=100'],
     ['a broken escape', 'esdb://u:geheim%zz@h'],
-  ])('with %s are refused, and nothing of them is repeated', (_, text) => {
+  ])('with %s are rejected, and nothing of them is repeated', (_, text) => {
     const refused = (() => {
       try {
         return readConnectionString(text);
@@ -111,7 +111,7 @@ describe('positions of EventStoreDB', () => {
     );
   });
 
-  it('begin at the start, and are of no other engine', () => {
+  it('begin at the start, and do not belong to another engine', () => {
     expect(readFrom(START_OF_LOG)).toBe('start');
     for (const text of ['', '00000000000000000007', '1/1', `${START_OF_LOG} `]) {
       expect(() => readFrom(text)).toThrow(RangeError);
@@ -126,7 +126,7 @@ describe('filters of EventStoreDB', () => {
     return new RegExp(made.regex);
   };
 
-  it('take names whole and as they are', () => {
+  it('match whole names exactly', () => {
     const types = expression({ by: 'types', types: ['PaymentSettled', 'a.b'] });
     expect(types.test('PaymentSettled')).toBe(true);
     expect(types.test('PaymentSettledLate')).toBe(false);
@@ -134,7 +134,7 @@ describe('filters of EventStoreDB', () => {
     expect(types.test('axb')).toBe(false);
   });
 
-  it('let nothing through where nothing is wanted, and nothing of the node itself', () => {
+  it('match nothing if nothing is wanted, and nothing of the node itself', () => {
     const nothing = [expression({ by: 'types', types: [] }), expression({ by: 'streams', prefixes: [] })];
     for (const filter of nothing) expect(filter.test('PaymentSettled')).toBe(false);
     expect(expression({ by: 'all' }).test('$metadata')).toBe(false);
@@ -143,7 +143,7 @@ describe('filters of EventStoreDB', () => {
 });
 
 describe('failures of EventStoreDB', () => {
-  it('are final only where no repetition would help', () => {
+  it('are final only if no repetition would help', () => {
     expect(finalError(new AccessDeniedError(), 'read $all')).toMatchObject({ code: 'storage_denied' });
     for (const passing of [new UnavailableError(), new NoAnswer('x'), new Error('Server Is Not Ready')]) {
       expect(finalError(passing, 'read $all')).toBeNull();
@@ -152,7 +152,7 @@ describe('failures of EventStoreDB', () => {
     expect(failure).toMatchObject({ code: 'storage_unavailable', hint: expect.stringContaining('unchanged') });
   });
 
-  it('are certain to have left nothing behind only where a first attempt was refused', () => {
+  it('are certain to have written nothing only if a first attempt was rejected', () => {
     const append = notes(freshStream(), ['a']);
     for (const refused of [new AccessDeniedError(), StreamDeletedError.fromStreamName('gone')]) {
       expect(finalAppendError(refused, append, true)).toMatchObject({ nothingWritten: true });
@@ -162,7 +162,7 @@ describe('failures of EventStoreDB', () => {
     expect(unreachable('appending', new UnavailableError()).nothingWritten).toBe(false);
   });
 
-  it('ask for a new connection where the old one is to blame', () => {
+  it('ask for a new connection if the old one is to blame', () => {
     expect(isDisconnection(Object.assign(new Error('14 UNAVAILABLE'), { code: 14 }))).toBe(true);
     expect(isDisconnection(new NoAnswer('x'))).toBe(true);
     expect(isDisconnection(new Error('Failed to discover after 10 attempts.'))).toBe(true);

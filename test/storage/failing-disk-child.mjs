@@ -1,4 +1,4 @@
-/** A storage on a disk whose reads fail while a file is there: what it says of that, one JSON object on stdout. */
+/** A storage on a disk whose reads fail while a file exists: prints what it reports, one JSON object on stdout. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { openSqlite } from '../../dist/storage/sqlite/open.js';
 

@@ -1,4 +1,4 @@
-/** A disk that vanished is no damage: SQLite reports both alike, and only damage is a reason to restore a backup. */
+/** A disk that vanished is not damage: SQLite reports both alike, and only damage is a reason to restore a backup. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 let folder: string;
-/** Why this machine cannot run it; null where it can. */
+/** Why this machine cannot run it; null if it can. */
 let cannotRun: string | null = null;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-failing-'));
   if (process.platform !== 'linux') {
-    cannotRun = 'LD_PRELOAD, which makes reads fail, is a matter of Linux';
+    cannotRun = 'LD_PRELOAD, which makes reads fail, works only on Linux';
     return;
   }
   const args = ['-shared', '-fPIC', '-o', join(folder, 'disk.so'), here('../support/failing-disk.c'), '-ldl'];

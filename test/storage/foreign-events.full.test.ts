@@ -1,6 +1,6 @@
 /**
- * An event store is shared: other programs write what they like, and what they write is skipped. An event of this
- * service that cannot be read is reported with its place, behind everything before it. An unhandled rejection fails the run.
+ * An event store is shared: other programs write what they like, and their events are skipped. An unreadable event of
+ * this service is reported with its position, after everything before it. An unhandled rejection fails the run.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { binaryEvent, type EventData, EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const hash = (): string => randomBytes(32).toString('hex');
-/** Such as other programs write. */
+/** As other programs write them. */
 const json = (type: string, more: Partial<JSONEventData> = {}): EventData => ({
   ...jsonEvent({ type, data: { amount: 7 } }),
   ...more,
@@ -39,16 +39,16 @@ const FOREIGN: readonly [string, () => [stream: string, event: EventData]][] = [
   ['binary data without metadata', () => [orders(), binaryEvent({ type: 'OrderScanned', data: BYTES })]],
   ['JSON without metadata', () => [orders(), json('OrderPlaced')]],
   ['empty metadata', () => [orders(), json('OrderPlaced', { metadata: {} })]],
-  ['metadata that is no JSON', () => [orders(), json('OrderPlaced', { metadata: BYTES })]],
+  ['metadata that is not JSON', () => [orders(), json('OrderPlaced', { metadata: BYTES })]],
   ['metadata that is a list', () => [orders(), json('OrderPlaced', { metadata: [1] as never })]],
   ['a link that leads nowhere', () => [orders(), binaryEvent({ type: '$>', data: Buffer.from('7@gone') })]],
-  ['a type of ours in a stream of its own', () => ['payment-17', json('PaymentSettled')]],
-  ['a stream like ours with a type of its own', () => [`payment-${hash()}`, json('RefundRequested')]],
+  ['a type of ours in another stream', () => ['payment-17', json('PaymentSettled')]],
+  ['a stream like ours with another type', () => [`payment-${hash()}`, json('RefundRequested')]],
 ];
 
 const reasons = (events: readonly RecordedEvent[]): string[] => events.map(textOf);
 
-/** What a subscriber gets until it has so many events, or hears of an error. */
+/** What a subscriber gets until it has this many events, or gets an error. */
 async function follow(from: Position | null, filter: EventFilter, count: number, live?: () => Promise<void>) {
   const events: RecordedEvent[] = [];
   let wrote = live === undefined;
@@ -80,14 +80,17 @@ describe('events of other programs', () => {
     await log.append(notes(freshStream(), ['after']));
   }
 
-  it.each(FILTERS)('are skipped by who reads the log, catches up and follows it, by %s', async (_, filter) => {
-    const start = await log.head();
-    await writeBetween();
-    expect(reasons((await collect(log, start, filter)).events)).toEqual(['before', 'after']);
-    expect(reasons((await follow(start, filter, 2)).events)).toEqual(['before', 'after']);
-    const following = await follow(await log.head(), filter, 2, writeBetween);
-    expect(reasons(following.events)).toEqual(['before', 'after']);
-  });
+  it.each(FILTERS)(
+    'are skipped by every reader of the log, when it catches up and follows it, by %s',
+    async (_, filter) => {
+      const start = await log.head();
+      await writeBetween();
+      expect(reasons((await collect(log, start, filter)).events)).toEqual(['before', 'after']);
+      expect(reasons((await follow(start, filter, 2)).events)).toEqual(['before', 'after']);
+      const following = await follow(await log.head(), filter, 2, writeBetween);
+      expect(reasons(following.events)).toEqual(['before', 'after']);
+    },
+  );
 
   it.each(FOREIGN)('%s may be the newest event of the log', async (_, foreign) => {
     const before = await log.head();
@@ -98,7 +101,7 @@ describe('events of other programs', () => {
     await log.check();
   });
 
-  it.each(['id', 'stream', 'text-id'])('without what no event is without (%s) end nothing', async (part) => {
+  it.each(['id', 'stream', 'text-id'])('that lack a required part (%s) end nothing', async (part) => {
     const start = await log.head();
     await writeBetween();
     await standin.control('POST', `/faults/incomplete?part=${part}&stream=orders-`);
@@ -108,7 +111,7 @@ describe('events of other programs', () => {
   });
 });
 
-describe('an event of this service that cannot be read', () => {
+describe('an unreadable event of this service', () => {
   const metadata = { hash: hash(), recordedAt: '2026-03-01T12:00:00.000000Z' };
   const CASES: readonly [string, string, EventData][] = [
     ['without metadata', 'its metadata is missing', json('PaymentSettled')],
@@ -128,7 +131,7 @@ describe('an event of this service that cannot be read', () => {
   ];
   const filter: EventFilter = { by: 'types', types: ['EventSkipped', 'PaymentSettled'] };
 
-  it.each(CASES)('%s is reported with its place, behind what comes before it', async (_, problem, event) => {
+  it.each(CASES)('%s is reported with its position, after what comes before it', async (_, problem, event) => {
     const start = await log.head();
     const stream = `payment-${hash()}`;
     await log.append(notes(freshStream(), ['first', 'second']));
@@ -150,12 +153,12 @@ describe('an event of this service that cannot be read', () => {
     const followed = await follow(start, filter, 3);
     expect(followed.error).toMatchObject(reported);
     expect(reasons(followed.events)).toEqual(['first', 'second']);
-    // Whoever has passed it is not held up.
+    // A reader that has passed it is not delayed.
     await log.append(notes(freshStream(), ['third']));
     expect(reasons((await collect(log, position, filter)).events)).toEqual(['third']);
   });
 
-  it('is reported to who follows the log as it comes, and the connection is not given up for it', async () => {
+  it('is reported to live followers of the log, and the connection is not given up for it', async () => {
     const stream = `payment-${hash()}`;
     const doubts = log.doubts?.();
     const following = await follow(await log.head(), filter, 2, async () => {
@@ -168,7 +171,7 @@ describe('an event of this service that cannot be read', () => {
     expect(log.doubts?.()).toBe(doubts);
   });
 
-  it.each(['id', 'stream'])('for want of its %s ends nothing', async (part) => {
+  it.each(['id', 'stream'])('that is missing its %s ends nothing', async (part) => {
     const start = await log.head();
     const stream = freshStream();
     await log.append(notes(stream, ['first']));
@@ -179,7 +182,7 @@ describe('an event of this service that cannot be read', () => {
     expect(reasons((await collect(log, start)).events)).toEqual(['first']);
   });
 
-  it('because another program wrote into a stream of ours is named by its revision', async () => {
+  it('is named by its revision if another program wrote into a stream of ours', async () => {
     const stream = freshStream();
     const first = notes(stream, ['ours']);
     await log.append(first);

@@ -1,6 +1,6 @@
 /**
- * Answers of an event store and of MongoDB that are whole as far as their protocols go, and wrong inside: each byte may be
- * another one. Nothing but the call at hand fails. An unhandled rejection, or an exception that nobody catches, fails the run.
+ * Answers of an event store and of MongoDB that are complete by their protocols, but have wrong bytes inside. Only the
+ * current call may fail. An unhandled rejection, or an uncaught exception, fails the run.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
@@ -21,7 +21,7 @@ import { seeded } from '../support/fault-proxy.ts';
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const ROUNDS = 30 * Number(process.env.KILLS ?? 20);
 
-/** With up to three bytes that are other ones, or without its end. */
+/** With up to three wrong bytes, or without its end. */
 function spoiled(bytes: Uint8Array, random: () => number): Buffer {
   const copy = Buffer.from(bytes);
   const pick = (below: number) => Math.floor(random() * below);
@@ -35,7 +35,7 @@ const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe(`an event store that answers with other bytes, seed ${SEED}`, () => {
+describe(`an event store that answers with wrong bytes, seed ${SEED}`, () => {
   const random = seeded(SEED);
   let server: Server;
   let client: EventStoreDBClient;
@@ -133,14 +133,14 @@ describe(`an event store that answers with other bytes, seed ${SEED}`, () => {
   }
 
   it(
-    'fails the call at hand alone',
+    'fails only the current call',
     async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const appending = client.appendToStream('s', jsonEvent({ type: 'Tested', data: {} }), {
           expectedRevision: NO_STREAM,
           deadline: 2_000,
         });
-        // An answer that is none of both is none: the adapter has a time limit for that.
+        // An answer that is neither counts as missing: the adapter has a time limit for that.
         const late = new Promise((resolve) => setTimeout(resolve, 200).unref());
         await Promise.all([
           Promise.race([outcomeOf(appending), late]),
@@ -155,11 +155,11 @@ describe(`an event store that answers with other bytes, seed ${SEED}`, () => {
   );
 });
 
-describe(`a MongoDB that answers with other bytes, seed ${SEED}`, () => {
+describe(`a MongoDB that answers with wrong bytes, seed ${SEED}`, () => {
   const random = seeded(SEED);
   const HEADER = 16;
   let server: NetServer;
-  /** Whether the first words of a connection are sound. */
+  /** Whether the first messages of a connection are valid. */
   let greets: boolean;
 
   const GREETING = {
@@ -212,7 +212,10 @@ describe(`a MongoDB that answers with other bytes, seed ${SEED}`, () => {
 
   const url = () => `mongodb://127.0.0.1:${(server.address() as AddressInfo).port}/test?directConnection=true`;
 
-  /** What cannot be decoded is the storage's failure; what decodes to nonsense may fail in any way, in the call. */
+  /**
+   * What cannot be decoded is a failure of the storage; a wrong value that can be decoded may fail in any way, in the
+   * call.
+   */
   function expectJudged(error: unknown): void {
     if (error === null) return;
     expect(error).toBeInstanceOf(Error);
@@ -220,7 +223,7 @@ describe(`a MongoDB that answers with other bytes, seed ${SEED}`, () => {
     if (error instanceof StorageFailure) expect(error.code).toBe('storage_unavailable');
   }
 
-  it('to its first words is not reached', async () => {
+  it('to its first messages is not reached', async () => {
     greets = false;
     for (let round = 0; round < 5; round++) {
       const error = await outcomeOf(openMongo(url()).then((opened) => opened.close()));
@@ -229,7 +232,7 @@ describe(`a MongoDB that answers with other bytes, seed ${SEED}`, () => {
   });
 
   it(
-    'to later ones fails the call at hand alone',
+    'to later ones fails only the current call',
     async () => {
       greets = true;
       for (let round = 0; round < ROUNDS / 50; round++) {

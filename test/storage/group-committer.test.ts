@@ -4,7 +4,7 @@ import { GroupCommitter } from '../../src/storage/sqlite/group-committer.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Commits nothing, takes its time, and remembers its groups. */
+/** Commits nothing, waits a while, and remembers its groups. */
 function recording(outcomeOf: (work: string) => Outcome = (value) => ({ value })) {
   const groups: string[][] = [];
   let committing = 0;
@@ -21,7 +21,7 @@ function recording(outcomeOf: (work: string) => Outcome = (value) => ({ value })
 }
 
 describe('a group committer', () => {
-  it('commits together what comes in the same turn or in the next, in the order in which it came', async () => {
+  it('commits together what comes in the same turn or in the next, in the order of arrival', async () => {
     const { committer, groups } = recording();
     const first = ['a', 'b'].map((work) => committer.submit(work));
     await nextTurn();
@@ -39,7 +39,7 @@ describe('a group committer', () => {
     expect(groups).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('does not wait for ever for writers that never stop coming', async () => {
+  it('does not wait forever for writers that never stop coming', async () => {
     const { committer, groups } = recording();
     let stop = false;
     const writing: Promise<unknown>[] = [];
@@ -57,7 +57,7 @@ describe('a group committer', () => {
     expect(Math.max(...groups.map(({ length }) => length))).toBeLessThanOrEqual(256);
   });
 
-  it('tells each writer its own outcome', async () => {
+  it('gives each writer its own outcome', async () => {
     const failure = new Error('its own');
     const { committer } = recording((work) => (work === 'b' ? { error: failure } : { value: work }));
     const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((work) => committer.submit(work)));
@@ -68,7 +68,7 @@ describe('a group committer', () => {
     ]);
   });
 
-  it('fails a whole group that could not be committed, and goes on', async () => {
+  it('fails a whole group that could not be committed, and continues', async () => {
     let broken = true;
     const committer = new GroupCommitter<string>({
       commit: async (group) => {
@@ -81,7 +81,7 @@ describe('a group committer', () => {
     expect(await committer.submit('a')).toBe('a');
   });
 
-  it('runs a task between groups, never beside one', async () => {
+  it('runs a task between groups, never during one', async () => {
     const { committer, isCommitting } = recording();
     const first = committer.submit('a');
     while (!isCommitting()) await nextTurn();

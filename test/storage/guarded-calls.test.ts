@@ -17,7 +17,7 @@ import { isDisconnection } from '../../src/storage/eventstoredb/failures.ts';
 import { readableStatus } from '../../src/storage/eventstoredb/guarded-calls.ts';
 import { openStandin, type Standin } from '../support/standin.ts';
 
-/** With its channel at hand, as the client's own reconnection has it. */
+/** With its channel accessible, as the client's own reconnection has it. */
 class OpenedClient extends GuardedClient {
   channel(): Promise<Channel> {
     return this.getChannel();
@@ -56,7 +56,7 @@ describe('a channel that is closed between asking for the client and calling it'
     ['a subscription', (client) => drain(client.subscribeToAll())],
   ];
 
-  it.each(calls)('%s fails as unavailable, and the next one goes through', async (_, call) => {
+  it.each(calls)('%s fails as unavailable, and the next one succeeds', async (_, call) => {
     const client = connect();
     await rejected(append(client, 'first'));
     const channel = await client.channel();
@@ -71,7 +71,7 @@ describe('a channel that is closed between asking for the client and calling it'
     await client.retire();
   });
 
-  it('ends the process where the client is used without the guard', async () => {
+  it('ends the process if the client is used without the guard', async () => {
     const script = `
       import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
       const client = new EventStoreDBClient({ endpoint: '127.0.0.1:${standin.ports[0]}' }, { insecure: true });
@@ -87,7 +87,7 @@ describe('a channel that is closed between asking for the client and calling it'
   });
 });
 
-describe('an error whose metadata is not what the client expects', () => {
+describe('an error with unexpected metadata', () => {
   const statusOf = (entries: Readonly<Record<string, string>>, code = status.NOT_FOUND) => {
     const metadata = new Metadata();
     for (const [key, value] of Object.entries(entries)) metadata.set(key, value);
@@ -96,13 +96,13 @@ describe('an error whose metadata is not what the client expects', () => {
   const read = (entries: Readonly<Record<string, string>>) =>
     convertToCommandError(Object.assign(new Error('said by the server'), readableStatus(statusOf(entries))));
 
-  it('keeps the class of an error that is whole', () => {
+  it('keeps the class of a complete error', () => {
     const error = read({ exception: 'not-leader', 'leader-endpoint-host': 'b', 'leader-endpoint-port': '2113' });
     expect(error).toBeInstanceOf(NotLeaderError);
     expect((error as NotLeaderError).leader).toEqual({ address: 'b', port: 2113 });
   });
 
-  it('reads a change of the leader that names none as unavailable', () => {
+  it('treats a leader change that names no leader as unavailable', () => {
     expect(read({ exception: 'not-leader' })).toBeInstanceOf(UnavailableError);
     expect(read({ exception: 'stream-deleted' })).toBeInstanceOf(UnknownError);
   });

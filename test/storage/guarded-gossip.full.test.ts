@@ -1,4 +1,4 @@
-/** A member of the cluster that answers nonsense when it is asked who leads is passed over, and ends nothing. */
+/** A member of the cluster that answers nonsense when asked for the leader is skipped, and ends nothing. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import gossipServices from '@eventstore/db-client/generated/gossip_grpc_pb.js';
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => member.forceShutdown());
 
-/** Says that it leads. */
+/** Claims to be the leader. */
 function leader(over: (info: gossip.MemberInfo) => void = () => undefined): gossip.MemberInfo {
   const endPoint = new gossip.EndPoint();
   endPoint.setAddress('127.0.0.1');
@@ -45,7 +45,7 @@ function leader(over: (info: gossip.MemberInfo) => void = () => undefined): goss
   return info;
 }
 
-/** Of no version and no variant that UUIDs have. */
+/** A UUID of no valid version and variant. */
 function invalidId(): shared.UUID {
   const halves = new shared.UUID.Structured();
   halves.setMostSignificantBits('-1');
@@ -65,8 +65,8 @@ const NONSENSE: readonly [string, () => gossip.ClusterInfo | null][] = [
   ['a member without anything', () => of(new gossip.MemberInfo())],
   ['a leader with an invalid id', () => of(leader((info) => info.setInstanceId(invalidId())))],
   ['a leader without an address', () => of(leader((info) => info.clearHttpEndPoint()))],
-  ['a leader at an address that is none', () => of(leader(endPointOf('not an address:', 70_000)))],
-  ['itself, though it is no event store', () => of(leader())],
+  ['a leader at an invalid address', () => of(leader(endPointOf('not an address:', 70_000)))],
+  ['itself, though it is not an event store', () => of(leader())],
 ];
 function of(info: gossip.MemberInfo): gossip.ClusterInfo {
   const cluster = new gossip.ClusterInfo();
@@ -82,7 +82,7 @@ describe('a member that answers', () => {
     expect(asked).toBeGreaterThan(0);
   });
 
-  it('an invalid id ends the process where the client is used without the guard', async () => {
+  it('an invalid id ends the process if the client is used without the guard', async () => {
     answer = of(leader((info) => info.setInstanceId(invalidId())));
     const script = `
       import { EventStoreDBClient } from '@eventstore/db-client';
@@ -95,14 +95,14 @@ describe('a member that answers', () => {
     await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('UUID') });
   });
 
-  describe('beside sound ones', () => {
+  describe('among valid ones', () => {
     let cluster: Standin;
     beforeEach(async () => {
       cluster = await openStandin('--cluster', '3');
     });
     afterEach(() => cluster?.close());
 
-    it('an invalid id is passed over', async () => {
+    it('an invalid id is skipped', async () => {
       answer = of(leader((info) => info.setInstanceId(invalidId()).setIsAlive(false)));
       const log = await openEventStore(cluster.url.replace('esdb://', `esdb://127.0.0.1:${port},`));
       const stream = freshStream();

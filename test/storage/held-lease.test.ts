@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A holder with clocks of its own, on a store that can become unreachable for it. */
+/** A holder with its own clocks, on a store that can become unreachable for it. */
 function holder(name: string, owner: string = randomUUID()) {
   const clocks = { wall: 10 * HOUR, steady: 0 };
   const clock: Clock = { now: () => clocks.wall };
@@ -46,7 +46,7 @@ function holder(name: string, owner: string = randomUUID()) {
 }
 
 describe('a held lease', () => {
-  it('whose clock is set back is lost in its time when it cannot be renewed', async () => {
+  it('whose clock is set back is lost on time if it cannot be renewed', async () => {
     const one = holder(randomUUID());
     const lease = (await one.take())!;
     one.cutOff();
@@ -60,7 +60,7 @@ describe('a held lease', () => {
     await lease.release();
   });
 
-  it('is lost in its time by the wall clock, too: the steady one may have stood still in sleep', async () => {
+  it('is lost on time by the wall clock, too: the steady one may have stopped during sleep', async () => {
     const one = holder(randomUUID());
     const lease = (await one.take())!;
     one.cutOff();
@@ -69,13 +69,13 @@ describe('a held lease', () => {
     await lease.release();
   });
 
-  it('whose clock is set back goes on being renewed, and nobody else gets it', async () => {
+  it('whose clock is set back is still renewed, and no other process gets it', async () => {
     const name = randomUUID();
     const [one, other] = [holder(name), holder(name)];
     const lease = (await one.take())!;
     one.clocks.wall -= 6 * HOUR;
     other.clocks.wall -= 6 * HOUR;
-    // Longer than it lasts, by real time: its heartbeats are.
+    // Longer than it lasts, in real time, which its heartbeats use.
     for (let look = 0; look < 10; look++) {
       await new Promise((done) => setTimeout(done, DURATION_MS / 5));
       one.clocks.wall += (DURATION_MS / 5) * MICROS_PER_MS;
@@ -86,7 +86,7 @@ describe('a held lease', () => {
     await lease.release();
   });
 
-  it('that another has taken is told as lost', async () => {
+  it('that another process has acquired is reported as lost', async () => {
     const name = randomUUID();
     const [one, other] = [holder(name), holder(name)];
     const lease = (await one.take())!;

@@ -1,4 +1,4 @@
-/** What a service that nobody calls writes: counted in frames of the write-ahead log, not in time. */
+/** What an idle service writes: counted in frames of the write-ahead log, not in time. */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A process under load that is there to be killed: several writers put payloads and append events, and say what was
+// A process under load that the test kills: several writers put payloads and append events, and print what was
 // acknowledged; a projection follows. Runs the built project: node kill-child.mjs DIRECTORY NAME load|finish
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { prepareAppend } from '../../dist/storage/prepare-append.js';
 import { openSqlite } from '../../dist/storage/sqlite/open.js';
 
 const [directory, name, mode] = process.argv.slice(2);
-// As the service has it: groups are committed in a thread, lone writes in this one.
+// As in the service: groups are committed in a thread, single writes in this one.
 const storage = openSqlite({ directory, logThread: true });
 
 /** Per stream: how many events, how many bytes of content, the hash of the newest event. */

@@ -1,4 +1,4 @@
-/** Kills processes that write, again and again, and looks at what they left (`kill -9` at random moments). */
+/** Kills writing processes repeatedly, and checks what they left (`kill -9` at random moments). */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ interface Acknowledged {
   readonly appends: Map<string, { readonly id: string; readonly position: string }>;
 }
 
-/** Runs the loop; gives how much was acknowledged and found. */
+/** Runs the loop; returns how much was acknowledged and found. */
 export async function killInALoop(kills: number): Promise<{ readonly events: number; readonly payloads: number }> {
   if (!existsSync(fileURLToPath(new URL('../../dist/storage/sqlite/open.js', import.meta.url)))) {
     throw new Error('this test runs the built project: npm run build first');
@@ -68,7 +68,7 @@ async function loadAndKill(directory: string, acknowledged: Acknowledged): Promi
 
 function remember(line: string, { payloads, appends }: Acknowledged): void {
   const words = line.split(' ');
-  // The last line of a killed process may be cut off; what it says was then not said.
+  // The last line of a killed process may be truncated; then it does not count.
   if (words[0] === 'put' && words[2]?.length === 64) payloads.set(words[1] ?? '', words[2]);
   if (words[0] === 'append' && words[4]?.length === 36) {
     appends.set(`${words[1]} ${words[2]}`, { id: words[4], position: words[3] ?? '' });

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { isDeadOwner, leaseOwner } from '../../src/storage/lease-owner.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 
-it('tells the dead of this machine from everybody else', async () => {
+it('distinguishes dead owners of this machine from all others', async () => {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
   const owner = `${hostname()}/${child.pid}/1234/some-thread`;
   expect(isDeadOwner(owner)).toBe(false);
@@ -17,7 +17,7 @@ it('tells the dead of this machine from everybody else', async () => {
   expect(isDeadOwner(leaseOwner())).toBe(false);
   // A container gives every start the same process id.
   expect(isDeadOwner(`${hostname()}/${process.pid}/1234/an-earlier-start`)).toBe(true);
-  // Two threads of one process are two owners, and each lives as long as the other.
+  // Two threads of one process are two owners, and each is alive as long as the other.
   const anotherThread = leaseOwner().replace(/[^/]+$/, 'another-thread');
   expect(anotherThread).not.toBe(leaseOwner());
   expect(isDeadOwner(anotherThread)).toBe(false);

@@ -1,4 +1,4 @@
-/** The log committed in a thread. Node cannot load TypeScript into one, so that the thread itself runs the built project. */
+/** The log committed in a thread. Node cannot load TypeScript into one, so the thread itself runs the built project. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ if (!existsSync(fileURLToPath(BUILT))) throw new Error('this test runs the built
 
 type Opened = ReturnType<typeof openSqliteLog>;
 
-/** Opens the log with a thread that has started and takes every write, lone ones too. */
+/** Opens the log with a thread that has started and accepts every write, including single ones. */
 async function opened(directory: string, clock: Clock = systemClock, entry = BUILT): Promise<Opened> {
   const storage = openSqliteLog(join(directory, 'log.sqlite'), clock, { logThread: { entry, fewestWrites: 1 } });
   await storage.thread?.started;
@@ -77,7 +77,7 @@ describe('a log that is committed in a thread', () => {
   const changesHere = ({ file }: Opened) =>
     file.database.prepare<[], number>('SELECT total_changes()').pluck().get() ?? Number.NaN;
 
-  it('is written by the thread alone, and cells too are set once for each version', async () => {
+  it('is written only by the thread, and cells, too, are set once for each version', async () => {
     const storage = await opened(directory);
     const before = changesHere(storage);
     const stream = freshStream();
@@ -93,7 +93,7 @@ describe('a log that is committed in a thread', () => {
     await closed(storage);
   });
 
-  it('says by the same errors what it refuses', async () => {
+  it('rejects with the same errors', async () => {
     const storage = await opened(directory);
     const stream = freshStream();
     await storage.log.append(notes(stream, ['a']));
@@ -107,7 +107,7 @@ describe('a log that is committed in a thread', () => {
     await closed(storage);
   });
 
-  it('passes on whether a write is certain to have left nothing behind', () => {
+  it('reports whether a write is certain to have written nothing', () => {
     for (const nothingWritten of [true, false]) {
       const failure = new StorageFailure('storage_full', 'no room', { nothingWritten });
       const received = outcomeReceived(structuredClone(outcomeToSend({ error: failure })));
@@ -116,7 +116,7 @@ describe('a log that is committed in a thread', () => {
     }
   });
 
-  it('is closed with everything on disk that was on its way', async () => {
+  it('is closed with all pending writes on disk', async () => {
     const storage = await opened(directory);
     const streams = Array.from({ length: 20 }, () => freshStream());
     const appending = streams.map((stream) => storage.log.append(notes(stream, ['a'])));
@@ -128,7 +128,7 @@ describe('a log that is committed in a thread', () => {
     await closed(again);
   });
 
-  it('goes on without the thread once that has ended, and repeats what nobody knows the outcome of', async () => {
+  it('continues without the thread once that has ended, and repeats writes of unknown outcome', async () => {
     const entry = join(directory, 'ends.mjs');
     await writeFile(
       entry,
@@ -154,12 +154,12 @@ describe('a log that is committed in a thread', () => {
     await closed(storage);
   });
 
-  it('copies back the write-ahead log of the read store, so that no commit there need do it', async () => {
+  it('checkpoints the write-ahead log of the read store, so that no commit there has to', async () => {
     const storage = openSqlite({ directory, logThread: { entry: BUILT, fewestWrites: 1 } });
     const path = join(directory, 'read.sqlite');
     const before = (await stat(path)).size;
     const window = 60 * MICROS_PER_SECOND;
-    // Wide enough for many pages, and fewer than at which a commit would copy them back.
+    // Wide enough for many pages, but fewer than would make a commit checkpoint them.
     const counters = Array.from({ length: 2_000 }, (_, index) => `${index} ${'x'.repeat(200)}`);
     await Promise.all(counters.map((id) => storage.readStore.increment(id, 1, 9, 1000, window)));
     expect((await stat(path)).size).toBe(before);
@@ -172,7 +172,7 @@ describe('a log that is committed in a thread', () => {
     await storage.close();
   });
 
-  it('leaves a lone write to the main thread', async () => {
+  it('leaves a single write to the main thread', async () => {
     const storage = openSqliteLog(join(directory, 'log.sqlite'), systemClock, { logThread: { entry: BUILT } });
     await storage.thread?.started;
     const before = changesHere(storage);

@@ -36,7 +36,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
     });
     afterAll(() => client.close());
 
-    it('makes its indexes at start, and those of a projection when it is prepared', async () => {
+    it('creates its indexes at start, and those of a projection when it is prepared', async () => {
       const { readStore, close } = await openMongo(database.url);
       await readStore.prepare('indexed', 1, [{ name: 'filings', indexes: [['caseId', 'availableAt']] }]);
       await close();
@@ -47,7 +47,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
       expect(await keysOf('documents.filings.1')).toContain('fields.caseId,fields.availableAt,_id');
     });
 
-    it('keeps documents whose keys would mean something to a database', async () => {
+    it('keeps documents whose keys have a meaning for a database', async () => {
       const { readStore, close } = await openMongo(database.url);
       await readStore.prepare('odd', 1, [{ name: 'odd', indexes: [] }]);
       const document = { 'a.b': 1, $set: { $where: 'x' }, _bsontype: 'ObjectId', '': [null, -1.5], nul: 'a\u0000b' };
@@ -57,7 +57,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
       await close();
     });
 
-    it('lets the higher position win, whoever writes first and however often', async () => {
+    it('lets the higher position win, regardless of the order and number of writes', async () => {
       const stores = await Promise.all([openMongo(database.url), openMongo(database.url)]);
       await stores[0]!.readStore.prepare('race', 1, [{ name: 'race', indexes: [] }]);
       for (let round = 0; round < 10; round++) {
@@ -92,7 +92,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
       await close();
     });
 
-    it('refuses everything once it is closed', async () => {
+    it('rejects everything once it is closed', async () => {
       const { readStore, payloads, close } = await openMongo(database.url);
       await close();
       await close();
@@ -100,7 +100,7 @@ describe.skipIf(missing)(`on MongoDB${missing}`, () => {
       await expect(payloads.get('x')).rejects.toMatchObject({ code: 'storage_closed' });
     });
 
-    it('says so in seconds where nobody answers, without a word of the credentials', async () => {
+    it('reports within seconds that no server answers, without credentials', async () => {
       const url = `mongodb://root:geheim@127.0.0.1:${await freePort()}/x`;
       const failure = await openMongo(url).catch((error: unknown) => error as Error);
       expect(failure).toMatchObject({ code: 'storage_unavailable' });

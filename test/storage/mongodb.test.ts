@@ -1,4 +1,4 @@
-/** What of the adapter needs no server. The rest is in the integration suites. */
+/** The parts of the adapter that need no server. The rest is in the integration suites. */
 import { describe, expect, it } from 'vitest';
 import { databaseName, isMongoUrl, maskMongoUrl } from '../../src/storage/mongodb/connection-string.ts';
 import { findFilter, findSort, searchableFields } from '../../src/storage/mongodb/find-filter.ts';
@@ -14,19 +14,19 @@ describe('URLs of MongoDB', () => {
     expect(maskMongoUrl(url)).toBe(shown);
   });
 
-  it.each(['', 'postgres://h', 'mongodb://', 'mongodb://user:p@ss@h/x'])('%s is none', (url) => {
+  it.each(['', 'postgres://h', 'mongodb://', 'mongodb://user:p@ss@h/x'])('%s is not valid', (url) => {
     expect(isMongoUrl(url)).toBe(false);
   });
 });
 
 describe('searching in MongoDB', () => {
-  it('is for top-level fields of a single value and a sensible length', () => {
+  it('accepts top-level fields with a single value of limited length', () => {
     const document = { a: 'x', n: 1, yes: true, none: null, list: [1], deep: {}, 'a.b': 1, long: 'x'.repeat(2000) };
     expect(searchableFields(document)).toEqual({ a: 'x', n: 1, yes: true, none: null });
     expect(searchableFields({ _bsontype: 'ObjectId' })).toEqual({});
   });
 
-  it('refuses names that are no plain fields, and texts that are not kept to be searched for', () => {
+  it('rejects names that are not plain fields, and texts that are not searchable', () => {
     const find = (field: string, value = 'x') => findFilter({ collection: 'c', equals: { [field]: value }, limit: 1 });
     for (const field of ['$where', 'a.b', '', '_bsontype', 'a b']) expect(() => find(field)).toThrow(RangeError);
     expect(() => find('a', 'x'.repeat(2000))).toThrow(RangeError);

@@ -1,4 +1,4 @@
-/** What every payload store must do, whatever engine is under it. */
+/** What every payload store must do, on any engine. */
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { CorruptPayload, type PayloadKind, type PayloadStore } from '../../src/s
 export interface OpenedPayloadStore {
   readonly payloads: PayloadStore;
   another(): Promise<PayloadStore>;
-  /** Changes one stored byte behind the store's back. */
+  /** Changes one stored byte without the store knowing. */
   corrupt(name: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       ['a short text', Buffer.from('MOTION to Dismiss')],
       ['bytes that do not compress', randomBytes(200_000)],
       ['a long text', Buffer.from('ORDER granting motion. '.repeat(20_000))],
-    ])('gives back %s', async (_, content) => {
+    ])('returns %s', async (_, content) => {
       const blob = await payloads.put('docket', content);
       expect(blob).toMatch(/^[0-9a-f]{64}$/);
       expect((await payloads.get(blob))?.equals(content)).toBe(true);
@@ -45,7 +45,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect(await put('same')).not.toBe(await put('same'));
     });
 
-    it('stores what was sealed, once however often, and nothing before that', async () => {
+    it('stores sealed content, once however often, and nothing before that', async () => {
       const sealed = await payloads.seal('target', Buffer.from('sealed'));
       expect(sealed).toMatchObject({ kind: 'target', storedAt: toInstant(now) });
       expect(await text(sealed.name)).toBeNull();
@@ -55,7 +55,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect((await payloads.seal('target', Buffer.from('sealed'))).name).not.toBe(sealed.name);
     });
 
-    it('gives content as it is stored: compressed where that is smaller, and that of a replacement in its place', async () => {
+    it('returns content as it is stored: compressed if that is smaller, or its replacement', async () => {
       const long = 'ORDER granting motion. '.repeat(20_000);
       const [blob, short] = [await put(long), await put('short')];
       const encoded = await payloads.getEncoded(blob);
@@ -72,7 +72,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect(await payloads.getEncoded(blob)).toBeNull();
     });
 
-    it('knows nothing of other names', async () => {
+    it('does not know other names', async () => {
       expect(await payloads.get(UNKNOWN)).toBeNull();
       expect(await payloads.getEncoded(UNKNOWN)).toBeNull();
     });
@@ -83,7 +83,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       await other.close();
     });
 
-    it('gives many at once and leaves out what is not there', async () => {
+    it('returns many at once and omits missing ones', async () => {
       const names = await Promise.all(Array.from({ length: 50 }, (_, index) => put(`text ${index}`)));
       const found = await payloads.getMany([...names, UNKNOWN, names[0]!]);
       expect([...found.values()].map(String).sort()).toEqual(names.map((_, index) => `text ${index}`).sort());
@@ -91,7 +91,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
       expect((await payloads.getMany([])).size).toBe(0);
     });
 
-    it('finds out when stored bytes have changed', async () => {
+    it('detects when stored bytes have changed', async () => {
       const blob = await put('the truth, and a little more of it');
       await opened.corrupt(blob);
       await expect(payloads.get(blob)).rejects.toBeInstanceOf(CorruptPayload);
@@ -109,7 +109,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
         expect(await payloads.get(UNKNOWN)).toBeNull();
       });
 
-      it('with a replacement gives its content, and tells that it is one', async () => {
+      it('with a replacement returns its content, and says that it is one', async () => {
         const blob = await put('the name of a child');
         const replacement = await put('[redacted]');
         await payloads.remove(blob, replacement);
@@ -131,7 +131,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
         expect(await payloads.get(first)).toBeNull();
       });
 
-      it('does not go round in circles', async () => {
+      it('does not follow a cycle', async () => {
         const [first, second] = [await put('1'), await put('2')];
         await payloads.remove(first, second);
         await payloads.remove(second, first);
@@ -147,7 +147,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
         return found;
       };
 
-      it('gives one kind, what is older only, oldest first, without what was removed', async () => {
+      it('returns one kind, only older content, oldest first, without what was removed', async () => {
         now += 1_000_000;
         const start = now;
         const answers: string[] = [];
@@ -166,7 +166,7 @@ export function payloadStoreConformance(name: string, open: (clock: Clock) => Pr
         expect(await listed('envelope', now)).toEqual([]);
       });
 
-      it('gives each of many once, also of those stored at the same instant, while they are removed', async () => {
+      it('returns each of many once, also of those stored at the same instant, while they are removed', async () => {
         now += 1_000_000;
         const names = new Set<string>();
         for (let round = 0; round < 12; round++) {

@@ -1,4 +1,4 @@
-/** Appends that bring the payloads that their events name: on the embedded engine, and on the engines apart. */
+/** Appends that include the payloads that their events name: on the embedded engine, and on separate engines. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const seal = (text: string) => storage.payloads.seal('answer', Buffer.from(text)
 const text = async (name: string) => (await storage.payloads.get(name))?.toString() ?? null;
 
 describe('an append with payloads', () => {
-  it('shows both, or as many as there are', async () => {
+  it('makes both visible, or as many as exist', async () => {
     const [one, other] = await Promise.all([seal('one'), seal('other')]);
     const stream = freshStream();
     await storage.log.append({ ...notes(stream, ['a', 'b']), payloads: [one, other] });
@@ -32,7 +32,7 @@ describe('an append with payloads', () => {
     expect([await text(one.name), await text(other.name)]).toEqual(['one', 'other']);
   });
 
-  it('repeated gives the original outcome, whether its first attempt was heard of or not', async () => {
+  it('repeated returns the original outcome, whether its first attempt was answered or not', async () => {
     const payload = await seal('again');
     const append: Append = { ...notes(freshStream(), ['a']), payloads: [payload] };
     const first = await storage.log.append(append);
@@ -40,7 +40,7 @@ describe('an append with payloads', () => {
     expect(await text(payload.name)).toBe('again');
   });
 
-  it('takes its payloads where an attempt before it stored them and got no further', async () => {
+  it('reuses its payloads if an earlier attempt stored them and got no further', async () => {
     const payload = await seal('half');
     await storage.payloads.store(payload);
     const stream = freshStream();
@@ -57,7 +57,7 @@ describe('an append with payloads', () => {
     expect((await storage.log.read(stream)).map(({ data }) => data.reason)).toEqual(['first']);
   });
 
-  it('is among many that come at once, each with its own', async () => {
+  it('works among many concurrent ones, each with its own', async () => {
     const appends = await Promise.all(
       Array.from({ length: 40 }, async (_, n) => ({
         ...notes(freshStream(), [`event ${n}`]),
@@ -70,19 +70,19 @@ describe('an append with payloads', () => {
   });
 });
 
-describe('an append with payloads to a log that lies apart from them', () => {
-  it('is not made where they cannot be stored', async () => {
+describe('an append with payloads to a log on another engine', () => {
+  it('is not made if they cannot be stored', async () => {
     const silent = new StorageFailure('storage_unavailable', 'no answer');
     const apart = withPayloadsFirst(storage.log, { store: () => Promise.reject(silent) });
     const stream = freshStream();
     const append = { ...notes(stream, ['a']), payloads: [await seal('lost')] };
-    // Certain, whether they are there by now or not.
+    // Certain, whether they exist by now or not.
     const refused = { code: 'storage_unavailable', nothingWritten: true, cause: silent };
     await expect(apart.append(append)).rejects.toMatchObject(refused);
     expect(await storage.log.read(stream)).toEqual([]);
   });
 
-  it('is made once they all are', async () => {
+  it('is made once they are all stored', async () => {
     const stored: string[] = [];
     const log = withPayloadsFirst(
       {

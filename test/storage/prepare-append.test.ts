@@ -24,7 +24,7 @@ describe('preparing an append', () => {
     expect(new Set([...ids('one'), ...ids('two'), ...ids('one', further)]).size).toBe(6);
   });
 
-  it('never changes how ids and hashes are made: logs that exist rely on both', () => {
+  it('never changes how ids and hashes are made: existing logs rely on both', () => {
     const { events } = prepareAppend({
       stream: 'docket-x',
       head: NO_STREAM,
@@ -36,7 +36,7 @@ describe('preparing an append', () => {
     expect(events[0]?.metadata.hash).toBe('c59ae18baf23e3e34a49fc8379629d0a099704086ef15010e933626c500d5037');
   });
 
-  it('names events by UUIDs of version 5, whatever the command and the stream are called', () => {
+  it('names events by UUIDs of version 5, for any names of the command and the stream', () => {
     const namespace = parse('5a3a1c62-6ef7-4f8e-9c37-0d2d2f2b7c11');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ minLength: 1 }), (commandId, stream) => {
@@ -48,7 +48,7 @@ describe('preparing an append', () => {
     );
   });
 
-  it('links every event to the one before it', () => {
+  it('links every event to the previous one', () => {
     const first = prepare('one');
     const second = prepare('two', headAfter(first));
     let previous = '';
@@ -63,7 +63,7 @@ describe('preparing an append', () => {
     );
   });
 
-  it('refuses an append of no events, or of too many bytes', () => {
+  it('rejects an append of no events, or of too many bytes', () => {
     expect(() => notes('docket-x', [])).toThrow(InvalidAppend);
     expect(() => notes('docket-x', ['x'.repeat(MAX_APPEND_BYTES)])).toThrow(InvalidAppend);
     expect(() => notes('docket-x', ['é'.repeat(MAX_APPEND_BYTES / 2)])).toThrow(InvalidAppend);
@@ -79,7 +79,7 @@ describe('canonical JSON (RFC 8785)', () => {
     expect(canonicalJson([[], {}, '', [null, true, 1e21, 0.1]])).toBe('[[],{},"",[null,true,1e+21,0.1]]');
   });
 
-  it('says the same for equal values and reads back as the value (property)', () => {
+  it('is the same for equal values and parses back to the value (property)', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (generated) => {
         const value = JSON.parse(JSON.stringify(generated)) as Json;

@@ -1,4 +1,4 @@
-/** Given an open storage, when a file of it is deleted or replaced, then nothing is acknowledged any more. */
+/** Given an open storage, when one of its files is deleted or replaced, then nothing more is acknowledged. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { freshStream, notes } from './samples.ts';
 const entry = new URL('../../dist/storage/sqlite/log-thread-entry.js', import.meta.url);
 if (!existsSync(entry)) throw new Error('this test runs the built project: npm run build first');
 
-/** A copy with `fs` would itself break the rule that is tested: this process has the database open. */
+/** A copy with `fs` would itself break the rule under test: this process has the database open. */
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-r', from, to]);
 
 const ACCIDENTS = {
@@ -62,23 +62,23 @@ describe.each(WRITERS)('the event log, written by $writer', ({ logThread }) => {
   )('acknowledges nothing once $file is $what, and says so once', async ({ file, happen }) => {
     const directory = await open(logThread);
     await happen(join(directory, file));
-    // The look before the write finds out: the caller knows that nothing was written.
+    // The check before the write detects it: the caller knows that nothing was written.
     await expect(storage.log.append(notes(freshStream(), ['a']))).rejects.toMatchObject({
       code: 'storage_replaced',
       message: expect.stringContaining(file),
       hint: expect.stringMatching(/Copy the -wal files/),
       nothingWritten: true,
     });
-    // From then on nothing is tried.
+    // From then on no write is tried.
     const refused = { code: 'storage_replaced', nothingWritten: true };
     await expect(storage.log.append(notes(freshStream(), ['b']))).rejects.toMatchObject(refused);
     await expect(storage.payloads.put('docket', Buffer.of(1))).rejects.toMatchObject(refused);
-    // A look is no write.
+    // A check is not a write.
     const { code } = refused;
     for (const part of [storage.log, storage.payloads]) await expect(part.check()).rejects.toMatchObject({ code });
     await expect(storage.log.head()).rejects.toMatchObject(refused);
     expect(alarms).toEqual([expect.objectContaining({ alarm: 'storage_replaced', reason: expect.any(String) })]);
-    // The read models are files of their own.
+    // The read models have separate files.
     await storage.readStore.check();
   });
 });
@@ -99,7 +99,7 @@ describe('the read models', () => {
   });
 });
 
-it('a data folder that is moved away, with a copy in its place, is noticed by the next look', async () => {
+it('a data folder that is moved away, with a copy in its place, is detected by the next check', async () => {
   const directory = await open();
   await rename(directory, `${directory}.old`);
   await copy(`${directory}.old`, directory);
@@ -128,7 +128,7 @@ it('a write-ahead log that was deleted is written back when the storage is close
   expect(await storage.log.read(stream)).toHaveLength(1);
 });
 
-it('closing leaves alone what has been put in the place of its files', async () => {
+it('closing does not touch what has replaced its files', async () => {
   const directory = await open();
   await rename(directory, `${directory}.old`);
   const other = openSqlite({ directory });
@@ -165,7 +165,7 @@ describe.each(WRITERS)('a log that is overwritten in place, written by $writer',
     expect(alarms).toHaveLength(1);
   });
 
-  it('with the log of another service, of the same size: the next look reports it', async () => {
+  it('with the log of another service, of the same size: the next check reports it', async () => {
     const path = join(await open(logThread), 'log.sqlite');
     const other = join(folder, 'other');
     const another = openSqlite({ directory: other });
@@ -194,7 +194,7 @@ describe.each(WRITERS)('a log that is overwritten in place, written by $writer',
     expect(alarms).toEqual([]);
   });
 
-  it('is not mistaken for one that another program has checkpointed, vacuumed and holds', async () => {
+  it('is not confused with one that another program has checkpointed, vacuumed and holds', async () => {
     const path = join(await open(logThread), 'log.sqlite');
     await fill();
     await checkpoint(path);

@@ -24,7 +24,7 @@ export const contextOf = (commandId: string = randomUUID()): CommandContext => (
   actor: 'test',
 });
 
-/** Two events whose shape is settled, so that these suites do not change with the domain. */
+/** Two events with a stable shape, so that these suites do not change with the domain. */
 export const note = (text: string) => EventSkipped.of({ projection: 'none', position: '0', reason: text });
 export const redaction = (reason: string) =>
   ContentRedacted.of({ name: 'none', replacement: null, stream: 'none', revision: 0, filingIds: [], reason });
@@ -40,7 +40,7 @@ export function notes(
 
 export const freshStream = (family = 'docket'): string => `${family}-${randomUUID()}`;
 
-/** Appends one after the other, each behind the one before. */
+/** Appends one after the other, each following the previous one. */
 export async function appendInTurn(log: EventLog, stream: string, texts: readonly string[]): Promise<StreamHead> {
   let head: StreamHead = NO_STREAM;
   for (const text of texts) {
@@ -67,6 +67,6 @@ export async function collect(
 
 export const textOf = (event: RecordedEvent): string => String(event.data.reason);
 
-/** Whether a list of positions only ever rises. */
+/** Whether a list of positions only rises. */
 export const rises = (positions: readonly Position[]): boolean =>
   positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? ''));

@@ -18,7 +18,7 @@ import { freshStream, notes } from './samples.ts';
 
 const temporaryDirectory = () => mkdtemp(join(tmpdir(), 'docket-storage-'));
 
-/** One folder, opened as often as a suite wants: each opening is what another process would have. */
+/** One folder, opened as often as a suite needs: each opening is what another process would have. */
 async function openShared(clock: Clock = systemClock) {
   const directory = await temporaryDirectory();
   const opened: SqliteStorage[] = [];
@@ -67,7 +67,7 @@ describe('SQLite storage', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('keeps its files from other users', async () => {
+  it('keeps its files private', async () => {
     const data = join(directory, 'data');
     const storage = openSqlite({ directory: data });
     await storage.log.append(notes(freshStream(), ['a']));
@@ -78,7 +78,7 @@ describe('SQLite storage', () => {
     await storage.close();
   });
 
-  it('numbers events without gaps, whatever was refused in between', async () => {
+  it('numbers events without gaps, regardless of rejections in between', async () => {
     const storage = openSqlite({ directory });
     const streams = Array.from({ length: 30 }, () => freshStream());
     const appends = streams.flatMap((stream) => [1, 2].map(() => storage.log.append(notes(stream, ['a', 'b']))));
@@ -91,7 +91,7 @@ describe('SQLite storage', () => {
     await storage.close();
   });
 
-  it('finds everything again after it was closed with writes still on their way', async () => {
+  it('finds everything after it was closed with writes in flight', async () => {
     const storage = openSqlite({ directory });
     const stream = freshStream();
     const appending = storage.log.append(notes(stream, ['a']));
@@ -105,7 +105,7 @@ describe('SQLite storage', () => {
     await again.close();
   });
 
-  it('refuses everything once it is closed', async () => {
+  it('rejects everything once it is closed', async () => {
     const storage = openSqlite({ directory });
     await storage.close();
     await storage.close();
@@ -117,7 +117,7 @@ describe('SQLite storage', () => {
     await expect(storage.readStore.check()).rejects.toMatchObject(closed);
   });
 
-  it('empties its write-ahead log of what was removed, by a process that died before it too', async () => {
+  it('removes deleted content from its write-ahead log, even if a process that died deleted it', async () => {
     const storage = openSqlite({ directory });
     const kept = await storage.payloads.put('answer', Buffer.from('kept'));
     const name = await storage.payloads.put('answer', Buffer.from('secret'));
@@ -132,9 +132,9 @@ describe('SQLite storage', () => {
       await expect.poll(inWriteAheadLog, { interval: 1 }).toBe(0);
     };
     try {
-      // Where it stands when a process begins it does not know.
+      // A starting process does not know the state of the write-ahead log.
       await removing('0'.repeat(64), true);
-      // What was never there leaves nothing behind, and nobody is to wait for a checkpoint.
+      // Removing a missing blob leaves nothing behind, and no caller may wait for a checkpoint.
       await removing('0'.repeat(64), false);
       await removing(name, true);
       await removing(name, false);
@@ -145,7 +145,7 @@ describe('SQLite storage', () => {
     }
   });
 
-  it('misses no commit between a look at the log and the wait for the next one', async () => {
+  it('misses no commit between a check of the log and the wait for the next one', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     const watch = new LogWatch(file);
     const mark = watch.mark();
@@ -159,7 +159,7 @@ describe('SQLite storage', () => {
     for (const port of [log, payloads, cells]) await port.close();
   });
 
-  it('ends a subscription that waits when it is closed', async () => {
+  it('ends a waiting subscription when it is closed', async () => {
     const storage = openSqlite({ directory });
     const subscribed = (async () => {
       for await (const _ of storage.log.subscribe(null, { by: 'all' }));
@@ -170,18 +170,18 @@ describe('SQLite storage', () => {
     await ended;
   });
 
-  it('refuses data that a newer version wrote, and says so', () => {
+  it('rejects data that a newer version wrote, and says so', () => {
     openSqliteLog(join(directory, 'log.sqlite')).file.database.pragma('user_version = 99');
     expect(() => openSqlite({ directory })).toThrow(StorageFailure);
     expect(() => openSqlite({ directory })).toThrow(/schema version 99/);
   });
 
-  it('refuses a file that is not a database, and says so', async () => {
+  it('rejects a file that is not a database, and says so', async () => {
     await writeFile(join(directory, 'log.sqlite'), 'no database '.repeat(1000));
     expect(() => openSqlite({ directory })).toThrow(expect.objectContaining({ code: 'storage_corrupt' }));
   });
 
-  describe('read models that are damaged', () => {
+  describe('damaged read models', () => {
     const written = async (stream: string) => {
       const storage = openSqlite({ directory });
       await storage.log.append(notes(stream, ['a']));
@@ -197,7 +197,7 @@ describe('SQLite storage', () => {
     it.each([
       ['cut off', async (path: string) => truncate(path, 8_192)],
       ['overwritten', async (path: string) => writeFile(path, 'no database '.repeat(1_000))],
-    ])('are set aside and begun anew: %s', async (_, damage) => {
+    ])('are set aside and rebuilt: %s', async (_, damage) => {
       const stream = freshStream();
       const path = await written(stream);
       await damage(path);
@@ -209,7 +209,7 @@ describe('SQLite storage', () => {
       await storage.close();
     });
 
-    it('are told from a log that is, where it is found out later', async () => {
+    it('are distinguished from a damaged log, if the damage is found later', async () => {
       const path = await written(freshStream());
       const { size } = await stat(path);
       const file = await open(path, 'r+');
@@ -225,7 +225,7 @@ describe('SQLite storage', () => {
     });
   });
 
-  it('tells a full disk apart, loses nothing by it, and goes on once there is room', async () => {
+  it('recognizes a full disk, loses nothing because of it, and continues once there is space', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     const before = freshStream();
     await log.append(notes(before, ['a']));
@@ -246,7 +246,7 @@ describe('SQLite storage', () => {
     for (const port of [log, payloads, cells]) await port.close();
   });
 
-  it('tells a database that cannot be written apart', async () => {
+  it('recognizes a database that cannot be written', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     file.database.pragma('query_only = ON');
     const readOnly = { code: 'storage_read_only', nothingWritten: true };
@@ -277,7 +277,7 @@ describe('SQLite storage', () => {
       ['SQLITE_IOERR_WRITE', false, 'storage_io_error'],
       ['SQLITE_IOERR_SHMSIZE', false, 'storage_full'],
       ['SQLITE_READONLY', false, 'storage_read_only'],
-    ])('with %s is certain to have left nothing: %s', async (code, nothingWritten, told) => {
+    ])('with %s is certain to have written nothing: %s', async (code, nothingWritten, told) => {
       const { log, payloads, cells } = await committing(() => {
         throw new Database.SqliteError('it failed', code);
       });
@@ -289,7 +289,7 @@ describe('SQLite storage', () => {
       for (const port of [log, payloads, cells]) await port.close();
     });
 
-    it('after it has reached the disk is repeated, and was there', async () => {
+    it('after it has reached the disk is repeated, and was already there', async () => {
       const { log, payloads, cells } = await committing((commit) => {
         commit();
         throw new Database.SqliteError('it failed', 'SQLITE_IOERR_FSYNC');
@@ -301,7 +301,7 @@ describe('SQLite storage', () => {
     });
   });
 
-  it('is certain that nothing was written while another process held the database, or after it was closed', async () => {
+  it('is certain to have written nothing while another process held the database, or after it was closed', async () => {
     const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
     const other = new Database(join(directory, 'log.sqlite'));
     other.exec('BEGIN IMMEDIATE');
@@ -314,7 +314,7 @@ describe('SQLite storage', () => {
     expect(() => file.transactionNow(() => undefined)).toThrow(expect.objectContaining(closed));
   });
 
-  describe('a look at whether it can be written', () => {
+  describe('the check whether it can be written', () => {
     const full = { code: 'storage_full' };
     const versionOf = async () => {
       const looking = new Database(join(directory, 'log.sqlite'), { readonly: true });
@@ -322,7 +322,7 @@ describe('SQLite storage', () => {
       return { version, close: () => looking.close() };
     };
 
-    it('writes nothing while all is well', async () => {
+    it('writes nothing while everything works', async () => {
       const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
       await log.append(notes(freshStream(), ['a']));
       const { version, close } = await versionOf();
@@ -333,7 +333,7 @@ describe('SQLite storage', () => {
       for (const port of [log, payloads, cells]) await port.close();
     });
 
-    it('fails from a failed write until one can be made, and adds nothing to the log', async () => {
+    it('fails from a failed write until one succeeds, and adds nothing to the log', async () => {
       const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
       await log.append(notes(freshStream(), ['a']));
       const head = await log.head();
@@ -355,7 +355,7 @@ describe('SQLite storage', () => {
       for (const port of [log, payloads, cells]) await port.close();
     });
 
-    it('is content with any write that has gone well since', async () => {
+    it('accepts any write that has succeeded since', async () => {
       const { file, log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
       file.database.pragma('query_only = ON');
       await expect(payloads.put('docket', Buffer.of(1))).rejects.toMatchObject({ code: 'storage_read_only' });
@@ -367,7 +367,7 @@ describe('SQLite storage', () => {
       for (const port of [log, payloads, cells]) await port.close();
     });
 
-    it('fails where the file is gone, and knows how much room there is', async () => {
+    it('fails if the file is gone, and knows how much space there is', async () => {
       const storage = openSqlite({ directory });
       const free = await storage.freeBytes();
       expect(free).toBeGreaterThan(0);

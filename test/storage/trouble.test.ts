@@ -10,8 +10,8 @@ function lines() {
 }
 const down = (reason: string) => new StorageFailure('storage_unavailable', reason);
 
-describe('a part that fails again and again', () => {
-  it('says so once in an outage, whatever the reasons, and once that it has recovered', () => {
+describe('a part that fails repeatedly', () => {
+  it('is logged once in an outage, regardless of the reasons, and once when it has recovered', () => {
     const { said, logger } = lines();
     const trouble = new Trouble(logger, { part: 'x' });
     trouble.recovered();
@@ -24,10 +24,10 @@ describe('a part that fails again and again', () => {
     ]);
   });
 
-  it('says each other error once with its stack, and everything again after a recovery', () => {
+  it('logs each other error once with its stack, and everything again after a recovery', () => {
     const { said, logger } = lines();
     const trouble = new Trouble(logger);
-    const fault = new TypeError('a fault of ours');
+    const fault = new TypeError('an error of ours');
     for (const error of [fault, down('gone'), fault, down('gone')]) trouble.failed(error, 'it waits');
     trouble.recovered();
     trouble.failed(fault, 'it waits');

@@ -1,4 +1,4 @@
-/** Given a row of the log that somebody changed, whoever reads it is told which event it is, and what to do. */
+/** Given a row of the log that was changed, every reader learns which event it is, and what to do. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ it.each([
   expect(err).not.toMatch(/^\s+at /m);
 });
 
-it('data of another shape is told by its members, without what they hold', async () => {
+it('data of another shape is reported by its members, without their values', async () => {
   change('data', '{"keyId":"k1","masterVersion":"geheim","createdAt":"geheim"}');
   const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
   const failures: unknown[] = [];
@@ -78,7 +78,7 @@ it('data of another shape is told by its members, without what they hold', async
   expect(String(failures[0])).not.toContain('geheim');
 });
 
-it('what comes before it is read and followed all the same', async () => {
+it('what comes before it can still be read and followed', async () => {
   const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
   await log.append(notes('docket-z', ['later']));
   change('data', '{"keyId":');
@@ -94,7 +94,7 @@ it('what comes before it is read and followed all the same', async () => {
     });
     expect(streams).toEqual(['docket-x']);
   }
-  // By a filter that does not ask for it nobody meets it.
+  // With a filter that does not match it, no reader meets it.
   const others: string[] = [];
   for await (const { events } of log.readAll(null, { by: 'streams', prefixes: ['docket-'] }))
     others.push(...events.map(({ stream }) => stream));
@@ -102,7 +102,7 @@ it('what comes before it is read and followed all the same', async () => {
   await Promise.all([log.close(), payloads.close(), cells.close()]);
 });
 
-it('one that is written while the log is followed is told to its follower', async () => {
+it('one that is written while the log is followed is reported to its follower', async () => {
   const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
   const seen: string[] = [];
   const following = (async () => {

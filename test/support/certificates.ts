@@ -1,4 +1,4 @@
-/** Certificates for tests, written byte by byte: no program of the machine is asked, and none lies in the repository. */
+/** Certificates for tests, written byte by byte: no program of the machine is used, and none is in the repository. */
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
@@ -10,7 +10,7 @@ export interface Certificate {
 export interface Authority extends Certificate {
   /** A certificate for a host name or an IPv4 address, signed by this authority. */
   issue(host: string, valid?: { readonly from: Date; readonly until: Date }): Certificate;
-  /** The same with a key of RSA, for what elliptic curves cannot do. */
+  /** The same with an RSA key, for what elliptic curves cannot do. */
   issueRsa(host: string): Certificate;
 }
 
@@ -43,7 +43,7 @@ export function makeAuthority(name = 'Test Authority'): Authority {
   };
 }
 
-/** A certificate that vouches for itself. */
+/** A self-signed certificate. */
 export function makeSelfSigned(host: string): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = { name: host, key: privateKey };
@@ -102,7 +102,7 @@ const AUTHORITY = sequence(
 const distinguishedName = (name: string): Buffer =>
   sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(name)))));
 
-/** Subject alternative name: a name of DNS, or an address. */
+/** Subject alternative name: a DNS name, or an address. */
 function namesOf(host: string): Buffer {
   const name = isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host));
   return sequence(oid('551d11'), der(0x04, sequence(name)));

@@ -1,5 +1,5 @@
-// Preloaded into a service whose wall clock a test moves (NODE_OPTIONS=--require): every Date of the present is shifted
-// by the milliseconds in the file CLOCK_SHIFT_FILE. Timers and the monotonic clock stay as they are.
+// Preloaded into a service whose wall clock a test moves (NODE_OPTIONS=--require): every Date of the current time is
+// shifted by the milliseconds in the file CLOCK_SHIFT_FILE. Timers and the monotonic clock are unchanged.
 const { readFileSync } = require('node:fs');
 
 const file = process.env.CLOCK_SHIFT_FILE;
@@ -13,7 +13,7 @@ if (file) {
       try {
         shift = Number(readFileSync(file, 'utf8')) || 0;
       } catch {
-        // Nobody has moved it yet.
+        // It has not been moved yet.
       }
     }
     return Real.now() + shift;

@@ -1,6 +1,6 @@
 /**
- * Holds answers against the OpenAPI document as it is generated: the status and its code must be listed, headers that
- * the document names must be well-formed, and a body must be of its schema, with no member that the schema lacks.
+ * Checks answers against the generated OpenAPI document: the status and its code must be listed, documented headers
+ * must be well-formed, and a body must match its schema, with no member that is not in the schema.
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -27,7 +27,10 @@ type Any = any;
 const OURS = /^\/(v1|v2|docs|openapi\.json|llms\.txt|\.well-known)(\/|$)/;
 
 const published: Any = openApiDocument('https://dockets.example');
-/** With every component: the published document has only those that an operation refers to, and errors may come anywhere. */
+/**
+ * With every component: the published document has only those that an operation refers to, and errors may occur
+ * anywhere.
+ */
 const document: Any = closed(
   JSON.parse(
     JSON.stringify({
@@ -41,7 +44,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: false }
 ajv.addSchema({ ...document, $id: 'openapi' });
 const validators = new Map<string, ValidateFunction>();
 
-/** Every object takes the members that it names and no others. */
+/** Every object accepts the members that it names and no others. */
 function closed(node: Any): Any {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;
@@ -65,13 +68,13 @@ const PATTERNS = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
 }));
 
-/** Of the admin port: for operators, and no part of the document. */
+/** On the admin port: for operators, and not part of the document. */
 const FOR_OPERATORS = ['/healthz', '/readyz', '/metrics'];
 
 /**
- * What is wrong with an answer; empty where all is as documented.
- * @param ownRoutes whether a test stands routes of its own at documented addresses: what they answer with success is
- *   theirs, and where they have none there is nothing
+ * What is wrong with an answer; empty if everything is as documented.
+ * @param ownRoutes whether a test serves its own routes at documented addresses: their successful answers are not
+ *   checked, and a missing route is not an error
  */
 export function violationsOf(answer: SeenAnswer, ownRoutes = false): string[] {
   const path = plain(pathOf(answer.target));
@@ -91,7 +94,7 @@ export function violationsOf(answer: SeenAnswer, ownRoutes = false): string[] {
 function plain(path: string): string {
   try {
     const decoded = decodeURI(path);
-    // Alike with a slash at its end; nowhere else is that the same address.
+    // A trailing slash makes no difference here; everywhere else it is another address.
     return decoded === '/v2/mcp/' ? '/v2/mcp' : decoded;
   } catch {
     return path;
@@ -107,7 +110,7 @@ function operationFaults(answer: SeenAnswer, path: string, method: string, opera
   }
   if (answer.method === 'HEAD') return faults;
   if (!listed.content) {
-    if (answer.body.length) faults.push('has a body, and the document says that it has none');
+    if (answer.body.length) faults.push('has a body, but the document says that it has none');
     return faults;
   }
   const type = answer.headers['content-type']?.split(';')[0] ?? '';
@@ -117,7 +120,7 @@ function operationFaults(answer: SeenAnswer, path: string, method: string, opera
   return [...faults, ...bodyFaults(answer, pointer.map(escaped).join('/'))];
 }
 
-/** Headers without which an answer of this status is of no use to its client. */
+/** Headers without which an answer of this status is useless to its client. */
 const MANDATORY: Readonly<Record<number, readonly string[]>> = {
   202: ['Retry-After'],
   304: ['ETag'],
@@ -125,7 +128,7 @@ const MANDATORY: Readonly<Record<number, readonly string[]>> = {
   429: ['Retry-After'],
 };
 
-/** An answer to a request that no endpoint takes: the error object of a code that fits its status. */
+/** An answer to a request that no endpoint handles: the error object of a code that matches its status. */
 function strayFaults(answer: SeenAnswer, path: string): string[] {
   const { status, method, headers } = answer;
   if (!OURS.test(path) && status < 400) return [];
@@ -133,7 +136,8 @@ function strayFaults(answer: SeenAnswer, path: string): string[] {
   if (status < 400) return ['nothing is documented at this address'];
   if (method === 'HEAD') return headerFaults(answer);
   const code = codeOf(answer);
-  if (code === null) return path === '/v2/mcp' ? [] : [`is no error of the catalogue: ${textOf(answer).slice(0, 300)}`];
+  if (code === null)
+    return path === '/v2/mcp' ? [] : [`is not an error of the catalogue: ${textOf(answer).slice(0, 300)}`];
   const faults = headerFaults(answer);
   if (ERROR_CATALOGUE[code].status !== status) faults.push(`${code} has the status ${ERROR_CATALOGUE[code].status}`);
   if (code === 'method_not_allowed' && !headers.allow) faults.push('lacks Allow');

@@ -1,4 +1,4 @@
-/** Spoils stored content where it lies, as a bad disk does: one bit of a blob's bytes. */
+/** Damages stored content in place, as a bad disk does: one bit of a blob's bytes. */
 import { join } from 'node:path';
 import { Binary, MongoClient } from 'mongodb';
 import { Database } from '../../src/storage/sqlite/driver.ts';
@@ -9,7 +9,7 @@ const spoil = (bytes: Buffer): Buffer => {
   return bytes;
 };
 
-/** Done twice, it is mended again. */
+/** Done twice, it is repaired. */
 export async function damageInSqlite(directory: string, name: string): Promise<void> {
   const database = new Database(join(directory, 'log.sqlite'));
   const bytes = database.prepare<[string], Buffer>('SELECT bytes FROM payloads WHERE name = ?').pluck().get(name)!;

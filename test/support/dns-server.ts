@@ -1,15 +1,15 @@
-/** A name server on this machine whose answers a test chooses, so that no test asks the network's. */
+/** A name server on this machine whose answers a test chooses, so that no test uses the network's. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 
-/** What a question is answered with: addresses of both families, an error of DNS, or silence. */
+/** The answer to a query: addresses of both families, a DNS error, or silence. */
 export type DnsAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface DnsServer {
-  /** `address:port`, as a resolver takes it. */
+  /** `address:port`, as a resolver accepts it. */
   readonly address: string;
-  /** Names asked for, one entry for each question. */
+  /** Names asked for, one entry for each query. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ const TYPE_A = 1;
 const TYPE_AAAA = 28;
 const RESPONSE_CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 
-/** @param answer is given the name and which family is asked for */
+/** @param answer is called with the name and the requested family */
 export async function startDnsServer(answer: (name: string, family: 4 | 6) => DnsAnswer): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-/** `docket …` run in this process: what it wrote, and the code that it would have ended with. */
+/** Runs `docket …` in this process: returns its output, and the code that it would have ended with. */
 import { Writable } from 'node:stream';
 import { main } from '../../src/cli/main.ts';
 

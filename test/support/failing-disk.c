@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* Lets reads of database files fail with EIO, as those of a disk that vanished do, while the file EIO_WHILE names is there. */
+/* Makes reads of database files fail with EIO, like those of a vanished disk, while the file that EIO_WHILE names exists. */
 static int fails(int fd) {
   const char *while_there = getenv("EIO_WHILE");
   if (!while_there || access(while_there, F_OK) != 0) return 0;

@@ -1,11 +1,11 @@
-/** A TCP proxy that breaks what goes through it: what a network, a dying server or a wrong one does to a client. */
+/** A TCP proxy that breaks its traffic, as a network, a dying server or a wrong one does. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
  * `reset`: each connection is reset at some point of its traffic. `garble`: it answers noise. `half-close`: the server
- * sends its end and reads on. `halve`: answers stop in the middle, and the connection stays open. `slow`: answers come a
- * few bytes at a time. `silent`: bytes vanish in both directions. `refuse`: connections end as they begin.
+ * ends its side and keeps reading. `halve`: answers stop in the middle, and the connection stays open. `slow`: answers
+ * come a few bytes at a time. `silent`: bytes vanish in both directions. `refuse`: connections end as they begin.
  */
 export type Fault = 'reset' | 'garble' | 'half-close' | 'halve' | 'slow' | 'silent' | 'refuse';
 export const FAULTS: readonly Fault[] = ['reset', 'garble', 'half-close', 'halve', 'slow', 'silent', 'refuse'];
@@ -16,7 +16,7 @@ const SLOW_EVERY_MS = 20;
 
 export interface FaultProxy {
   readonly port: number;
-  /** Lets a fault work until the next call; null heals, and ends the connections that a fault has touched. */
+  /** Keeps a fault active until the next call; null clears it, and ends the connections that a fault has affected. */
   set(fault: Fault | null): void;
   close(): Promise<void>;
 }
@@ -32,14 +32,14 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** @param random where a connection is cut, and with what it is garbled */
+/** @param random decides where a connection is cut, and with what it is garbled */
 export async function openFaultProxy(
   upstreamPort: number,
   random: () => number,
   upstreamHost = '127.0.0.1',
 ): Promise<FaultProxy> {
   let fault: Fault | null = null;
-  /** Each connection, with whether a fault has touched it. */
+  /** Each connection, with whether a fault has affected it. */
   const connections = new Map<Socket, { touched: boolean }>();
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -50,7 +50,7 @@ export async function openFaultProxy(
     connections.set(client, state);
     /** Bytes that this connection still carries before it is reset, or its answers stop. */
     let left = Math.floor(random() * 2_000);
-    /** Answers that wait for their turn while bytes come slowly. */
+    /** Answers that wait for their turn while bytes are sent slowly. */
     let waiting = Buffer.alloc(0);
     const trickle = setInterval(() => {
       if (waiting.length === 0) return;
@@ -85,7 +85,7 @@ export async function openFaultProxy(
         return;
       }
       if (fault === 'half-close' && answers) return void client.end();
-      // Noise from the first byte on: an answer that is wrong and still believable is another matter than a fault.
+      // Noise from the first byte on: an answer that is wrong but plausible would be a different fault.
       if (fault === 'garble' && answers) return void to.write(noise(chunk.length, random));
       if (!to.writableEnded) to.write(chunk);
     };

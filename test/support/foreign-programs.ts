@@ -1,4 +1,4 @@
-/** Programs that we did not write, on the files of a service: Debian's `sqlite3` shell and the module of Python. */
+/** Third-party programs on the files of a service: Debian's `sqlite3` shell and the module of Python. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -7,9 +7,9 @@ const run = promisify(execFile);
 
 export interface ForeignProgram {
   readonly name: string;
-  /** Runs SQL to its end; gives what it printed. @throws where the program fails */
+  /** Runs SQL to its end; returns what it printed. @throws if the program fails */
   sql(path: string, sql: string): Promise<string>;
-  /** Starts SQL inside an open connection and stays there; resolves once the SQL has run. */
+  /** Starts SQL inside an open connection and keeps it open; resolves once the SQL has run. */
   hold(path: string, sql: string): Promise<ChildProcess>;
 }
 
@@ -29,7 +29,7 @@ if stay == 'stay':
 connection.close()
 `;
 
-/** Resolves when the program says that it is where it was asked to stay. */
+/** Resolves when the program reports that it has reached the requested point. */
 async function staying(child: ChildProcess): Promise<ChildProcess> {
   let text = '';
   child.stderr?.on('data', (part: Buffer) => {
@@ -75,7 +75,7 @@ const python: ForeignProgram = {
 
 export const FOREIGN_PROGRAMS: readonly ForeignProgram[] = [shell, python];
 
-/** Ends a program where it is, as `kill -9` does; resolves once it is gone. */
+/** Ends a program immediately, as `kill -9` does; resolves once it is gone. */
 export async function killNow(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

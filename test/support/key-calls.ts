@@ -7,14 +7,14 @@ import { keyAnswers } from '../../src/http/v2/wallet-keys-answer.ts';
 import type { Clock } from '../../src/runtime/instant.ts';
 import type { EventLog } from '../../src/storage/event-log.ts';
 
-/** For worlds that have no route of wallet keys. */
+/** For worlds without a route for wallet keys. */
 export const noKeyCalls: KeyCalls = {
   newKeyId: () => 'unused',
   show: () => Promise.reject(new Error('this world has no wallet keys')),
   rotate: () => Promise.reject(new Error('this world has no wallet keys')),
 };
 
-/** A master key of a version, as nobody else has it. */
+/** A new, unique master key of a version. */
 export const newTestMasterKeys = (version = 1): MasterKeys =>
   readMasterKeys(`${version}:${randomBytes(32).toString('hex')}`);
 

@@ -1,4 +1,4 @@
-/** A wall clock of services that a test moves while they run (`clock.cjs`); their steady clock stays as it is. */
+/** A wall clock of services that a test moves while they run (`clock.cjs`); their steady clock is unchanged. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const PRELOADED = fileURLToPath(new URL('clock.cjs', import.meta.url));
 
 export interface MovedClock {
-  /** For the processes that have this clock. */
+  /** For the processes that use this clock. */
   readonly environment: NodeJS.ProcessEnv;
   /** Sets it forward, or back, by milliseconds. */
   move(milliseconds: number): void;
@@ -21,7 +21,7 @@ export function movedClock(directory: string): MovedClock {
     environment: { CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--require=${PRELOADED}` },
     move(milliseconds) {
       shift += milliseconds;
-      // At once: a file that is read half written would send the clock back to where it began.
+      // Atomically: a half-written file would reset the clock.
       writeFileSync(`${file}.next`, String(shift));
       renameSync(`${file}.next`, file);
     },

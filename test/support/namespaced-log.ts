@@ -1,7 +1,7 @@
 /**
- * A part of a log that looks like a log of its own. A test of the whole service wants to begin with an empty log and to
- * use the same docket twice; an event store is shared, forgets nothing, and cannot be emptied. So every stream gets a
- * prefix of its own on the way in, which is taken off on the way out; everything else is the real log's doing.
+ * A part of a log that looks like a separate log. A test of the whole service needs an empty log and reuses the same
+ * docket, but an event store is shared, forgets nothing, and cannot be emptied. So every stream gets a prefix on the
+ * way in, which is removed on the way out; everything else is the real log's behaviour.
  */
 import type {
   Append,

@@ -23,15 +23,15 @@ const MOST_KEPT = 1_000_000;
 
 export interface RunningProcess {
   readonly child: ChildProcess;
-  /** What it has written to stdout and stderr so far; of much the newest part. */
+  /** What it has written to stdout and stderr so far; only the newest part if there is much. */
   output(): string;
   /** How much it has written so far, for `outputSince`. */
   written(): number;
   /** What it has written since then. */
   outputSince(written: number): string;
-  /** Ends it at once, wherever it is. */
+  /** Ends it immediately. */
   kill(): Promise<void>;
-  /** Asks it to end; gives its exit code. */
+  /** Asks it to end; returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -81,7 +81,7 @@ export function spawnDocket(
   };
 }
 
-/** Waits until a condition holds; fails with what the process said if it ended or time ran out. */
+/** Waits until a condition holds; fails with the process's output if it ended or time ran out. */
 export async function until(
   what: string,
   condition: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** The chain as an outsider sees it: JSON-RPC and nothing else. */
+/** The chain as an outsider sees it: plain JSON-RPC. */
 
 export class ChainRpc {
   constructor(readonly url: string) {}
@@ -18,7 +18,7 @@ export class ChainRpc {
     return (await this.call<{ value: { blockhash: string } }>('getLatestBlockhash')).value.blockhash;
   }
 
-  /** Base units in a token account; 0 where there is none. */
+  /** Base units in a token account; 0 if it does not exist. */
   async tokens(account: string): Promise<bigint> {
     try {
       const { value } = await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account);
@@ -28,7 +28,7 @@ export class ChainRpc {
     }
   }
 
-  /** Gives an address test SOL and test USDC, and waits until they are there. */
+  /** Gives an address test SOL and test USDC, and waits until they have arrived. */
   async fund(owner: string, tokenAccount: string, usdcBaseUnits: bigint): Promise<void> {
     const before = await this.tokens(tokenAccount);
     await this.call('requestAirdrop', owner, 1_000_000_000);

@@ -1,4 +1,4 @@
-/** A TCP proxy that can go silent: connections stay open and take bytes, and nothing comes back any more. */
+/** A TCP proxy that can go silent: connections stay open and accept bytes, but nothing comes back. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

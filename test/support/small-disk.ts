@@ -1,6 +1,7 @@
 /**
- * A file system of its own that is as small as a test wants it: a tmpfs that only processes see which are started for it.
- * It needs no root where the system lets users have namespaces, and is gone when its keeper ends, however the test does.
+ * A separate file system that is as small as a test needs: a tmpfs that is visible only to processes that are started
+ * for it. It needs no root if the system allows user namespaces, and is gone when its keeper ends, however the test
+ * ends.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,21 +9,21 @@ import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface SmallDisk {
-  /** What to put before a command, so that the command sees the disk at its directory. */
+  /** The command prefix that makes a command see the disk at its directory. */
   readonly within: readonly string[];
   /** The disk as this process sees it. */
   readonly outside: string;
   freeBytes(): Promise<number>;
-  /** Takes all room but so much. */
+  /** Fills all space but this much. */
   fill(leaveBytes: number): Promise<void>;
-  /** Gives back all that `fill` took. */
+  /** Frees all that `fill` used. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
 const BALLAST = 'ballast';
 
-/** Mounts it over an existing directory; null where this system does not let us. */
+/** Mounts it over an existing directory; null if this system does not allow that. */
 export async function openSmallDisk(directory: string, bytes: number): Promise<SmallDisk | null> {
   const asRoot = process.getuid?.() === 0;
   const mount = `mount -t tmpfs -o size=${bytes},mode=0700 small-disk "$0" && echo mounted && exec sleep 86400`;
@@ -53,7 +54,7 @@ export async function openSmallDisk(directory: string, bytes: number): Promise<S
       try {
         await writeFile(ballast, Buffer.alloc(taken), { flag: 'a' });
       } catch (error) {
-        // Others write there too: as much as there was is taken.
+        // Others write there too: it filled as much as was free.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       }
     },

@@ -1,4 +1,4 @@
-/** Starts the stand-in for EventStoreDB for one test, where a test needs one of its own. */
+/** Starts the stand-in for EventStoreDB for a test that needs its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The storage that tests of the whole service run on: embedded, or by `npm run test:integration` the engines. */
+/** The storage that tests of the whole service run on: embedded, or the engines in `npm run test:integration`. */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { type Clock, systemClock } from '../../src/runtime/instant.ts';
@@ -10,20 +10,20 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { damageInMongo, damageInSqlite } from './damage.ts';
 import { namespaced } from './namespaced-log.ts';
 
-/** Where the engines of this run are; empty where none is configured. */
+/** Where the engines of this run are; empty if none is configured. */
 export const ENGINES = {
   eventStore: process.env.EVENTSTORE_URL ?? '',
   mongo: process.env.MONGODB_URL ?? '',
-  /** Control port of the event store's stand-in, which can be told to fail; a real node cannot. */
+  /** Control port of the event store's stand-in, which can inject faults; a real node cannot. */
   eventStoreControl: process.env.EVENTSTORE_CONTROL_URL ?? '',
 };
 
-/** Set by `vitest.integration.config.ts` alone: an environment with engines in it must not change `npm test`. */
+/** Set only by `vitest.integration.config.ts`: an environment with engines in it must not change `npm test`. */
 const ON_ENGINES = process.env.TEST_STORAGE === 'engines';
 
 /**
- * True on FerretDB, which looks through a whole collection for most changes of one document: tests with thousands of
- * documents are left to MongoDB. Why it is in these tests at all, and behind what: `scripts/engines`.
+ * True on FerretDB, which scans a whole collection for most changes of one document: tests with thousands of documents
+ * run only on MongoDB. `scripts/engines` explains why FerretDB is in these tests at all, and behind what.
  */
 export const SMALL_ONLY = ON_ENGINES && ENGINES.mongo !== '' && (await isFerretDb());
 
@@ -37,11 +37,11 @@ async function isFerretDb(): Promise<boolean> {
 }
 
 export interface TestStorage extends Storage {
-  /** Spoils a blob where it is stored; a second time mends it. */
+  /** Damages a blob where it is stored; a second call repairs it. */
   damage(name: string): Promise<void>;
 }
 
-/** A storage of its own for one test or suite: nothing of any other is in it. */
+/** A separate storage for one test or suite, which shares nothing with any other. */
 export async function openTestStorage(directory: string, clock: Clock = systemClock): Promise<TestStorage> {
   if (!ON_ENGINES) {
     return { ...openSqlite({ directory, clock }), damage: (name) => damageInSqlite(directory, name) };
@@ -61,7 +61,7 @@ export async function openTestStorage(directory: string, clock: Clock = systemCl
   };
 }
 
-/** A database that nobody else uses. */
+/** A database that no other test uses. */
 export function ownDatabase(): { readonly url: string; drop(): Promise<void> } {
   const name = `test-${randomUUID()}`;
   const url = ENGINES.mongo.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);

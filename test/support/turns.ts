@@ -1,4 +1,4 @@
-/** Counts the turns that the event loop makes meanwhile: something that blocks it leaves it few. */
+/** Counts the turns of the event loop meanwhile: code that blocks it leaves few. */
 export function countTurns(): { stop(): number } {
   let turns = 0;
   let next = setImmediate(function turn() {

@@ -1,6 +1,6 @@
 /**
- * Runs before every test file: each answer that this service gives in it, over a real socket, is held against the OpenAPI
- * document, and a test in which one did not conform fails, whatever else it looked at.
+ * Runs before every test file: checks each answer that this service sends in it, over a real socket, against the
+ * OpenAPI document. A test with a nonconforming answer fails, regardless of its own checks.
  */
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,11 +13,11 @@ interface Watched {
 }
 
 const watched = new WeakMap<ServerResponse, Watched>();
-/** Servers whose routes are a test's own: what they answer with success is not documented. */
+/** Servers with a test's own routes: their successful answers are not documented. */
 const ownRoutes = new WeakSet<object>();
 let checks: Promise<string[]>[] = [];
 
-/** Says that a test stands its own routes at documented addresses of this server. */
+/** Declares that a test serves its own routes at documented addresses of this server. */
 export function answersByOwnRoutes(server: Server): void {
   ownRoutes.add(server);
 }
@@ -70,9 +70,9 @@ ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[])
 
 function check(response: ServerResponse, { status, headers, parts }: Watched): void {
   const { method = '', url = '', socket } = response.req;
-  // Only what comes from this service: a receiver or a chain that a test runs gives no such id.
+  // Only answers of this service: a receiver or a chain that a test runs sends no such id.
   if (headers['x-request-id'] === undefined) return;
-  // Set by Node on each socket that a server took; it stays when the connection is gone.
+  // Node sets it on each socket that a server accepted; it stays after the connection is gone.
   const { server } = socket as Socket & { readonly server?: object };
   const own = server !== undefined && ownRoutes.has(server);
   checks.push(

@@ -1,7 +1,7 @@
 /**
- * Loaded into a process, and each of its threads, before everything else (`node --require`): notes every call of `node:fs`
- * that opens a descriptor of a database file, one line for each, in the file that WATCH_DESCRIPTORS names; and one line
- * for each process that it watches, so that a test knows that it did.
+ * Loaded into a process, and each of its threads, before everything else (`node --require`). Writes to the file that
+ * WATCH_DESCRIPTORS names: one line for each call of `node:fs` that opens a descriptor of a database file, and one line
+ * for each watched process, so that a test knows that it was watched.
  */
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');

@@ -8,21 +8,21 @@ test.each([
   ['connect', 'connect_timeout'],
   ['secure', 'timeout'],
   ['exchange', 'timeout'],
-] as const satisfies [Phase, string][])('the deadline in the phase %s says %s', async (phase, failureClass) => {
+] as const satisfies [Phase, string][])('a deadline in phase %s reports %s', async (phase, failureClass) => {
   const attempt = new Attempt(20);
   attempt.phase = phase;
   await vi.waitFor(() => expect(attempt.signal.reason).toMatchObject({ failureClass }), { timeout: 10_000 });
   expect(attempt.durationMs).toBeGreaterThanOrEqual(19);
 });
 
-test('an attempt that has ended is not ended again', async () => {
+test('an attempt that has ended cannot end again', async () => {
   const attempt = new Attempt(10);
   attempt.end();
   await new Promise((done) => setTimeout(done, 30));
   expect(attempt.signal.aborted).toBe(false);
 });
 
-test('what comes over a wire below TLS is bounded, too', async () => {
+test('bytes on the wire below TLS are limited, too', async () => {
   const hostile = await startHostile(floods('', 'x'.repeat(10_000)));
   const wire = connect(hostile.port, '127.0.0.1').on('data', () => undefined);
   wire.write('\r\n\r\n');
@@ -36,7 +36,7 @@ test('what comes over a wire below TLS is bounded, too', async () => {
   await hostile.close();
 });
 
-test('a wire over which as much comes as a response is made of is let be', async () => {
+test('a connection that transfers only as much as a response needs is not limited', async () => {
   const hostile = await startHostile((socket) => socket.write('x'.repeat(200_000)));
   const wire = connect(hostile.port, '127.0.0.1').on('data', () => undefined);
   const attempt = new Attempt(10_000);

@@ -1,4 +1,4 @@
-/** Receivers made up at random, by the thousand; and the deadlines at their full length. */
+/** Thousands of randomly generated receivers; and the deadlines at their full length. */
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { BODY, dribbles, floods, startHostile } from './hostile.ts';
 const RUNS = 25 * Number(process.env.KILLS ?? 20);
 const SHORT_MS = 150;
 
-/** Pieces of responses, sound and broken. */
+/** Parts of responses, valid and broken. */
 const pieces = fc.oneof(
   fc.constantFrom(
     'HTTP/1.1 200 OK\r\n',
@@ -87,10 +87,10 @@ async function play({ early, steps, again }: Script, socket: Socket, request: Pr
   if (again) socket.on('data', () => void once());
 }
 
-/** TLS knows no reset of its own. */
+/** TLS has no reset of its own. */
 const reset = (socket: Socket) => ('encrypted' in socket ? socket.destroy() : socket.resetAndDestroy());
 
-describe('whatever a receiver does', () => {
+describe('for any behaviour of a receiver', () => {
   const wrongs: unknown[] = [];
   const wrong = (error: unknown) => wrongs.push(error);
   beforeAll(() => {
@@ -117,7 +117,7 @@ describe('whatever a receiver does', () => {
           trustedPairs: [`127.0.0.1:${hostile.port}`],
           extraAuthorities: [authority.cert],
         });
-        // Twice in turn, for connections that are kept, and twice at once.
+        // Twice in sequence, for kept connections, and twice concurrently.
         const post = () => outbound.post({ url: hostile.url, headers: {}, body: BODY });
         const outcomes = [await post(), await post(), ...(await Promise.all([post(), post()]))];
         await outbound.close();
@@ -152,7 +152,7 @@ describe('the deadline at its full length', () => {
     }
   });
 
-  test('is not reached by silent name servers: two tries of a second, and their growth', async () => {
+  test('is not reached with silent name servers: they get two tries of a second, and some extra', async () => {
     const dns = await startDnsServer(() => 'silence');
     const outbound = createOutbound({ dnsServers: [dns.address] });
     const outcome = await outbound.post({ url: 'https://hook.example.com/', headers: {}, body: BODY });
@@ -162,7 +162,7 @@ describe('the deadline at its full length', () => {
     await dns.close();
   });
 
-  test('and the bytes read keep memory flat under floods', async () => {
+  test('and the limit on bytes read keep memory flat under floods', async () => {
     const flood = floods('HTTP/1.1 200 OK\r\n', `X: ${'y'.repeat(60_000)}\r\n`);
     const hostile = await startHostile(flood);
     const outbound = createOutbound({ trustedPairs: [`127.0.0.1:${hostile.port}`] });

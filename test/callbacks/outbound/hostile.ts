@@ -1,4 +1,4 @@
-/** Receivers of every temper, on real sockets. */
+/** Receivers with every kind of behaviour, on real sockets. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
@@ -8,14 +8,14 @@ import type { PostOutcome } from '../../../src/callbacks/outbound/outbound.ts';
 export interface Hostile {
   readonly port: number;
   readonly url: string;
-  /** Connections that were taken. */
+  /** Number of accepted connections. */
   readonly connections: number;
-  /** All that was received, of every connection. */
+  /** Everything received, on all connections. */
   received(): string;
   close(): Promise<void>;
 }
 
-/** What a receiver does with a connection; `request` has resolved once a whole request has come. */
+/** What a receiver does with a connection; `request` resolves once a whole request has arrived. */
 export type Temper = (socket: Socket, request: Promise<void>) => unknown;
 
 export async function startHostile(temper: Temper, tls?: TlsOptions, host = '127.0.0.1'): Promise<Hostile> {
@@ -57,7 +57,7 @@ export async function startHostile(temper: Temper, tls?: TlsOptions, host = '127
   };
 }
 
-/** A receiver that sends these bytes once it has the request, and keeps the connection. */
+/** A receiver that sends these bytes once it has the request, and keeps the connection open. */
 export const sends =
   (bytes: string): Temper =>
   async (socket, request) => {
@@ -83,7 +83,7 @@ export function floods(begin: string, part: string): Temper & { sent: number } {
   return temper;
 }
 
-/** Writes one character of a text after the other, a few milliseconds apart, and begins anew when it is through. */
+/** Writes a text one character at a time, a few milliseconds apart, and starts over at its end. */
 export const dribbles =
   (begin: string, text: string, everyMs = 10): Temper =>
   async (socket, request) => {
@@ -95,11 +95,11 @@ export const dribbles =
   };
 
 export const BODY = Buffer.from('{"payload":{},"webhook":{}}');
-/** For receivers that never answer; all others have time enough on a machine that is busy. */
+/** For receivers that never answer; all others have enough time even on a busy machine. */
 export const DEADLINE_MS = 400;
 const AMPLE_MS = 10_000;
 
-/** One attempt against a receiver of this temper, which is trusted by its port and closed afterwards. */
+/** One attempt against a receiver with this behaviour, which is trusted by its port and closed afterwards. */
 export async function attempt(
   temper: Temper,
   options: OutboundOptions & { readonly tls?: TlsOptions; readonly signal?: AbortSignal } = {},

@@ -15,7 +15,7 @@ const pass = (ms: number) => vi.advanceTimersByTime(ms);
 
 const ORIGIN = 'https://hook.example.com:443';
 
-test('the first connection of an origin serves again once it has stood for 20 ms', () => {
+test('the first connection of an origin is reused once it has been idle for 20 ms', () => {
   const idle = new IdleConnections<Kept>();
   const [first, second] = [new Kept(), new Kept()];
   idle.give(ORIGIN, first);
@@ -31,7 +31,7 @@ test('the first connection of an origin serves again once it has stood for 20 ms
   expect(idle.take(ORIGIN)).toBeNull();
 });
 
-test('a process that was busy reads first what came meanwhile', () => {
+test('a process that was busy first reads what arrived meanwhile', () => {
   const idle = new IdleConnections<Kept>();
   const kept = new Kept();
   idle.give(ORIGIN, kept);
@@ -41,7 +41,7 @@ test('a process that was busy reads first what came meanwhile', () => {
   expect(idle.take(ORIGIN)).toBeNull();
 });
 
-test('the connection used last serves next, at its own origin only', () => {
+test('the most recently used connection is reused next, only for its own origin', () => {
   const idle = new IdleConnections<Kept>();
   idle.trust(ORIGIN);
   const [first, second] = [new Kept(), new Kept()];
@@ -51,7 +51,7 @@ test('the connection used last serves next, at its own origin only', () => {
   expect([idle.take(ORIGIN), idle.take(ORIGIN), idle.take(ORIGIN)]).toEqual([second, first, null]);
 });
 
-test('a connection serves for 30 seconds from its opening, however busy it is', () => {
+test('a connection is reused for 30 seconds from its opening, however busy it is', () => {
   const idle = new IdleConnections<Kept>();
   idle.trust(ORIGIN);
   const [old, young] = [new Kept(performance.now() - 30_000), new Kept(performance.now() - 29_000)];
@@ -61,7 +61,7 @@ test('a connection serves for 30 seconds from its opening, however busy it is', 
   expect(idle.take(ORIGIN)).toBe(young);
 });
 
-test('one that has closed does not serve', () => {
+test('a closed connection is not reused', () => {
   const idle = new IdleConnections<Kept>();
   const [closed, forgotten] = [new Kept(), new Kept()];
   idle.trust(ORIGIN);
@@ -72,7 +72,7 @@ test('one that has closed does not serve', () => {
   expect(idle.take(ORIGIN)).toBeNull();
 });
 
-test('eight are kept for an origin and 256 in all; the rest is closed', () => {
+test('eight are kept for an origin and 256 in all; the others are closed', () => {
   const idle = new IdleConnections<Kept>();
   const kept = Array.from({ length: 10 }, () => new Kept());
   for (const connection of kept) idle.give(ORIGIN, connection);
@@ -88,7 +88,7 @@ test('eight are kept for an origin and 256 in all; the rest is closed', () => {
   expect(idle.take(ORIGIN)).toBe(again);
 });
 
-test('an origin that broke its word is not trusted with another; a thousand are remembered', () => {
+test('an origin that closed a connection it had promised to keep gets no other; a thousand such origins are remembered', () => {
   const idle = new IdleConnections<Kept>();
   const connection = new Kept();
   idle.distrust(ORIGIN);

@@ -1,4 +1,4 @@
-/** What the guard does with names, addresses, connections and TLS: a name server and receivers of the test's own. */
+/** How the guard handles names, addresses, connections and TLS, with a name server and receivers of the test. */
 import { networkInterfaces } from 'node:os';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -20,7 +20,7 @@ const keep = <T extends { close(): Promise<void> }>(thing: T): T => {
   return thing;
 };
 
-/** The receiver's own address, which only tests may call public. */
+/** The receiver's address, which is public only in tests. */
 const RECEIVER = '127.0.0.1';
 const receiverIsPublic = (address: string) => address === RECEIVER || isPublicAddress(address);
 
@@ -49,7 +49,7 @@ async function setting(
 }
 
 describe('a name', () => {
-  test('that leads to a public address is called there, by its own name', async () => {
+  test('that resolves to a public address is called there, by its own name', async () => {
     const { post, receiver } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic });
     expect(await post('hook.example.com')).toMatchObject({ failureClass: null, responseCode: 200 });
     expect(receiver.received()).toContain(`host: hook.example.com:${receiver.port}\r\n`);
@@ -84,13 +84,13 @@ describe('a name', () => {
     'fe80::1',
     'fd00::1',
     'ff02::1',
-  ])('that leads to %s is not called', async (address) => {
+  ])('that resolves to %s is not called', async (address) => {
     const { post, receiver } = await setting(() => [address]);
     expect(await post('hook.example.com')).toMatchObject({ responseCode: null, failureClass: 'address_not_public' });
     expect(receiver.connections).toBe(0);
   });
 
-  test("that leads to this machine's own addresses is not called", async () => {
+  test("that resolves to this machine's own addresses is not called", async () => {
     const own = Object.values(networkInterfaces())
       .flat()
       .flatMap((entry) => (entry && !entry.address.includes('%') ? entry.address : []));
@@ -120,7 +120,7 @@ describe('a name', () => {
     expect(more.receiver.connections).toBe(0);
   });
 
-  test('that leads to an address which an operator has opened is not called: only the address itself is', async () => {
+  test('that resolves to an address which an operator has opened is not called: only the address itself is', async () => {
     const dns = keep(await startDnsServer(() => [RECEIVER]));
     const receiver = keep(await startHostile(OK));
     const trustedPairs = [`${RECEIVER}:${receiver.port}`];
@@ -131,7 +131,7 @@ describe('a name', () => {
     expect(receiver.connections).toBe(1);
   });
 
-  test('is looked up anew for each connection: one that is rebound is not called again', async () => {
+  test('is resolved again for each connection: after a rebind it is not called again', async () => {
     let answer = [RECEIVER];
     const { post, receiver, asked } = await setting(() => answer, {
       isPublic: receiverIsPublic,
@@ -144,7 +144,7 @@ describe('a name', () => {
     expect(asked).toHaveLength(4);
   });
 
-  test('that is rebound within one attempt is called where it was judged', async () => {
+  test('that is rebound within one attempt is called at the address that was checked', async () => {
     let questions = 0;
     const { post, receiver } = await setting(() => (questions++ < 2 ? [RECEIVER] : ['127.0.0.2']), {
       isPublic: receiverIsPublic,
@@ -161,9 +161,9 @@ describe('a name', () => {
     expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
   });
 
-  test('of which one address leads nowhere is called at the next', async () => {
+  test('with one unreachable address is called at the next', async () => {
     const isPublic = (address: string) => address.startsWith('127.') || address === '2606:4700::1111';
-    // Nothing listens on the second loopback address: the connection is refused there.
+    // Nothing listens on the second loopback address: it refuses the connection.
     const { post } = await setting(() => ['127.0.0.2', '2606:4700::1111', RECEIVER], { isPublic });
     expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
   });
@@ -177,7 +177,7 @@ describe('a name', () => {
     expect(await post('hook.example.com')).toMatchObject({ responseCode: null, failureClass });
   });
 
-  test('whose servers are silent meets the deadline of the whole attempt', async () => {
+  test('whose servers do not answer ends at the deadline of the whole attempt', async () => {
     const { post } = await setting(() => 'silence', { deadlineMs: DEADLINE_MS });
     const outcome = await post('hook.example.com');
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'dns_timeout' });
@@ -185,7 +185,7 @@ describe('a name', () => {
   });
 
   test.each(['localhost', 'a.localhost', 'metadata.google.internal', 'intranet', 'x.test', 'x.invalid'])(
-    'of special use is not even looked up: %s',
+    'for special use is not even looked up: %s',
     async (host) => {
       const { post, asked, receiver } = await setting(() => [RECEIVER], { isPublic: () => true });
       expect(await post(host)).toMatchObject({ failureClass: 'url_not_allowed' });
@@ -215,7 +215,7 @@ describe('an address', () => {
 });
 
 describe('a connection', () => {
-  test('that nobody takes: connect_refused', async () => {
+  test('that is refused: connect_refused', async () => {
     const closed = await startHostile(OK);
     await closed.close();
     const outbound = keep(createOutbound({ trustedPairs: [`127.0.0.1:${closed.port}`] }));
@@ -230,7 +230,7 @@ describe('over IPv6', () => {
   const hasIpv6 = Object.values(networkInterfaces()).some((entries) =>
     entries?.some(({ address }) => address === '::1'),
   );
-  test.skipIf(!hasIpv6)('a pair that is trusted is called, with brackets where they belong', async () => {
+  test.skipIf(!hasIpv6)('to a trusted pair is made, with brackets where they belong', async () => {
     const receiver = keep(await startHostile(OK, undefined, '::1'));
     const outbound = keep(createOutbound({ trustedPairs: [`[::1]:${receiver.port}`] }));
     const url = `http://[0:0::1]:${receiver.port}/`;
@@ -249,7 +249,7 @@ describe('TLS', () => {
   };
   const day = 86_400_000;
 
-  test('with a certificate for the host is spoken to', async () => {
+  test('with a certificate for the host is accepted', async () => {
     let asked: string | undefined;
     const certificate = authority.issue(host);
     const { outcome } = await outcomeWith({
@@ -263,7 +263,7 @@ describe('TLS', () => {
     expect(asked).toBe(host);
   });
 
-  test('with a certificate for an address is spoken to at that address', async () => {
+  test('with a certificate for an address is accepted at that address', async () => {
     const { outcome } = await outcomeWith(authority.issue(RECEIVER), trusting, RECEIVER);
     expect(outcome).toMatchObject({ failureClass: null, responseCode: 200 });
   });
@@ -280,14 +280,14 @@ describe('TLS', () => {
       () => authority.issue(host, { from: new Date(Date.now() + day), until: new Date(Date.now() + 2 * day) }),
     ],
     ['that it signed itself', () => makeSelfSigned(host)],
-    ['of an authority that nobody knows', () => makeAuthority('Another').issue(host)],
-  ])('with a certificate %s: tls_invalid, and nothing is said', async (_, certificate) => {
+    ['of an unknown authority', () => makeAuthority('Another').issue(host)],
+  ])('with a certificate %s fails: tls_invalid, and no request is sent', async (_, certificate) => {
     const { outcome, received } = await outcomeWith(certificate());
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
     expect(received).toBe('');
   });
 
-  test('is checked although the environment says otherwise', async () => {
+  test('checks certificates even if the environment disables that', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       const { outcome, received } = await outcomeWith(makeSelfSigned(host));
@@ -298,7 +298,7 @@ describe('TLS', () => {
     }
   });
 
-  test('of version 1.1 is not spoken', async () => {
+  test('version 1.1 is not supported', async () => {
     const old = {
       ...authority.issue(host),
       minVersion: 'TLSv1',
@@ -308,7 +308,7 @@ describe('TLS', () => {
     expect((await outcomeWith(old)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
   });
 
-  test('is not spoken with numbers whose size the receiver chooses', async () => {
+  test('does not use parameters whose size the receiver chooses', async () => {
     const tls = { ...authority.issueRsa(host), maxVersion: 'TLSv1.2', dhparam: 'auto' } as const;
     const ephemeral = { ...tls, ciphers: 'DHE-RSA-AES128-GCM-SHA256' };
     expect((await outcomeWith(ephemeral)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
@@ -318,7 +318,7 @@ describe('TLS', () => {
     expect((await outcomeWith(elliptic)).outcome).toMatchObject({ failureClass: null });
   });
 
-  test('of version 1.2 is not renegotiated: each handshake would cost us more than the receiver', async () => {
+  test('version 1.2 is not renegotiated: each handshake would cost us more than the receiver', async () => {
     let renegotiated = 0;
     const temper: Temper = (socket) => {
       const again = () =>
@@ -335,7 +335,7 @@ describe('TLS', () => {
     expect(renegotiated).toBe(0);
   });
 
-  test('that is plain text: tls_invalid', async () => {
+  test('to a receiver of plain text fails: tls_invalid', async () => {
     const { post } = await setting(() => [RECEIVER], {
       isPublic: receiverIsPublic,
       temper: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'),
@@ -352,12 +352,12 @@ describe('TLS', () => {
     expect(await post(host, 'https')).toMatchObject({ responseCode: null, failureClass });
   });
 
-  test('that asks for a certificate of ours: tls_invalid', async () => {
+  test('to a receiver that asks for a client certificate fails: tls_invalid', async () => {
     const demanding = { ...authority.issue(host), requestCert: true, rejectUnauthorized: true, ca: authority.cert };
     expect((await outcomeWith(demanding)).outcome).toMatchObject({ responseCode: null, failureClass: 'tls_invalid' });
   });
 
-  test('that http is spoken to: protocol_error or a refusal, never success', async () => {
+  test('reached by plain http fails: protocol_error or a refusal, never success', async () => {
     const { post } = await setting(() => [RECEIVER], { ...trusting, tls: authority.issue(host) });
     expect(['protocol_error', 'reset']).toContain((await post(host, 'http')).failureClass);
   });
@@ -379,11 +379,11 @@ describe('proxies of the environment', () => {
 });
 
 describe('kept connections', () => {
-  /** So long must the first one have stood before it is used again. */
+  /** How long the first connection must have been idle before it is reused. */
   const settled = () => new Promise((done) => setTimeout(done, 40));
 
-  test('serve the next attempt to the same origin, and no other', async () => {
-    // Kept for as long as it may be: on a busy machine a second may lie between two attempts.
+  test('serve the next attempt to the same origin, and to no other', async () => {
+    // Kept as long as possible: on a busy machine a second may pass between two attempts.
     const answer = 'HTTP/1.1 204 No Content\r\nKeep-Alive: timeout=60\r\n\r\n';
     const temper: Temper = (socket) => socket.on('data', () => socket.write(answer));
     const { post, receiver, asked } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
@@ -395,7 +395,7 @@ describe('kept connections', () => {
     expect([receiver.connections, asked.length]).toEqual([2, 4]);
   });
 
-  test('are kept for a second where the receiver does not say how long', async () => {
+  test('are kept for a second if the receiver does not say how long', async () => {
     let closed = 0;
     const temper: Temper = (socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n')).on('close', () => closed++);
@@ -407,7 +407,7 @@ describe('kept connections', () => {
     await vi.waitFor(() => expect(closed).toBe(1), { timeout: 3_000 });
   });
 
-  test('are judged by their URL all the same', async () => {
+  test('still have their URL checked', async () => {
     const { outbound, receiver, post } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic });
     await post('hook.example.com');
     await settled();
@@ -415,7 +415,7 @@ describe('kept connections', () => {
     expect(await outbound.post({ url, headers: {}, body: BODY })).toMatchObject({ failureClass: 'url_not_allowed' });
   });
 
-  test('are not kept where the receiver says so, or has sent more than it should', async () => {
+  test('are not kept if the receiver says so, or has sent more than it should', async () => {
     for (const bytes of [
       'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
       'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 0\r\n\r\n',
@@ -430,7 +430,7 @@ describe('kept connections', () => {
     }
   });
 
-  test('that a receiver ends although it had promised to keep them cost nothing', async () => {
+  test('cost nothing if the receiver closes them although it had promised to keep them', async () => {
     let requests = 0;
     const temper: Temper = (socket) =>
       socket.on('data', () => {
@@ -442,7 +442,7 @@ describe('kept connections', () => {
     expect([requests, receiver.connections]).toEqual([20, 20]);
   });
 
-  test('that are closed as they are used again cost one attempt, and are not kept from then on', async () => {
+  test('cost one attempt if they close on reuse, and are not kept from then on', async () => {
     let requests = 0;
     const temper: Temper = (socket) => {
       let first = true;
@@ -456,7 +456,7 @@ describe('kept connections', () => {
     const { post, receiver } = await setting(() => [RECEIVER], { isPublic: receiverIsPublic, temper });
     expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
     await settled();
-    // One attempt is one POST, never two: this one counts, and the process makes it again.
+    // One attempt is one POST, never two: this one counts, and the process repeats it.
     expect(await post('hook.example.com')).toMatchObject({ failureClass: 'reset' });
     for (let i = 0; i < 3; i++) expect(await post('hook.example.com')).toMatchObject({ failureClass: null });
     expect([requests, receiver.connections]).toEqual([5, 4]);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { createOutbound } from '../../../src/callbacks/outbound/guarded-outbound.ts';
 
-it('leaves the fetch of the process alone: Solana clients in it set their own Content-Length', async () => {
+it('leaves the fetch of the process unchanged: Solana clients in it set their own Content-Length', async () => {
   const server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

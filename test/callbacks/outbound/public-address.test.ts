@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isPublicAddress, isSameAddress, readRange } from '../../../src/callbacks/outbound/public-address.ts';
 
-/** First and last of each range, and the neighbours outside of it where those are public. */
+/** First and last address of each range, and their neighbours outside of it if those are public. */
 const EDGES: readonly (readonly [first: string, last: string, before: string | null, after: string | null])[] = [
   ['0.0.0.0', '0.255.255.255', null, '1.0.0.0'],
   ['10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
@@ -30,7 +30,7 @@ const EDGES: readonly (readonly [first: string, last: string, before: string | n
 ];
 
 describe('an address is public', () => {
-  test.each(EDGES)('not from %s to %s, and on either side of it', (first, last, before, after) => {
+  test.each(EDGES)('not from %s to %s, but on either side of it', (first, last, before, after) => {
     expect([first, last].map((address) => isPublicAddress(address))).toEqual([false, false]);
     for (const neighbour of [before, after])
       if (neighbour) expect([neighbour, isPublicAddress(neighbour)]).toEqual([neighbour, true]);
@@ -53,7 +53,7 @@ describe('an address is public', () => {
     ['short', '127.1'],
     ['a number', '2130706433'],
     ['nothing', ''],
-  ])('not where it is %s: %s', (_, address) => {
+  ])('not if it is %s: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
@@ -75,7 +75,7 @@ describe('an address is public', () => {
     );
   });
 
-  test('as another reading of the same ranges has it', () => {
+  test('as an independent implementation of the same ranges decides', () => {
     const refused = new BlockList();
     for (const [first, last] of EDGES) refused.addRange(first, last, first.includes(':') ? 'ipv6' : 'ipv4');
     const four = fc
@@ -97,7 +97,7 @@ describe('an address is public', () => {
     );
   });
 
-  test('not where it is one of this machine, or in a range of its network', () => {
+  test('not if it belongs to this machine, or to a range of its network', () => {
     expect(isPublicAddress('9.9.9.9', { ownAddresses: ['9.9.9.9'] })).toBe(false);
     expect(isPublicAddress('2606:4700::1111', { ownAddresses: ['2606:4700:0:0::1111'] })).toBe(false);
     const refusedRanges = [readRange('2606:4700:64::/96')!];
@@ -106,7 +106,7 @@ describe('an address is public', () => {
   });
 });
 
-test('a range is read only where it is one', () => {
+test('a range is accepted only if it is one', () => {
   expect(readRange('64:ff9b::/96')).toMatchObject({ family: 6, prefixLength: 96 });
   expect(readRange('0.0.0.0/0')).toMatchObject({ family: 4, bits: 0n, prefixLength: 0 });
   for (const text of ['64:ff9b::1/96', '64:ff9b::/129', '10.0.0.0/33', '10.0.0.0', '/8', 'x/8'])

@@ -27,7 +27,7 @@ describe('a receiver that answers', () => {
     expect(await attempt(sends(end))).toMatchObject({ responseCode: code, failureClass });
   });
 
-  test('gets the body byte for byte, with the headers given and those of the connection alone', async () => {
+  test('gets the exact body, with the given headers and those of the connection only', async () => {
     const hostile = await startHostile(sends(OK));
     const outbound = createOutbound({ trustedPairs: [`127.0.0.1:${hostile.port}`] });
     const headers = { 'Content-Type': 'application/json', 'X-Service-Timestamp': '1700000000' };
@@ -49,7 +49,7 @@ describe('a receiver that answers', () => {
     await hostile.close();
   });
 
-  test('with a redirect is not followed, wherever it leads', async () => {
+  test('with a redirect is not followed, regardless of its target', async () => {
     const second = await startHostile(sends(OK));
     const outcome = await attempt(sends(status('307 Temporary', `Location: ${second.url}\r\n`)), {});
     expect(outcome).toMatchObject({ responseCode: 307, failureClass: 'http_3xx' });
@@ -57,7 +57,7 @@ describe('a receiver that answers', () => {
     await second.close();
   });
 
-  test('asks by Retry-After for seconds or a date', async () => {
+  test('may ask for seconds or a date with Retry-After', async () => {
     const seconds = await attempt(sends(status('503 Busy', 'Retry-After: 120\r\n')));
     expect(seconds).toMatchObject({ failureClass: 'http_5xx', retryAfterSeconds: 120 });
     const date = new Date(Date.now() + 60_000).toUTCString();
@@ -66,7 +66,7 @@ describe('a receiver that answers', () => {
     expect(dated.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
-  test('at HTTP/1.0, with a body that the end of the connection ends', async () => {
+  test('by HTTP/1.0 may end its body with the connection', async () => {
     const outcome = await attempt(async (socket, request) => {
       await request;
       socket.end('HTTP/1.0 200 OK\r\n\r\nall of it');
@@ -74,7 +74,7 @@ describe('a receiver that answers', () => {
     expect(outcome).toMatchObject({ failureClass: null, responseExcerpt: 'all of it', truncated: false });
   });
 
-  test('keeps 4 KiB of a longer body, whole characters only', async () => {
+  test('has 4 KiB of a longer body kept, in whole characters', async () => {
     const body = 'x'.repeat(4_095) + 'é'.repeat(10);
     const outcome = await attempt(
       sends(`HTTP/1.1 500 Oops\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),
@@ -89,16 +89,16 @@ describe('informational responses', () => {
     .map((code) => `HTTP/1.1 ${code} Wait\r\nX: y\r\n\r\n`)
     .join('');
 
-  test('five are passed over, an unasked 100 among them', async () => {
+  test('five are skipped, including an unrequested 100', async () => {
     expect(await attempt(sends(five + OK))).toMatchObject({ responseCode: 200, failureClass: null });
   });
 
-  test('five are passed over however they are cut', async () => {
+  test('five are skipped however they are split', async () => {
     const outcome = await attempt(dribbles('', five + OK, 1));
     expect(outcome).toMatchObject({ responseCode: 200, failureClass: null, responseExcerpt: 'ok' });
   });
 
-  test.each(['\r\n', '\n', 'HTTP/2.0 103 Wait\r\n\r\n\r\n'])('and six are too many behind %j, too', async (begin) => {
+  test.each(['\r\n', '\n', 'HTTP/2.0 103 Wait\r\n\r\n\r\n'])('six are too many after %j, too', async (begin) => {
     const six = `${begin}HTTP/1.1 103 Wait\r\n\r\n`.repeat(6);
     expect(await attempt(sends(six + OK))).toMatchObject({ responseCode: null, failureClass: 'response_too_large' });
     expect(await attempt(sends(`${begin}${OK}`))).toMatchObject({ responseCode: 200, failureClass: null });
@@ -146,20 +146,20 @@ describe('floods end the attempt before its deadline', () => {
       'Transfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n',
       'X-Trailer: yyyyyyyyyyyy\r\n'.repeat(50),
     ],
-  ])('%s after a 2xx is an acknowledgement all the same', async (_, head, part) => {
+  ])('%s after a 2xx still counts as an acknowledgement', async (_, head, part) => {
     const outcome = await attempt(floods(`HTTP/1.1 200 OK\r\n${head}`, part));
     expect(outcome).toMatchObject({ responseCode: 200, failureClass: null, truncated: true });
     expect(outcome.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
     expect(outcome.durationMs).toBeLessThan(9_000);
   });
 
-  test('a body without an end after a 500 is the failure that it says', async () => {
+  test('an endless body after a 500 still counts as that failure', async () => {
     const outcome = await attempt(floods('HTTP/1.1 500 No\r\n\r\n', 'z'.repeat(1_000)));
     expect(outcome).toMatchObject({ responseCode: 500, failureClass: 'http_5xx', truncated: true });
     expect(outcome.responseExcerpt).toBe('z'.repeat(4_096));
   });
 
-  test('a gzip bomb stays as it came', async () => {
+  test('a gzip bomb is not decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(3_000_000));
     const outcome = await attempt(async (socket, request) => {
       await request;
@@ -172,7 +172,7 @@ describe('floods end the attempt before its deadline', () => {
   });
 });
 
-describe('slow receivers meet one deadline', () => {
+describe('slow receivers hit one deadline', () => {
   test.each([
     ['says nothing', async () => undefined],
     ['dribbles a status line', dribbles('', `HTTP/1.1 200 ${'O'.repeat(1_000)}`)],
@@ -186,8 +186,8 @@ describe('slow receivers meet one deadline', () => {
   });
 
   test.each([
-    ['2xx is an acknowledgement', '200 OK', null],
-    ['4xx is that failure', '404 No', 'http_4xx'],
+    ['a 2xx counts as an acknowledgement', '200 OK', null],
+    ['a 4xx counts as that failure', '404 No', 'http_4xx'],
   ])('one that dribbles its body after a %s', async (_, line, failureClass) => {
     const outcome = await attempt(dribbles(`HTTP/1.1 ${line}\r\nContent-Length: 9999\r\n\r\n`, 'slow'), {
       deadlineMs: 1_000,
@@ -223,7 +223,11 @@ describe('resets', () => {
   test.each([
     ['at once', 'reset', (socket) => socket.resetAndDestroy()],
     ['at the end of the request', 'reset', async (socket, request) => request.then(() => socket.resetAndDestroy())],
-    ['with an end instead of an answer', 'reset', async (socket, request) => request.then(() => socket.end())],
+    [
+      'with an end of the connection instead of an answer',
+      'reset',
+      async (socket, request) => request.then(() => socket.end()),
+    ],
     [
       'in the status line',
       'reset',
@@ -256,7 +260,7 @@ describe('what is not HTTP/1.1', () => {
   test.each([
     ['another protocol', '220 mail.example ESMTP\r\n'],
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64'],
-    ['a status that is no number', 'HTTP/1.1 two hundred\r\n\r\n'],
+    ['a status that is not a number', 'HTTP/1.1 two hundred\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     ['a broken header', 'HTTP/1.1 200 OK\r\nno colon here\r\n\r\n'],
     ['TLS', '\x15\x03\x01\x00\x02\x02\x46'],
@@ -267,8 +271,8 @@ describe('what is not HTTP/1.1', () => {
   });
 });
 
-describe('the service ends an attempt', () => {
-  test('by its signal, at once', async () => {
+describe('the service can end an attempt', () => {
+  test('by a signal, at once', async () => {
     const controller = new AbortController();
     const outcome = await attempt(
       async (_socket, request) => request.then(() => setTimeout(() => controller.abort(), 20)),
@@ -304,7 +308,7 @@ describe('the service ends an attempt', () => {
     expect(outcome).toMatchObject({ responseCode: null, failureClass: 'interrupted' });
   });
 
-  test('by closing; and takes no other afterwards', async () => {
+  test('by closing, and accepts no further attempt', async () => {
     const hostile = await startHostile(() => undefined);
     const outbound = createOutbound({ trustedPairs: [`127.0.0.1:${hostile.port}`] });
     const underWay = outbound.post({ url: hostile.url, headers: {}, body: BODY });

@@ -31,7 +31,7 @@ describe('a URL may be called', () => {
     '  https://example.com/ ',
   ])('%s', (url) => expect(judge(url)).toBe('allowed'));
 
-  test('as what it is: host, port, path and query, without the fragment', () => {
+  test('and is called by host, port, path and query, without the fragment', () => {
     expect(checkTarget('https://EXAMPLE.com.:8443/a%20b?c=d#e', RULES)).toEqual({
       target: {
         secure: true,
@@ -88,17 +88,17 @@ describe('a URL is not allowed', () => {
   test.each([
     1433, 1521, 2049, 2113, 2375, 2377, 2380, 3306, 3389, 5432, 5900, 6379, 7001, 9200, 10250, 11211, 27017, 27019,
     50000,
-  ])('with port %i, whatever the host', (port) => {
+  ])('with port %i, regardless of the host', (port) => {
     expect(judge(`https://example.com:${port}/`)).toBe('url_not_allowed');
     expect(judge(`http://8.8.8.8:${port}/`)).toBe('url_not_allowed');
   });
 
-  test('at the last character too many only', () => {
+  test('only if it is at least one character too long', () => {
     expect(judge(`https://example.com/${'a'.repeat(2_028)}`)).toBe('allowed');
   });
 });
 
-describe('a literal address is judged in every notation that a URL parser takes', () => {
+describe('a literal address is checked in every notation that a URL parser accepts', () => {
   test.each([
     '127.0.0.1',
     '127.1',
@@ -151,11 +151,11 @@ describe('a literal address is judged in every notation that a URL parser takes'
     '[127.0.0.1]',
     '[::1',
     '09.1.1.1',
-  ])('and what is no address is no URL: http://%s/', (host) =>
+  ])('and an invalid address is an invalid URL: http://%s/', (host) =>
     expect(judge(`http://${host}/`)).toBe('url_not_allowed'),
   );
 
-  test('and never reaches a private one, however it is written', () => {
+  test('and never leads to a private one, however it is written', () => {
     const notations = fc.constantFrom(
       (n: number) => String(n),
       (n: number) => `0x${n.toString(16)}`,
@@ -172,7 +172,7 @@ describe('a literal address is judged in every notation that a URL parser takes'
 });
 
 describe('an operator', () => {
-  test('opens a host and a port, and nothing beside them', () => {
+  test('opens a host and a port, and nothing else', () => {
     expect(judge('http://127.0.0.1:9000/x')).toBe('allowed');
     expect(judge('http://2130706433:9000/x')).toBe('allowed');
     expect(judge('https://[0::1]:9001/x')).toBe('allowed');

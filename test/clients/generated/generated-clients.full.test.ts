@@ -1,4 +1,7 @@
-/** Two linters and three generators of clients, unchanged, on the published document. Each client buys from the service. */
+/**
+ * Runs two linters and three client generators, unmodified, on the published document. Each client buys from the
+ * service.
+ */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,7 +18,9 @@ const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ENVIRONMENT = at('../../../scripts/python/environment.mjs');
 
-/** What each client reads: a batch of the sandbox, one case, and a batch that is charged whole though one query fails. */
+/**
+ * What each client reads: a batch of the sandbox, one case, and a batch that is charged in full though one query fails.
+ */
 const BOUGHT = {
   sandbox: [{ status: 'success', caseName: expect.stringMatching(/./) }],
   caseName: 'Meadow v. Lantern Works',
@@ -30,7 +35,7 @@ let world: World;
 let directory: string;
 let python: string;
 beforeAll(async () => {
-  // Never skipped: a generator that cannot be installed is a test that did not run.
+  // Never skipped: if a generator cannot be installed, the test did not run.
   const recipe = at('./recipe/');
   const installed = await installRecipe('openapi-clients', recipe);
   python = (await run(process.execPath, [ENVIRONMENT, join(recipe, 'requirements.txt')])).stdout.trim();
@@ -67,7 +72,7 @@ interface Schema {
   readonly discriminator: { readonly propertyName: string; readonly mapping: Record<string, string> };
 }
 
-/** Runs a program of the recipe, or of the Python environment. @throws Error with what it printed where it fails */
+/** Runs a program of the recipe, or of the Python environment. @throws Error with its output if it fails */
 async function program(name: string, ...args: readonly string[]): Promise<string> {
   const path = [join(directory, 'node_modules/.bin'), dirname(python), process.env.PATH].join(delimiter);
   const env = { ...process.env, PATH: path, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
@@ -93,16 +98,16 @@ const linters = {
 };
 
 describe('the OpenAPI document', () => {
-  it('is clean for redocly lint, by its strict rules', async () => {
+  it('passes redocly lint with its strict rules', async () => {
     const { totals, problems } = JSON.parse(await linters.redocly('openapi.json'));
     expect([problems, totals.errors, totals.warnings]).toEqual([[], 0, 0]);
   });
 
-  it('is clean for spectral lint', async () => {
+  it('passes spectral lint', async () => {
     expect(JSON.parse((await linters.spectral('openapi.json')) || '[]')).toEqual([]);
   });
 
-  it.each(Object.entries(linters))('would fail %s with a schema that is none', async (name, lint) => {
+  it.each(Object.entries(linters))('with an invalid schema fails %s', async (name, lint) => {
     const broken = await published();
     broken.components.schemas.BatchFailure.type = 'record';
     await writeFile(join(directory, `broken-for-${name}.json`), JSON.stringify(broken));
@@ -118,7 +123,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('a generated client compiles, reads both entries of a batch, and buys', () => {
-  /** Compiles one of the consumers in strict mode, with what was generated, and loads it. */
+  /** Compiles one of the consumers in strict mode against the generated code, and loads it. */
   async function compiled(consumer: string): Promise<(url: string, pay: typeof fetch) => Promise<unknown>> {
     const out = join(directory, 'compiled', consumer);
     const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];

@@ -1,4 +1,4 @@
-/** One delivery, told by its events: each helper is one thing that can happen to it. */
+/** One delivery as its events: each helper makes one event. */
 import type { AttemptUnderWay, DeliveryFacts } from '../../../src/commands/delivery/delivery.ts';
 import {
   DeliveryAttemptFinished,
@@ -53,7 +53,7 @@ export const started = (attempt: number, at: Micros, over: Partial<AttemptUnderW
 
 type Outcome = EventOf<typeof DeliveryAttemptFinished>['data'];
 
-/** Failed with 503 after two seconds, unless told otherwise. */
+/** Failed with 503 after two seconds, unless given otherwise. */
 export const finished = (attempt: number, at: Micros, next: Micros | null, over: Partial<Outcome> = {}) =>
   DeliveryAttemptFinished.of({
     attempt,
@@ -85,7 +85,7 @@ export const interrupted = (attempt: number, at: Micros, over: Partial<Outcome> 
 export const requested = (redelivery: number, at: Micros) =>
   DeliveryRedeliveryRequested.of({ redelivery, wallet: WALLET, origin: ORIGIN, requestedAt: toInstant(at) });
 
-/** Seen at a time, by a clock that had been set back, and due so much later. */
+/** Seen at a time, by a clock that had been set back, and due this much later. */
 export const rescheduled = (
   attempt: number,
   formerlyDue: Micros,

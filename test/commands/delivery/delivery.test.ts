@@ -66,7 +66,7 @@ describe('a delivery', () => {
   it('is attempted by one at a time', () => {
     when(scheduled, started(1, START)).when(start(START)).thenRejected('attempt_under_way');
   });
-  it('takes the outcome of the attempt that is under way, and of no other', () => {
+  it('accepts the outcome of the running attempt only', () => {
     const at = START + seconds(1);
     when(scheduled, started(1, START))
       .when(finish(claim(1, at), at))
@@ -78,7 +78,7 @@ describe('a delivery', () => {
       .when(finish(claim(1, START), at))
       .thenRejected('not_under_way');
   });
-  it('ends no attempt before it began, whatever a clock was set to', () => {
+  it('ends no attempt before it began, wherever the clock was set', () => {
     when(scheduled, started(1, START))
       .when(finish(claim(1, START), START - minutes(5)))
       .then(finished(1, START, START + minutes(3), { finishedAt: toInstant(START) }));
@@ -86,10 +86,10 @@ describe('a delivery', () => {
 });
 
 describe('the schedule', () => {
-  /** The specification's table: each delay counts from the end of the attempt before. */
+  /** The specification's table: each delay counts from the end of the previous attempt. */
   const delays = [3, 9, 27, 81, 243, 729];
 
-  it('is that of the specification, and ends after the seventh failure', () => {
+  it('follows the specification, and ends after the seventh failure', () => {
     const history: DeliveryEvent[] = [scheduled];
     let at = START;
     for (let attempt = 1; attempt <= 7; attempt++) {
@@ -114,13 +114,13 @@ describe('the schedule', () => {
       .thenRejected('nothing_due');
     expect(when(...history).state).toMatchObject({ status: 'failed', attempts: 7, nextAttemptAt: null });
   });
-  it('adds jitter, up to a twentieth', () => {
+  it('adds jitter, up to 5 %', () => {
     const next = START + seconds(2) + minutes(3 * 1.05);
     when(scheduled, started(1, START))
       .when(finish(claim(1, START), START + seconds(2), {}, 0.05))
       .then(finished(1, START, next));
   });
-  it('waits longer where the receiver asks for it, twice as long at most, and never less long', () => {
+  it('waits longer if the receiver asks for it, at most twice as long, and never less', () => {
     const waits = (retryAfterSeconds: number, delay: Micros) =>
       when(scheduled, started(1, START))
         .when(finish(claim(1, START), START + seconds(2), { retryAfterSeconds }))
@@ -129,7 +129,7 @@ describe('the schedule', () => {
     waits(86_400, minutes(6));
     waits(1, minutes(3));
   });
-  it('ends where the answer was withdrawn', () => {
+  it('ends if the answer was withdrawn', () => {
     const failure = { responseCode: null, failureClass: 'content_withdrawn' } as const;
     when(scheduled, started(1, START))
       .when(finish(claim(1, START), START + seconds(2), failure))
@@ -140,7 +140,7 @@ describe('the schedule', () => {
 describe('an attempt whose process died', () => {
   const over = START + seconds(60);
 
-  it('is interrupted when its lease has ended, or at once where the process is known to be gone', () => {
+  it('is interrupted when its lease ends, or at once if the process is known to be gone', () => {
     when(scheduled, started(1, START))
       .when(interrupt(over - 1))
       .thenRejected('lease_running');
@@ -155,7 +155,7 @@ describe('an attempt whose process died', () => {
       );
     when(scheduled).when(interrupt(over)).thenRejected('not_under_way');
   });
-  it('is made again under its number, at once', () => {
+  it('is repeated under its number, at once', () => {
     when(scheduled, started(1, START), interrupted(1, START)).when(start(over)).then(started(1, over));
   });
   it('counts as failed after three repeats', () => {
@@ -170,7 +170,7 @@ describe('an attempt whose process died', () => {
       .when(interrupt(at + seconds(60)))
       .then(interrupted(1, at, { outcome: 'failed', nextAttemptAt: toInstant(at + seconds(60) + minutes(3)) }));
   });
-  it('was stopped with its service: that is an interruption too', () => {
+  it('that was stopped with its service is interrupted, too', () => {
     when(scheduled, started(1, START))
       .when(finish(claim(1, START), START + seconds(2), { responseCode: null, failureClass: 'interrupted' }))
       .then(
@@ -188,7 +188,7 @@ describe('a redelivery', () => {
   const asked = START + minutes(60);
   const redo = claim(1, asked, { redelivery: true });
 
-  it('is made once, with a number of its own', () => {
+  it('is made once, with its own number', () => {
     when(...exhausted)
       .when({ type: 'RequestRedelivery', now: asked })
       .then(requested(1, asked));
@@ -238,7 +238,7 @@ describe('a redelivery', () => {
       .when(start(next))
       .then(started(2, next));
   });
-  it('of what was delivered before stays delivered', () => {
+  it('of a delivered delivery leaves it delivered', () => {
     const history = [scheduled, started(1, START), acknowledged(1, START), requested(1, asked)];
     when(...history)
       .when(start(asked))
@@ -250,7 +250,7 @@ describe('a redelivery', () => {
   });
 });
 
-describe('whatever happens', () => {
+describe('for any sequence of steps', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ does: fc.constant('start'), late: fc.integer({ min: -400, max: 90_000 }) }) },
     {
@@ -268,7 +268,7 @@ describe('whatever happens', () => {
   );
   type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-  /** Plays one node, or several that know nothing of one another, against one stream. */
+  /** Plays one node, or several that do not know of one another, against one stream. */
   function play(steps: readonly Step[]): readonly DeliveryEvent[] {
     let state: Delivery = delivery.evolve(delivery.initialState, scheduled);
     const events: DeliveryEvent[] = [scheduled];
@@ -304,7 +304,7 @@ describe('whatever happens', () => {
   const ofTheSeven = <Event extends { data: { redelivery: boolean } }>(events: readonly Event[]) =>
     events.filter(({ data }) => !data.redelivery);
 
-  it('there are never more than seven attempts, none is early, and none runs beside another', () => {
+  it('there are never more than seven attempts, none is early, and none overlaps another', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const events = play(steps);
@@ -313,7 +313,7 @@ describe('whatever happens', () => {
         expect(Math.max(0, ...ofTheSeven(starts).map(({ data }) => data.attempt))).toBeLessThanOrEqual(7);
         const counted = ofTheSeven(ends).filter(({ data }) => data.outcome !== 'interrupted');
         expect(counted.map(({ data }) => data.attempt)).toEqual(counted.map((_, index) => index + 1));
-        // One at a time: starts and ends alternate, and each end is that of the start before it.
+        // One at a time: starts and ends alternate, and each end belongs to the preceding start.
         let underway: AttemptUnderWay | null = null;
         let due: Instant | null = facts.createdAt;
         let runs = 0;
@@ -346,7 +346,7 @@ describe('whatever happens', () => {
     );
   });
 
-  it('a delivery that is not acknowledged or withdrawn has all seven', () => {
+  it('a delivery that is not acknowledged or withdrawn gets all seven', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const events = play(steps);

@@ -13,13 +13,13 @@ import { MICROS_PER_SECOND } from '../../../src/runtime/instant.ts';
 const MINUTE = 60 * MICROS_PER_SECOND;
 
 describe('the schedule of a delivery', () => {
-  test('is the one of the specification, and ends with the seventh attempt', () => {
+  test('follows the specification, and ends with the seventh attempt', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7].map((attempt) => delayAfter(attempt, 0));
     expect(delays).toEqual([...[3, 9, 27, 81, 243, 729].map((minutes) => minutes * MINUTE), null]);
     expect(MAX_ATTEMPTS).toBe(7);
   });
 
-  test('is never earlier, and by jitter at most 5 % later', () => {
+  test('is never early, and jitter makes it at most 5 % late', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.double({ min: -1, max: 2, noNaN: true }), (attempt, jitter) => {
         const delay = delayAfter(attempt, jitter) ?? 0;
@@ -38,7 +38,7 @@ describe('the schedule of a delivery', () => {
     expect(delayAfter(1, 0, seconds)).toBe(minutes * MINUTE);
   });
 
-  test('gives up once every attempt was as late and as slow as it may be', () => {
+  test('gives up after every attempt was as late and as slow as possible', () => {
     const at = 1_700_000_000_000_000;
     let end = firstAttemptBy(at) + ATTEMPT_DEADLINE_SECONDS * MICROS_PER_SECOND;
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {

@@ -27,7 +27,7 @@ const HOURS_BEFORE = START - minutes(360);
 describe('a wait, after the clock was set back', () => {
   const failedOnce = [scheduled, started(1, START), finished(1, START, START + seconds(2) + minutes(3))];
 
-  it('begins anew where it began in what is the future now', () => {
+  it('starts over if it began in what is now the future', () => {
     const anew = rescheduled(2, START + seconds(2) + minutes(3), HOURS_BEFORE, minutes(3));
     when(...failedOnce)
       .when(reschedule(HOURS_BEFORE))
@@ -39,13 +39,13 @@ describe('a wait, after the clock was set back', () => {
       .when(start(HOURS_BEFORE + minutes(3)))
       .then(started(2, HOURS_BEFORE + minutes(3)));
   });
-  it('is as long as it was, whatever the receiver asked for', () => {
+  it('keeps its length, regardless of what the receiver asked for', () => {
     const next = START + seconds(2) + minutes(6);
     when(scheduled, started(1, START), finished(1, START, next))
       .when(reschedule(HOURS_BEFORE))
       .then(rescheduled(2, next, HOURS_BEFORE, minutes(6)));
   });
-  it('goes on where the clock was set back by less than has passed of it, or by next to nothing', () => {
+  it('continues if the clock was set back by less than the elapsed part, or by almost nothing', () => {
     when(...failedOnce)
       .when(reschedule(START + minutes(1)))
       .then();
@@ -53,7 +53,7 @@ describe('a wait, after the clock was set back', () => {
       .when(reschedule(START + seconds(2) - CLOCK_TOLERANCE))
       .then();
   });
-  it('begins anew once, and again where the clock is set back again', () => {
+  it('starts over once, and again if the clock is set back again', () => {
     const anew = rescheduled(2, START + seconds(2) + minutes(3), HOURS_BEFORE, minutes(3));
     when(...failedOnce, anew)
       .when(reschedule(HOURS_BEFORE + seconds(1)))
@@ -81,7 +81,7 @@ describe('a wait, after the clock was set back', () => {
       }),
     );
   });
-  it('leaves the outcome of that attempt to whoever makes it', () => {
+  it('leaves the outcome of that attempt to the process that makes it', () => {
     const anew = rescheduled(1, START + seconds(60), HOURS_BEFORE, seconds(60), { awaits: 'outcome' });
     const claimed = started(1, START).data;
     const outcome = { responseCode: 200, failureClass: null, retryAfterSeconds: null, durationMs: 2_000 };
@@ -89,21 +89,21 @@ describe('a wait, after the clock was set back', () => {
     const decided = delivery.decide(state, { type: 'FinishAttempt', claimed, outcome, now: HOURS_BEFORE, jitter: 0 });
     expect(isRejection(decided)).toBe(false);
   });
-  it('is none for what is due at once: a first attempt, one to be made again, a redelivery', () => {
+  it('does not exist for what is due at once: a first attempt, a repeated one, a redelivery', () => {
     when(scheduled).when(reschedule(HOURS_BEFORE)).then();
     when(scheduled).when(start(HOURS_BEFORE)).then(started(1, HOURS_BEFORE));
     when(...failedOnce, requested(1, START + minutes(1)))
       .when(start(HOURS_BEFORE))
       .then(started(1, HOURS_BEFORE, { redelivery: true }));
   });
-  it('is none for what has come to rest', () => {
+  it('does not exist for a delivery that has ended', () => {
     when(scheduled, started(7, START), finished(7, START, null))
       .when(reschedule(HOURS_BEFORE))
       .then();
   });
 });
 
-describe('whatever the clock is set to', () => {
+describe('wherever the clock is set', () => {
   const step = fc.record({
     does: fc.constantFrom('attempt', 'attempt', 'attempt', 'die', 'redeliver', 'nothing'),
     jumpMinutes: fc.oneof(fc.constant(0), fc.integer({ min: -400, max: 400 })),
@@ -111,7 +111,7 @@ describe('whatever the clock is set to', () => {
     retryAfterSeconds: fc.option(fc.integer({ min: 0, max: 100_000 })),
   });
 
-  it('a delivery waits at most as long as one of its waits is, and has at most seven attempts', () => {
+  it('a delivery waits at most as long as its current wait, and has at most seven attempts', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         let state: Delivery = delivery.evolve(delivery.initialState, scheduled);
@@ -128,7 +128,7 @@ describe('whatever the clock is set to', () => {
           decide(reschedule(now));
           const wait = waitOf(state);
           if (wait) {
-            // Never for longer than 24 hours and a half, twice the longest delay: what Retry-After may ask for.
+            // Never longer than 24 hours and a half, twice the longest delay: the most that Retry-After may ask for.
             expect(wait.until - wait.since).toBeLessThanOrEqual(minutes(2 * 729));
             if (!isOver(wait, now))
               expect(wait.until - now).toBeLessThanOrEqual(wait.until - wait.since + CLOCK_TOLERANCE);

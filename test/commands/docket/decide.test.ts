@@ -12,7 +12,7 @@ const STREAM = 'docket-cand-3:24-cv-01234';
 const NOON = '2026-03-01T12:00:00.000000Z';
 const LATER = '2026-03-02T12:00:00.000000Z';
 
-/** A docket with the contents that its events name, as the payload store would hold them. */
+/** A docket with the contents that its events reference, as the payload store would hold them. */
 interface Known {
   readonly state: DocketState;
   readonly filings: ReadonlyMap<string, FilingContent>;
@@ -72,7 +72,7 @@ const motion = rawEntry(2, '2024-03-01', 'MOTION to Dismiss filed by Example Cor
 const order = rawEntry(3, '2024-03-08', 'ORDER granting 2 MOTION to Dismiss.');
 
 describe('the first complete snapshot of a docket', () => {
-  it('is its baseline: opened, described, recorded whole, checked', () => {
+  it('is its baseline: opened, described, recorded in full, checked', () => {
     const { types, events, asksClock } = when(NOTHING_KNOWN, [complaint, motion]);
     expect(types).toEqual([
       'DocketOpened',
@@ -90,7 +90,7 @@ describe('the first complete snapshot of a docket', () => {
     expect(times).toEqual(['2024-02-06T07:59:59.999999Z', '2024-03-02T07:59:59.999999Z']);
   });
 
-  it('sets ties apart by a microsecond in docket order, within their day', () => {
+  it('separates equal times by a microsecond in docket order, within their day', () => {
     const day = [4, 5, 6].map((number) => rawEntry(number, '2024-02-05', `NOTICE ${number}`));
     const filings = recorded(when(NOTHING_KNOWN, day).events);
     expect(filings.map(({ entryNumber, availableAt }) => [entryNumber, availableAt.slice(17)])).toEqual([
@@ -115,7 +115,7 @@ describe('the first complete snapshot of a docket', () => {
     expect(new Set(recorded(events).map(({ filingId }) => filingId)).size).toBe(1_001);
   });
 
-  it('goes on after a crash in its middle, and makes nothing new', () => {
+  it('continues after a crash in its middle, and makes nothing new', () => {
     const many = Array.from({ length: 300 }, (_, index) => rawEntry(index + 1, '2024-02-05', `NOTICE ${index}`));
     const first = when(NOTHING_KNOWN, many);
     const half: Known = { ...first.next, state: evolveDocket(NEW_DOCKET, first.events.slice(0, 3)) };
@@ -134,14 +134,14 @@ describe('the first complete snapshot of a docket', () => {
 describe('a later snapshot', () => {
   const known = when(NOTHING_KNOWN, [complaint, motion]).next;
 
-  it('that shows nothing new only says that the source was asked', () => {
+  it('that shows nothing new records only that the source was asked', () => {
     const { events, types, asksClock } = when(known, [complaint, motion], { askedAt: LATER });
     expect(types).toEqual(['DocketChecked']);
     expect(asksClock).toBe(false);
     expect(events[0]?.data).toMatchObject({ outcome: 'unchanged', askedAt: LATER });
   });
 
-  it('gives what it adds a time of the case clock, whatever its date', () => {
+  it('gives added filings a time of the case clock, regardless of their date', () => {
     const late = rawEntry(4, '2024-02-06', 'EXHIBIT docketed late');
     const { events, asksClock } = when(known, [complaint, late, motion, order], { askedAt: LATER, clock: LATER });
     expect(asksClock).toBe(true);
@@ -153,7 +153,7 @@ describe('a later snapshot', () => {
     ]);
   });
 
-  it('revises a filing whose text or number changed, and announces it as no new one', () => {
+  it('revises a filing whose text or number changed, without announcing it as new', () => {
     const changed = { ...motion, description: 'MOTION to Dismiss, corrected.', document_number: '7' };
     const { events } = when(known, [complaint, changed], { askedAt: LATER, clock: LATER });
     expect(recorded(events)).toEqual([]);
@@ -164,7 +164,7 @@ describe('a later snapshot', () => {
     });
   });
 
-  it('notes what only the source calls a filing without telling anybody', () => {
+  it('records silently when only the source counts it as a filing', () => {
     const bare = when(NOTHING_KNOWN, [{ ...motion, pacer_seq_no: null }]).next;
     const { events, asksClock } = when(bare, [motion], { askedAt: LATER });
     expect(asksClock).toBe(false);
@@ -176,11 +176,11 @@ describe('a later snapshot', () => {
     expect(when(known, [complaint, textless], { askedAt: LATER }).types).toEqual(['DocketChecked']);
   });
 
-  it('never takes what is absent for withdrawn', () => {
+  it('never treats a missing filing as withdrawn', () => {
     expect(when(known, [complaint], { askedAt: LATER }).types).toEqual(['DocketChecked']);
   });
 
-  it('asked for earlier overwrites nothing; it adds, and fills in', () => {
+  it('that was requested earlier overwrites nothing; it adds, and fills in', () => {
     const newer = when(known, [complaint, { ...motion, description: 'MOTION, as it is now.' }], {
       askedAt: LATER,
       clock: LATER,
@@ -191,7 +191,7 @@ describe('a later snapshot', () => {
     expect(recorded(older.events).map(({ entryNumber }) => entryNumber)).toEqual([3]);
   });
 
-  it('hides a text that the court has put under seal', () => {
+  it('hides a text that the court has sealed', () => {
     const sealed = { ...motion, description: 'SEALED DOCUMENT filed by Example Corporation.' };
     const { events, next } = when(known, [complaint, sealed], { askedAt: LATER, clock: LATER });
     expect(events[0]).toMatchObject({ type: 'FilingWithdrawn', data: { reason: 'sealed', revisedAt: LATER } });
@@ -200,7 +200,7 @@ describe('a later snapshot', () => {
     ]);
   });
 
-  it('merges two records of one filing, keeps the earlier time and tells nobody twice', () => {
+  it('merges two records of one filing, keeps the earlier time and announces nothing twice', () => {
     const halves = [
       { ...order, pacer_seq_no: null, document_number: null, description: '', short_description: 'Order' },
       { ...order, pacer_doc_id: null, description: 'ORDER.' },
@@ -216,7 +216,7 @@ describe('a later snapshot', () => {
     expect(next.state.filings.size).toBe(3);
   });
 
-  it('does not bring a redacted text back', () => {
+  it('does not restore a redacted text', () => {
     const id = [...known.filings.keys()][1]!;
     const redacted = {
       ...known,
@@ -225,7 +225,7 @@ describe('a later snapshot', () => {
     expect(when(redacted, [complaint, motion], { askedAt: LATER }).types).toEqual(['DocketChecked']);
   });
 
-  it('keeps what it does not state of the docket’s head', () => {
+  it('keeps the parts of the docket’s head that it does not state', () => {
     const { types } = when(
       known,
       [complaint, motion],
@@ -246,7 +246,7 @@ describe('a docket known in part', () => {
     expect([...part.state.times]).toEqual([NOON]);
   });
 
-  it('at its first complete snapshot takes as news what was entered after the oldest question', () => {
+  it('at its first complete snapshot treats as new what was entered after the oldest query', () => {
     const { events, asksClock } = when(part, [complaint, motion, order], {
       askedAt: LATER,
       now: LATER,
@@ -263,7 +263,7 @@ describe('a docket known in part', () => {
     expect(events.map(({ type }) => type)).toContain('BaselineCompleted');
   });
 
-  it('takes everything as history where nobody ever asked', () => {
+  it('treats everything as history if there was never a query', () => {
     const { events } = when(part, [complaint, motion, order], { askedAt: LATER, now: LATER, clock: LATER });
     expect(recorded(events).every(({ baseline }) => baseline)).toBe(true);
   });

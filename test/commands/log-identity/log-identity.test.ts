@@ -21,7 +21,7 @@ const changed = ReceiverChanged.of({
 });
 
 describe('the identity of a log', () => {
-  it('is given once: of nodes that start together the first one names it', () => {
+  it('is set once, by the first of the nodes that start together', () => {
     given(logIdentity)
       .when({ type: 'Found', ...identity })
       .then(LogFounded.of(identity));
@@ -30,7 +30,7 @@ describe('the identity of a log', () => {
       .then();
   });
 
-  it('keeps all but its receiver, which an operator changes with a reason', () => {
+  it('is fixed except for its receiver, which an operator changes with a reason', () => {
     given(logIdentity, LogFounded.of(identity)).when(change).then(changed);
     given(logIdentity, LogFounded.of(identity), changed).when(change).then();
     expect(given(logIdentity, LogFounded.of(identity), changed).state).toEqual({ ...identity, receiver: 'another' });
@@ -40,7 +40,7 @@ describe('the identity of a log', () => {
     given(logIdentity).when(change).thenRejected('not_founded');
   });
 
-  it('is compared with the configuration in what a log is bound to, the chain first', () => {
+  it('is compared with the configuration for every value that binds a log, the chain first', () => {
     const codes = (different: Partial<LogIdentity>) => differenceFrom(identity, { ...identity, ...different })?.code;
     expect(codes({})).toBeUndefined();
     expect(codes({ version: '3.0.0' })).toBeUndefined();

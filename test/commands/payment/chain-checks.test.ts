@@ -20,7 +20,7 @@ const payment = {
 
 const heights = fc.integer({ min: 1_000, max: 1_000_000 });
 
-describe('whether a payment is on the chain already', () => {
+describe('whether a payment is already on the chain', () => {
   const blockhashes = { lastValidBlockHeightOf: () => 1_000, blockHeight: () => 900 };
   const landed = { slot: 1, commitment: 'confirmed', error: null } as const;
   const already = { problem: 'payment_rejected', details: { reason: 'already_on_chain' } };
@@ -35,13 +35,13 @@ describe('whether a payment is on the chain already', () => {
     return { outcome: await checkOnChain(ports, { ...payment, transaction }), asked };
   };
 
-  it('is always asked of one that its sender can land alone, whatever an endpoint that lags would run', async () => {
+  it('is always checked for one that its sender can land alone, even if a lagging endpoint would run it', async () => {
     const { outcome, asked } = await ask(false, {});
     expect(outcome).toMatchObject(already);
     expect(asked).toEqual([payment.signature]);
   });
 
-  it('is asked of one that needs our signature where the chain refuses to run it', async () => {
+  it('is checked for one that needs our signature if the chain refuses to run it', async () => {
     for (const error of ['"BlockhashNotFound"', '"AlreadyProcessed"', '{"InstructionError":[0,{"Custom":1}]}']) {
       const { outcome, asked } = await ask(true, { simulate: async () => ({ ok: false, error, logs: [] }) });
       expect(outcome).toMatchObject(already);
@@ -49,7 +49,7 @@ describe('whether a payment is on the chain already', () => {
     }
   });
 
-  it('needs no question where the chain would run what nobody but us can send', async () => {
+  it('need not be checked if the chain would run it and only we can send it', async () => {
     const { outcome, asked } = await ask(true, {});
     expect(outcome).toEqual({ lastValidBlockHeight: 1_000 });
     expect(asked).toEqual([]);
@@ -57,7 +57,7 @@ describe('whether a payment is on the chain already', () => {
 });
 
 describe('the height after which a payment is dead', () => {
-  it('is never earlier than the chain’s, however far the endpoint that says the height is behind', async () => {
+  it('is never earlier than the chain’s, however far behind the endpoint that reports the height is', async () => {
     await fc.assert(
       fc.asyncProperty(
         heights,
@@ -83,7 +83,7 @@ describe('the height after which a payment is dead', () => {
   it.each([
     [2 ** 50, 1_000],
     [1_000, 2 ** 50],
-  ])('is not said where the chain says %d and was seen at %d: nothing is charged', async (asked, seen) => {
+  ])('is unknown if the chain says %d and was seen at %d: nothing is charged', async (asked, seen) => {
     const checked = await checkOnChain(
       {
         chain: { ...chain, blockHeight: async () => asked },
@@ -94,7 +94,7 @@ describe('the height after which a payment is dead', () => {
     expect(checked).toMatchObject({ problem: 'service_unavailable', details: { component: 'chain' } });
   });
 
-  it('is known for a blockhash that was seen here, which must last long enough', async () => {
+  it('is known for a blockhash that was seen here, which must have enough life left', async () => {
     const known = (ends: number) => ({
       chain,
       blockhashes: { lastValidBlockHeightOf: () => ends, blockHeight: () => 1_000 },

@@ -34,8 +34,8 @@ const context: CommandContext = {
   actor: 'test',
 };
 
-describe('a claim that was recorded, though the log says that somebody else wrote first', () => {
-  /** An engine that does not recognise the repetition of an append that others have written after. */
+describe('a claim that was recorded, though the log reports that another writer was first', () => {
+  /** An engine that does not recognize a repeated append if others have written after it. */
   const conflicting = (read: EventLog['read']): EventLog =>
     altered(storage.log, {
       read,
@@ -57,7 +57,7 @@ describe('a claim that was recorded, though the log says that somebody else wrot
     );
   const reading: EventLog['read'] = (...asked) => storage.log.read(...asked);
 
-  it('is its own, and its outcome is recorded behind it', async () => {
+  it('is its own, and its outcome is recorded after it', async () => {
     const stream = paymentStream('c'.repeat(64));
     const claim = await claimBy(MINE, reading, stream);
     const ours = await load(storage.log, payment, stream);
@@ -65,14 +65,14 @@ describe('a claim that was recorded, though the log says that somebody else wrot
     expect(await claimBy(THEIRS, reading, stream)).toMatchObject({ used: { problem: 'payment_already_used' } });
   });
 
-  it('is not known to be anybody’s while the log cannot be read', async () => {
+  it('has no known owner while the log cannot be read', async () => {
     const broken = new StorageFailure('storage_unavailable', 'silent');
     const silent: EventLog['read'] = () => Promise.reject(broken);
     expect(await claimBy(MINE, silent, paymentStream('d'.repeat(64)))).toEqual({ unknown: broken });
   });
 });
 
-describe('a claim that the log does not take', () => {
+describe('a claim that the log rejects', () => {
   const full = (nothingWritten: boolean) => new StorageFailure('storage_full', 'no room', { nothingWritten });
   const claimOn = (log: EventLog, stream: string) =>
     claimPayment(
@@ -83,7 +83,7 @@ describe('a claim that the log does not take', () => {
       [],
       context,
     );
-  /** Each attempt fails so; the last failure is that of every attempt after it. */
+  /** Each attempt fails with the next error; the last one repeats for all further attempts. */
   const failing = (...failures: readonly Error[]): EventLog => {
     let attempts = 0;
     return altered(storage.log, {
@@ -91,7 +91,7 @@ describe('a claim that the log does not take', () => {
     });
   };
 
-  it('is nobody’s where the log is certain that nothing was written, and can be made again', async () => {
+  it('has no owner if the log is certain that nothing was written, and can be made again', async () => {
     const stream = paymentStream('1'.repeat(64));
     const failure = full(true);
     expect(await claimOn(failing(failure), stream)).toEqual({ unwritten: failure });
@@ -104,11 +104,11 @@ describe('a claim that the log does not take', () => {
     ['said no such thing of an earlier attempt', [full(false), full(true)]],
     ['says no such thing of the last attempt', [full(true), full(true), full(false)]],
     ['fails in a way of its own', [new Error('broken')]],
-  ])('may be recorded where the log %s', async (_title, failures) => {
+  ])('may be recorded if the log %s', async (_title, failures) => {
     expect(await claimOn(failing(...failures), paymentStream('2'.repeat(64)))).toHaveProperty('unknown');
   });
 
-  it('is its own all the same where its stream shows it', async () => {
+  it('still succeeds if its stream shows it', async () => {
     const stream = paymentStream('3'.repeat(64));
     const mistaken = altered(storage.log, {
       async append(append) {
@@ -119,7 +119,7 @@ describe('a claim that the log does not take', () => {
     expect(await claimOn(mistaken, stream)).toEqual({ claimed: await load(storage.log, payment, stream) });
   });
 
-  it('is another’s where that one has it by now', async () => {
+  it('belongs to another payment if that one has claimed by now', async () => {
     const stream = paymentStream('4'.repeat(64));
     const overtaken = altered(storage.log, {
       async append() {
@@ -132,17 +132,17 @@ describe('a claim that the log does not take', () => {
     expect(await claimOn(overtaken, stream)).toMatchObject({ used: { problem: 'payment_already_used' } });
   });
 
-  it('stays refused where the log cannot be read either', async () => {
+  it('stays rejected if the log cannot be read either', async () => {
     const failure = full(true);
     const gone = altered(failing(failure), { read: () => Promise.reject(full(false)) });
     expect(await claimOn(gone, paymentStream('5'.repeat(64)))).toEqual({ unwritten: failure });
   });
 });
 
-describe('what a claim names, where it is stored before', () => {
+describe('content that a claim references and that is stored first', () => {
   const full = (nothingWritten: boolean) => new StorageFailure('storage_full', 'no room', { nothingWritten });
   const refusing = (failure: Error): EventLog => altered(storage.log, { append: () => Promise.reject(failure) });
-  /** Claims once on this log. @returns whether the content is there afterwards */
+  /** Claims once on this log. @returns whether the content exists afterwards */
   async function keeps(log: EventLog, stream: string): Promise<boolean> {
     const content = await storage.payloads.seal('answer', Buffer.from('paid'));
     await claimPayment(
@@ -161,12 +161,12 @@ describe('what a claim names, where it is stored before', () => {
     return (await storage.payloads.get(content.name)) !== null;
   }
 
-  it('is kept by one that is recorded, or may be', async () => {
+  it('is kept if the claim is recorded, or may be', async () => {
     expect(await keeps(storage.log, paymentStream('6'.repeat(64)))).toBe(true);
     expect(await keeps(refusing(full(false)), paymentStream('7'.repeat(64)))).toBe(true);
   });
 
-  it('does not stay behind of one that is another’s, or nobody’s', async () => {
+  it('is removed if the claim is another’s, or was not recorded', async () => {
     const taken = paymentStream('8'.repeat(64));
     expect(await keeps(storage.log, taken)).toBe(true);
     expect(await keeps(storage.log, taken)).toBe(false);

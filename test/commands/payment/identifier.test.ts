@@ -41,16 +41,16 @@ const when = (...history: readonly PaymentIdentifierEvent[]) => given(paymentIde
 const claim = (of: IdentifierClaim, formerEnded = false) => ({ type: 'Claim', claim: of, formerEnded }) as const;
 
 describe('a payment identifier', () => {
-  it('that was never used stands for the first payment that claims it', () => {
+  it('that was never used belongs to the first payment that claims it', () => {
     when().when(claim(first)).then(PaymentIdClaimed.of(first));
   });
-  it('stands for one payment as long as that one may still be charged', () => {
+  it('belongs to one payment while that one may still be charged', () => {
     when(PaymentIdClaimed.of(first)).when(claim(second)).thenRejected('claimed');
   });
-  it('may stand for another once the one before has ended', () => {
+  it('may belong to another once the previous payment has ended', () => {
     when(PaymentIdClaimed.of(first)).when(claim(second, true)).then(PaymentIdClaimed.of(second));
   });
-  it('stands for one request, whatever became of it', () => {
+  it('belongs to one request, regardless of its outcome', () => {
     const other = { ...second, requestHash: 'b'.repeat(64) };
     for (const ended of [true, false])
       when(PaymentIdClaimed.of(first)).when(claim(other, ended)).thenRejected('other_request');
@@ -58,14 +58,14 @@ describe('a payment identifier', () => {
   it('is not claimed again by a repeat of the same attempt', () => {
     when(PaymentIdClaimed.of(first)).when(claim(first)).then();
   });
-  it('is claimed anew for the same payment once that was given back', () => {
+  it('is claimed again for the same payment after that was released', () => {
     const again = { ...first, expected: 2 };
     when(PaymentIdClaimed.of(first)).when(claim(again)).thenRejected('claimed');
     when(PaymentIdClaimed.of(first)).when(claim(again, true)).then(PaymentIdClaimed.of(again));
   });
 });
 
-describe('what a claim is worth', () => {
+describe('what a claim means', () => {
   const mine = PaymentAuthorized.of({ ...authorization, identifierHash: HASH });
   const bought = [mine, answered, submitted] as const;
   const standing = (history: readonly PaymentEvent[], { expected = -1, age = 0 } = {}) => {
@@ -80,14 +80,14 @@ describe('what a claim is worth', () => {
     ['settled', [...bought, settled], 'submitted'],
     ['expired', [...bought, expired], 'ended'],
     ['failed on chain', [...bought, failedOnChain], 'ended'],
-    ['settled after all', [...bought, expired, settledLate], 'submitted'],
+    ['settled in the end', [...bought, expired, settledLate], 'submitted'],
     ['rolled back', [...bought, settled, rolledBack], 'ended'],
     ['taken over', [takenOver], 'ended'],
-    ['given back by a copy whose query failed', givenBack, 'ended'],
+    ['released by a copy whose query failed', givenBack, 'ended'],
     ['submitted without this identifier', claimed, 'ended'],
   ])('%s', (_title, history, expected) => expect(standing(history)).toBe(expected));
 
-  it('a payment that was given back before the claim is as if it had never been presented', () => {
+  it('a payment that was released before the claim counts as never presented', () => {
     expect(standing(givenBack, { expected: givenBack.length - 1 })).toBe('under_way');
     expect(standing([...givenBack, takenOver], { expected: givenBack.length - 1 })).toBe('ended');
   });
@@ -96,7 +96,7 @@ describe('what a claim is worth', () => {
     expect(standing([], { age: CLAIM_LIFE })).toBe('abandoned');
     expect(standing([...bought], { age: CLAIM_LIFE })).toBe('submitted');
   });
-  it('claimed by a clock that was set back by more than a minute since, it is abandoned too', () => {
+  it('if a clock that has since been set back by more than a minute claimed it, it is abandoned too', () => {
     expect(standing([], { age: 1 - CLAIM_LIFE })).toBe('under_way');
     expect(standing([], { age: -CLAIM_LIFE })).toBe('abandoned');
   });

@@ -1,4 +1,4 @@
-/** One payment's history in parts, shared by the tests of its rules, its read models and its recovery. */
+/** The parts of one payment's history, shared by the tests of its rules, its read models and its recovery. */
 import type { Authorization, Purchase, RecordedAnswer, Submission } from '../../../src/commands/payment/payment.ts';
 import {
   PaymentAuthorized,

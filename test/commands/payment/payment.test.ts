@@ -52,7 +52,7 @@ describe('a payment that was never presented', () => {
       .when(submit)
       .then(...claimed);
   });
-  it('is given back at once when the query fails', () => {
+  it('is released at once when the query fails', () => {
     when()
       .when(failQuery)
       .then(...givenBack);
@@ -61,12 +61,12 @@ describe('a payment that was never presented', () => {
     for (const command of [settle, expire]) when().when(command).thenRejected('not_submitted');
     for (const command of [finalize, rollBack, handOut]) when().when(command).thenRejected('not_settled');
   });
-  it('can be ended by the next attempt of its identifier', () => {
+  it('can be ended by the next attempt with its identifier', () => {
     when().when(takeOver).then(takenOver);
   });
 });
 
-describe('a payment that was given back', () => {
+describe('a payment that was released', () => {
   it('may be presented again, and again after another failed query', () => {
     when(...givenBack)
       .when(submit)
@@ -95,13 +95,13 @@ describe('a payment that was given back', () => {
 });
 
 describe('a payment that was submitted', () => {
-  it('is used: nobody else may present it, and no identifier takes it over', () => {
+  it('is used: no other caller may present it, and no identifier takes it over', () => {
     for (const command of [submit, failQuery, takeOver])
       when(...claimed)
         .when(command)
         .thenRejected('already_used');
   });
-  it('names what it owes beside its answer as it settles', () => {
+  it('names what it owes in addition to its answer as it settles', () => {
     const callback = { deliveryId: REQUEST, target: 'c'.repeat(64), origin: 'https://agent.example', result: null };
     const pushed = QueryAnswered.of({ ...answer, callbacks: [callback] });
     when(authorized, pushed, submitted)
@@ -137,7 +137,7 @@ describe('a payment that was submitted', () => {
       .when(failOnChain)
       .then();
   });
-  it('is not final, not rolled back and not handed out', () => {
+  it('is not final, not rolled back and not delivered', () => {
     for (const command of [finalize, rollBack, handOut])
       when(...claimed)
         .when(command)
@@ -145,7 +145,7 @@ describe('a payment that was submitted', () => {
   });
 });
 
-describe('a payment that settled', () => {
+describe('a settled payment', () => {
   it('stays used', () => {
     for (const command of [submit, failQuery, takeOver])
       when(...claimed, settled)
@@ -179,7 +179,7 @@ describe('a payment that settled', () => {
       .when(rollBack)
       .thenRejected('already_final');
   });
-  it('hands out an answer that is given once, once', () => {
+  it('delivers a one-time answer once', () => {
     when(...claimed, settled)
       .when(handOut)
       .then(handedOut);
@@ -192,14 +192,14 @@ describe('a payment that settled', () => {
   });
 });
 
-describe('a payment that was given up', () => {
+describe('a failed payment', () => {
   it('stays used', () => {
     for (const command of [submit, failQuery, takeOver])
       when(...claimed, expired)
         .when(command)
         .thenRejected('already_used');
   });
-  it('still settles if it lands after all: money taken is always answered', () => {
+  it('still settles if it lands later: money received is always answered', () => {
     when(...claimed, expired)
       .when(settle)
       .then(settledLate);
@@ -211,7 +211,7 @@ describe('a payment that was given up', () => {
       .then(settledLate);
     expect(when(...claimed, expired, settledLate).state).toMatchObject({ status: 'settled', late: true });
   });
-  it('has nothing to make final or to hand out', () => {
+  it('has nothing to finalize or to deliver', () => {
     for (const command of [finalize, rollBack, handOut])
       when(...claimed, expired)
         .when(command)
@@ -225,8 +225,8 @@ describe('a payment that was given up', () => {
   });
 });
 
-describe('a stream that was cut inside the append that claims it', () => {
-  it('blocks the payment until it is given back: nothing is known to have been broadcast', () => {
+describe('a stream that ends inside the append that claims it', () => {
+  it('blocks the payment until it is released: no broadcast is known', () => {
     for (const cut of [[authorized], [authorized, answered], [authorized, queryFailed]]) {
       when(...cut)
         .when(submit)
@@ -248,7 +248,7 @@ describe('a stream that was cut inside the append that claims it', () => {
   });
 });
 
-describe('whatever commands come, in whatever order', () => {
+describe('for any commands in any order', () => {
   const command = fc.constantFrom(
     submit,
     failQuery,
@@ -273,7 +273,7 @@ describe('whatever commands come, in whatever order', () => {
             state = payment.evolve(state, event);
             history.push(event);
           }
-          // At rest a payment may be presented, or has been submitted: never between.
+          // Between commands a payment may be presented or has been submitted, and nothing else.
           expect(mayBePresented(state) || isSubmitted(state)).toBe(true);
         }
         const count = (type: string) => history.filter((event) => event.type === type).length;

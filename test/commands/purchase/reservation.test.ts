@@ -27,15 +27,15 @@ function giveBack(amount: bigint, seconds: number): void {
   counters.add(id, -increment.amount, limit, now, windowMicros);
 }
 
-describe('what a wallet has under way', () => {
-  it('is its payments and their amounts', () => {
+describe('the reservations of a wallet', () => {
+  it('are its payments and their amounts', () => {
     reserve(50n * USDC, 0);
     expect(reserve(USDC, 1)).toMatchObject({ underWay: 2, reserved: 51n * USDC });
     giveBack(50n * USDC, 2);
     expect(reserve(USDC, 3)).toMatchObject({ underWay: 2, reserved: 2n * USDC });
   });
 
-  it('is no fortune once a batch has ended that was reserved in the window before', () => {
+  it('do not go negative when a batch ends that was reserved in an earlier window', () => {
     reserve(USDC, 0);
     reserve(50n * USDC, 100);
     reserve(USDC, 121);
@@ -46,7 +46,7 @@ describe('what a wallet has under way', () => {
     expect(underWay).toBeLessThanOrEqual(3);
   });
 
-  it('is never more than what was reserved and not given back, whenever that is (property)', () => {
+  it('are never more than what was reserved and not released, at any time (property)', () => {
     const windowSeconds = RESERVATION_WINDOW / MICROS_PER_SECOND;
     const payment = fc.record({
       cases: fc.bigInt({ min: 1n, max: 50n }),

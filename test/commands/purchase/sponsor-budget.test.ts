@@ -1,4 +1,4 @@
-/** What failed payments may cost the fee payer: one budget of all nodes, by hour and by day. */
+/** Limits what failed payments may cost the fee payer: one budget for all nodes, per hour and per day. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,13 +43,13 @@ describe('whether sponsored payments pause', () => {
     ['both are spent: the longer one counts', [hour(100), day(1_000)], ['new', 'day']],
     ['twice the hour is spent', [hour(200), day(0)], ['all', 'hour']],
     ['the window has ended', [hour(500, 100, NOW), day(0)], null],
-    ['nothing was looked at yet', [], null],
+    ['nothing was checked yet', [], null],
   ])('%s', (_title, standings, expected) => {
     const pause = pauseOf(standings, NOW);
     expect(pause && [pause.wallets, pause.standing.window]).toEqual(expected);
   });
 
-  it('pauses for all only where it pauses for new wallets, and the more was lost the longer', () => {
+  it('pauses for all only if it pauses for new wallets, and for longer if more was lost', () => {
     fc.assert(
       fc.property(fc.nat(3_000), fc.nat(3_000), fc.nat(500), (lost, lostInDay, more) => {
         const rank = (pause: ReturnType<typeof pauseOf>) => ['new', 'all'].indexOf(pause?.wallets ?? '');
@@ -62,7 +62,7 @@ describe('whether sponsored payments pause', () => {
 });
 
 describe('the budget', () => {
-  it('is one for all nodes, warns once when it is spent and once when it is over, and offers the self-paid transfer', async () => {
+  it('is shared by all nodes, logs once when it is spent and once when it recovers, and offers the self-paid transfer', async () => {
     let now = NOW;
     const told: unknown[] = [];
     const logger = pino(

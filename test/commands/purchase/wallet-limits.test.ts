@@ -33,7 +33,7 @@ const START = 1_780_000_000_000_000;
 let count = 0;
 const newPayment = () => `payment-${count++}`;
 
-/** A wallet of its own, and a clock that a test moves. */
+/** A new wallet, and a clock that the test moves. */
 function wallet() {
   let now = START;
   const name = `wallet-${count++}`;
@@ -59,10 +59,10 @@ function wallet() {
 
 const state = (outcome: Awaited<ReturnType<typeof admit>>) => (isProblem(outcome) ? outcome : outcome.state);
 
-describe('what is counted along with a request', () => {
+describe('a counter that is incremented along with a request', () => {
   const along = (id: string) => ({ id, amount: 7, limit: 100, now: START, windowMicros: 60 * MICROS_PER_SECOND });
 
-  it('counts where it is admitted, and not where it is refused', async () => {
+  it('counts if the request is admitted, and not if it is rejected', async () => {
     const mine = wallet();
     const id = `along-${count}`;
     expect(await mine.ask([along(id)])).toMatchObject({ failures: 0, along: [{ count: 7, allowed: true }] });
@@ -78,7 +78,7 @@ describe('what is counted along with a request', () => {
 });
 
 describe('the minute', () => {
-  it('starts with the first counted request and takes exactly 60, also at once', async () => {
+  it('starts with the first counted request and admits exactly 60, also concurrently', async () => {
     const mine = wallet();
     mine.pass(30);
     expect(state(await mine.ask())).toEqual({ limit: 60, remaining: 59, resetSeconds: 60 });
@@ -97,7 +97,7 @@ describe('the minute', () => {
 describe('a payment that is presented again', () => {
   const window = (outcome: Awaited<ReturnType<typeof admit>>) => (isProblem(outcome) ? outcome.details.window : null);
 
-  it('counts once in the minute, also at once, and repeats have a limit of their own', async () => {
+  it('counts once in the minute, also concurrently, and repeats have their own limit', async () => {
     const mine = wallet();
     const outcomes = await Promise.all(Array.from({ length: 60 }, () => mine.present('captured')));
     const admitted = outcomes.filter((outcome) => !isProblem(outcome));
@@ -115,7 +115,7 @@ describe('a payment that is presented again', () => {
     expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE);
   });
 
-  it('does not pass a full minute, though it was counted in it: nor can two copies that are sent at once', async () => {
+  it('does not pass a full minute in which it already counted; nor do two concurrent copies', async () => {
     const mine = wallet();
     await mine.present('early');
     expect(await mine.askFor(80)).toBe(REQUESTS_PER_MINUTE - 1);
@@ -124,7 +124,7 @@ describe('a payment that is presented again', () => {
     expect(copies.map(window)).toEqual(copies.map(() => 'minute'));
   });
 
-  it('was counted by no minute that refused it, so it is counted by the next one', async () => {
+  it('is counted by the next minute if every minute so far rejected it', async () => {
     const mine = wallet();
     await mine.askFor(REQUESTS_PER_MINUTE);
     for (let times = 0; times < 3; times++) expect(window(await mine.present('late'))).toBe('minute');
@@ -133,7 +133,7 @@ describe('a payment that is presented again', () => {
     expect(state(await mine.present('late'))).toMatchObject({ remaining: 0 });
   });
 
-  it('was counted by no day that refused it', async () => {
+  it('was counted by no day that rejected it', async () => {
     const mine = wallet();
     await mine.ask();
     await mine.answered(CASES_PER_DAY);
@@ -142,7 +142,7 @@ describe('a payment that is presented again', () => {
     expect(state(await mine.present('late'))).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
   });
 
-  it('counts again once it was given back, and a repeat gives back nothing of the minute', async () => {
+  it('counts again after it was released, and a repeat gives back nothing of the minute', async () => {
     const mine = wallet();
     const first = await mine.present('foreign');
     if (isProblem(first)) throw new Error(first.problem);
@@ -155,7 +155,7 @@ describe('a payment that is presented again', () => {
     expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 2 });
   });
 
-  it('takes of the day what a new one takes', async () => {
+  it('uses as much of the day as a new one', async () => {
     const mine = wallet();
     await mine.present('captured');
     await mine.answered(CASES_PER_DAY - 1);
@@ -163,7 +163,7 @@ describe('a payment that is presented again', () => {
     expect(window(await mine.present('captured'))).toBe('day');
   });
 
-  it('costs its first presentation one call that writes', async () => {
+  it('needs one write for its first presentation', async () => {
     const calls: string[] = [];
     const { readStore } = storage;
     const counting: Parameters<typeof admit>[0]['readStore'] = {
@@ -182,10 +182,10 @@ describe('a payment that is presented again', () => {
   });
 });
 
-describe('what is given back', () => {
+describe('what is released', () => {
   const ends = (outcome: Awaited<ReturnType<typeof admit>>): WindowEnds => (isProblem(outcome) ? NEVER : outcome.ends);
 
-  it('is what was taken, in the windows that it was taken in', async () => {
+  it('is what was taken, in the windows it was taken from', async () => {
     const mine = wallet();
     const first = ends(await mine.ask([], 'given-back'));
     mine.pass(59);
@@ -193,7 +193,7 @@ describe('what is given back', () => {
     expect(state(await mine.ask())).toMatchObject({ remaining: REQUESTS_PER_MINUTE - 1 });
   });
 
-  it('lets nobody into a minute that has begun since', async () => {
+  it('admits no request to a minute that has begun since', async () => {
     const mine = wallet();
     const taken = ends(await mine.ask());
     mine.pass(60);
@@ -202,7 +202,7 @@ describe('what is given back', () => {
     expect(await mine.askFor(10)).toBe(0);
   });
 
-  it('lets nobody into a day that has begun since', async () => {
+  it('admits no request to a day that has begun since', async () => {
     const mine = wallet();
     const taken = ends(await mine.ask());
     mine.pass(86_400);
@@ -215,12 +215,12 @@ describe('what is given back', () => {
 });
 
 describe('the day', () => {
-  it('counts cases that were answered: what failed takes nothing of it, a batch all its cases', async () => {
+  it('counts answered cases: a failed query counts nothing, a batch all its cases', async () => {
     const mine = wallet();
     await mine.ask();
     await mine.answered(CASES_PER_DAY - 1);
     mine.pass(61);
-    // One case is left of the day, and it is the tighter limit from here on.
+    // One case of the day is left, so the day is the tighter limit from here on.
     expect(state(await mine.ask())).toEqual({ limit: 10_000, remaining: 0, resetSeconds: 86_400 - 61 });
     await mine.answered(0);
     expect(state(await mine.ask())).toMatchObject({ remaining: 0 });
@@ -230,7 +230,7 @@ describe('the day', () => {
     expect(state(await mine.ask())).toMatchObject({ limit: 60, remaining: 59 });
   });
 
-  it('lets a batch that began below the limit end above it', async () => {
+  it('lets a batch that started below the limit end above it', async () => {
     const mine = wallet();
     await mine.ask();
     await mine.answered(CASES_PER_DAY - 1);
@@ -239,14 +239,14 @@ describe('the day', () => {
     expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
   });
 
-  it('refuses without counting against the minute', async () => {
+  it('rejects without counting against the minute', async () => {
     const mine = wallet();
     await mine.ask();
     await mine.answered(CASES_PER_DAY);
     for (let i = 0; i < 70; i++) expect(await mine.ask()).toMatchObject({ details: { window: 'day' } });
   });
 
-  it('takes exactly 10,000 single calls, however many are under way', async () => {
+  it('admits exactly 10,000 single calls, however many run at once', async () => {
     const mine = wallet();
     await mine.ask();
     await mine.answered(CASES_PER_DAY - 5);

@@ -1,4 +1,4 @@
-/** Proofs that no payment follows: each is an event that stays, and that nobody has paid for. */
+/** Proofs without a payment: each is an event that stays and that no caller has paid for. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const context = () => ({
   actor: 'test',
 });
 
-/** A proof that was never used, with a payment of its own, for a rotation. */
+/** Makes an unused proof, with its own payment, for a rotation. */
 async function prove() {
   count++;
   const payment = `${count}`.padStart(64, '0');
@@ -55,20 +55,20 @@ async function pay(payment: string): Promise<void> {
   );
 }
 
-it('are three at most, and leave no event from then on', async () => {
+it('are limited to three, and leave no event from then on', async () => {
   for (let i = 0; i < 3; i++) expect((await prove()).refused).toBeNull();
   expect((await prove()).refused).toMatchObject(REFUSED);
   expect((await prove()).refused).toMatchObject(REFUSED);
   expect(await events()).toBe(3);
 });
 
-it('are accepted again when one of the last three was paid for after all', async () => {
+it('are accepted again once one of the last three is paid for', async () => {
   const [, second] = [await prove(), await prove(), await prove()];
   await pay(second.payment);
   expect((await prove()).refused).toBeNull();
 });
 
-it('are accepted again once the time that the refusal names has passed', async () => {
+it('are accepted again after the time that the error names', async () => {
   for (let i = 0; i < 3; i++) await prove();
   const { refused } = await prove();
   now += (refused?.details.retry_after as number) * 1_000_000;

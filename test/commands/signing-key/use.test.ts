@@ -1,4 +1,4 @@
-/** Signing keys on a real log: many writers on two nodes, and a log that does not always say what it did. */
+/** Signing keys on a real log: many writers on two nodes, and a log that does not always report what it did. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ let directory: string;
 let nodes: readonly ReturnType<typeof openSqlite>[];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'signing-keys-'));
-  // Two nodes, each with connections of its own.
+  // Two nodes, each with its own connections.
   nodes = [openSqlite({ directory }), openSqlite({ directory })];
 });
 afterEach(async () => {
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const logOf = (index: number): EventLog => nodes[index % nodes.length]!.log;
-/** A log whose appends go another way. */
+/** A log with other appends. */
 const appending = (append: EventLog['append']): EventLog => ({
   ...({} as EventLog),
   append,
@@ -47,13 +47,13 @@ const rotate = (log: EventLog, keyId: string = randomUUID()) =>
   );
 
 describe('a wallet’s keys', () => {
-  it('are one where twenty ask for the first at once, on two nodes', async () => {
+  it('are one key if twenty callers request the first at once, on two nodes', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, index) => ensure(logOf(index))));
     expect(new Set(all.map(({ keys }) => keys[0]?.keyId)).size).toBe(1);
     expect((await loadSigningKeys(logOf(0), WALLET)).keys).toHaveLength(1);
   });
 
-  it('are rotated in one row where twenty rotate at once, on two nodes, each twice', async () => {
+  it('form one sequence if twenty callers rotate at once, on two nodes, each twice', async () => {
     const ids = Array.from({ length: 20 }, () => randomUUID());
     const all = await Promise.all([...ids, ...ids].map((keyId, index) => rotate(logOf(index), keyId)));
     const { keys } = await loadSigningKeys(logOf(1), WALLET);
@@ -61,24 +61,24 @@ describe('a wallet’s keys', () => {
     keys.forEach(({ replaced }, index) => {
       expect(replaced?.keyId).toBe(keys[index - 1]?.keyId);
     });
-    // What each was told is a part of that row.
+    // Each caller saw a part of that sequence.
     for (const told of all) expect(keys.slice(0, told.keys.length)).toEqual(told.keys);
   });
 
-  it('are made once where the log gives no answer, whether it recorded them or not', async () => {
+  it('are made once if the log gives no answer, whether it recorded them or not', async () => {
     let calls = 0;
     const silent = appending(async (append) => {
       calls++;
       if (calls === 1) throw new StorageFailure('storage_unavailable', 'not recorded');
       const done = await logOf(0).append(append);
-      if (calls === 2) throw new StorageFailure('storage_unavailable', 'recorded, and not said so');
+      if (calls === 2) throw new StorageFailure('storage_unavailable', 'recorded, but not confirmed');
       return done;
     });
     expect((await rotate(silent)).keys).toHaveLength(1);
     expect([calls, (await logOf(1).read(walletStream(WALLET))).length]).toEqual([3, 1]);
   });
 
-  it('are left to the next who asks where the log stays silent', async () => {
+  it('are left to the next caller if the log stays silent', async () => {
     const dead = appending(() => Promise.reject(new StorageFailure('storage_unavailable', 'gone')));
     await expect(rotate(dead, 'K1')).rejects.toThrow(StorageFailure);
     expect((await rotate(logOf(0), 'K1')).keys.map(({ keyId }) => keyId)).toEqual(['K1']);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Does the same random things to two nodes and stops at the first answer in which they differ. Positions are compared too, as
-// distances from the first event, so nothing else may write to either node.
+// Performs the same random steps on two nodes and stops at the first answer in which they differ. Positions are
+// compared too, as distances from the first event, so nothing else may write to either node.
 import { BACKWARDS, END, eventTypeFilter, FORWARDS, jsonEvent, START, streamNameFilter } from '@eventstore/db-client';
 import { Kit, SILENT, sleep } from './calibration/kit.mjs';
 import { Watch } from './calibration/watch.mjs';
@@ -137,7 +137,7 @@ class Side {
     return `${event.streamId.replaceAll(this.kit.run, 'RUN')}@${event.revision} ${event.type} ${this.kit.names.get(event.id) ?? 'own id'} ${this.distance(event.position)} ${link ? 'link' : ''} ${JSON.stringify(event.data)}`;
   }
 
-  /** The position of the event that lies at a share of all that this run wrote. */
+  /** The position of the event at a given share of all that this run wrote. */
   async at(share) {
     const known = this.positions;
     return known.length ? known[Math.floor(share * known.length)] : undefined;
@@ -247,7 +247,7 @@ class Side {
       await sleep(60);
     }
     await watch.stop();
-    // what is live may come before or after the answer to its append
+    // a live event may arrive before or after the answer to its append
     return [
       ...watch.result().filter((e) => typeof e === 'string'),
       ...watch.result().filter((e) => typeof e !== 'string'),

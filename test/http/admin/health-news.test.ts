@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PartStatus } from '../../../src/http/admin/health.ts';
 import { HealthNews, LOOKS_TO_TELL_BETTER } from '../../../src/http/admin/health.ts';
 
-/** What is told of a part that is found like this, look after look. */
+/** What is reported for a part with these results, check after check. */
 const toldOf = (found: readonly PartStatus[]): PartStatus[] => {
   const news = new HealthNews();
   return found.filter((status) => news.isNews(status));
@@ -11,17 +11,17 @@ const toldOf = (found: readonly PartStatus[]): PartStatus[] => {
 const times = (count: number, ...statuses: PartStatus[]): PartStatus[] =>
   Array.from({ length: count }, () => statuses).flat();
 
-describe('what operators are told of a part', () => {
-  it('is nothing while all is well', () => {
+describe('what operators are told about a part', () => {
+  it('is nothing while it is up', () => {
     expect(toldOf(times(100, 'nominal'))).toEqual([]);
   });
 
-  it('is at once, and once, that it is worse', () => {
+  it('is, at once and once, that it is worse', () => {
     expect(toldOf(['degraded', 'degraded', 'down', 'down'])).toEqual(['degraded', 'down']);
     expect(toldOf(['down', 'degraded', 'down'])).toEqual(['down']);
   });
 
-  it('is that it is better when it has stayed so', () => {
+  it('is that it is better once it has stayed so', () => {
     expect(toldOf(['down', ...times(LOOKS_TO_TELL_BETTER - 1, 'nominal')])).toEqual(['down']);
     expect(toldOf(['down', ...times(LOOKS_TO_TELL_BETTER, 'nominal')])).toEqual(['down', 'nominal']);
     expect(
@@ -29,17 +29,17 @@ describe('what operators are told of a part', () => {
     ).toEqual(['down', 'degraded', 'nominal']);
   });
 
-  it('is how it has been for long, whatever was between', () => {
+  it('is its long-term state, regardless of what happened in between', () => {
     expect(toldOf(['down', 'degraded', ...times(LOOKS_TO_TELL_BETTER, 'nominal')])).toEqual(['down', 'nominal']);
   });
 
-  it('is one alarm where it goes back and forth', () => {
+  it('is one alarm if it flaps', () => {
     expect(toldOf(times(500, 'nominal', 'degraded'))).toEqual(['degraded']);
     expect(toldOf(times(500, 'down', 'degraded', 'nominal'))).toEqual(['down']);
     expect(toldOf(['down', ...times(500, 'degraded', 'nominal')])).toEqual(['down', 'degraded']);
   });
 
-  it('is never behind on what is worse, and right in the end', () => {
+  it('is never late when it gets worse, and correct in the end', () => {
     const status = fc.constantFrom<PartStatus>('nominal', 'degraded', 'down');
     fc.assert(
       fc.property(fc.array(status, { maxLength: 100 }), status, (before, last) => {

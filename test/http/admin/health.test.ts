@@ -24,7 +24,7 @@ describe('the health of the parts', () => {
     for (const made of watches.splice(0)) made.stop();
   });
 
-  it('is down, starting, until the first look', async () => {
+  it('is down, starting, until the first check', async () => {
     const made = watch({ checks: { log: () => NOMINAL }, clock: { now: () => 0 } });
     expect(made.health().log).toMatchObject({ status: 'down', reason: 'starting' });
     expect(isReady(made.health())).toBe(false);
@@ -33,7 +33,7 @@ describe('the health of the parts', () => {
     expect(isReady(made.health())).toBe(true);
   });
 
-  it('tells since when it is so, whatever the reason', async () => {
+  it('shows since when each state lasts, regardless of the reason', async () => {
     let now = 0;
     let finding: Finding = NOMINAL;
     const made = watch({ checks: { chain: () => finding }, clock: { now: () => now } });
@@ -47,7 +47,7 @@ describe('the health of the parts', () => {
     expect(made.health().chain).toEqual({ status: 'degraded', since: '1970-01-01T00:00:01.000000Z', reason: 'slower' });
   });
 
-  it('tells once that a part is worse, and that it is better when it has stayed so', async () => {
+  it('is logged once when a part gets worse, and when it has stayed better', async () => {
     let finding: Finding = NOMINAL;
     const told: string[] = [];
     const made = watch({
@@ -70,7 +70,7 @@ describe('the health of the parts', () => {
     expect(told).toEqual(['log down', 'receiver degraded', 'receiver down', 'receiver nominal']);
   });
 
-  it('is down where a look throws or takes too long, and the other parts are as they are', async () => {
+  it('is down if a check throws or takes too long, without affecting the other parts', async () => {
     const checks = {
       broken: () => {
         throw new Error('disk full');
@@ -86,7 +86,7 @@ describe('the health of the parts', () => {
     expect(good?.status).toBe('nominal');
   });
 
-  it('goes on looking by itself', async () => {
+  it('is checked again periodically', async () => {
     let looks = 0;
     watch({
       checks: {
@@ -110,7 +110,7 @@ describe('the health of the parts', () => {
 });
 
 describe('the admin port', () => {
-  it('says that it lives, and whether it is ready, part by part', async () => {
+  it('reports that it is alive, and whether it is ready, part by part', async () => {
     let finding: Finding = { status: 'down', reason: 'the RPC endpoint is silent' };
     const watch = watchHealth({
       checks: { chain: () => finding, log: () => NOMINAL },

@@ -1,4 +1,4 @@
-/** Headless Chromium, where this machine has one. `.ci/run` installs it. */
+/** Headless Chromium, if this machine has it. `.ci/run` installs it. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 

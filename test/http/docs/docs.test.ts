@@ -53,14 +53,14 @@ describe('the documentation', () => {
     expect(payments).toContain('setSpendControls');
   });
 
-  it('names no RPC and no faucet on a public network', () => {
+  it('names no RPC endpoint and no faucet on a public network', () => {
     const facts = { publicUrl: PUBLIC_URL, localRpcUrl: null, network: NETWORKS.mainnet };
     for (const each of PAGES) expect(each.text(facts)).not.toMatch(/local chain|rpcUrl|faucet|Airdrop|\{\{/);
     expect(PAGES.find(({ path }) => path === '/docs/payments')?.text(facts)).toContain("createSigner('solana'");
     expect(llmsText(facts)).not.toMatch(/local chain|Airdrop/);
   });
 
-  it('is there as Markdown too, by address and by what is accepted, and says so', async () => {
+  it('is also available as Markdown, by address and by Accept, and says so', async () => {
     for (const { path } of PAGES) {
       const { answer } = await page(path);
       const [, source = ''] = /^<([^>]+)>/.exec(answer.headers.get('link') ?? '') ?? [];
@@ -73,7 +73,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('sends whoever types a slash too many to the page', async () => {
+  it('redirects an address with a trailing slash to the page', async () => {
     for (const { path } of PAGES) {
       const answer = await fetch(`${base}${path}/`, { redirect: 'manual' });
       expect([answer.status, answer.headers.get('location')]).toEqual([308, path]);
@@ -81,7 +81,7 @@ describe('the documentation', () => {
     expect((await fetch(`${base}/docs/no-such-page`)).status).toBe(404);
   });
 
-  it('serves the guides only, and no page for maintainers, operators or auditors', async () => {
+  it('serves only the guides, and no page for maintainers, operators or auditors', async () => {
     const guides: readonly string[] = GUIDES.map((name) => `${name}.md`);
     const written = readdirSync(new URL('../../../docs/', import.meta.url), { recursive: true, encoding: 'utf8' });
     const others = written.filter((name) => name.endsWith('.md') && !guides.includes(name));
@@ -93,7 +93,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('leads nowhere in vain: every link of its own has its page and its anchor', async () => {
+  it('has no broken link: each of its own links has its page and its anchor', async () => {
     const elsewhere = ['/v2/status', '/openapi.json', '/llms.txt'];
     const texts = new Map(await Promise.all(PAGES.map(async ({ path }) => [path, (await page(path)).text] as const)));
     for (const [path, text] of texts) {
@@ -125,7 +125,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('is not sent again to who has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const first = await fetch(`${base}/docs`);
     const again = await fetch(`${base}/docs`, { headers: { 'if-none-match': first.headers.get('etag')! } });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -133,7 +133,7 @@ describe('the documentation', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('makes no markup of any text', () => {
+  it('escapes markup in any text', () => {
     const text = `<b a="c" d='e'>&`;
     expect(html`<p title="${text}">${text}</p>`.markup).toBe(
       '<p title="&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;">&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;</p>',

@@ -1,6 +1,6 @@
 /**
- * An agent that knows a case and nothing of this service goes from nothing to a paid delta: every address, header, method
- * and value that it uses is read from /llms.txt or from an answer.
+ * An agent that knows a case and nothing about this service gets to a paid delta: it reads every address, header,
+ * method and value from /llms.txt or from an answer.
  */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
@@ -33,12 +33,12 @@ const docket = (...entries: object[]) => ({
 });
 const FIRST = entry(1, '2025-05-05', 'COMPLAINT filed by Fennel Orchard.');
 
-it('an agent that follows /llms.txt and the hints of refusals buys a delta', async () => {
+it('an agent that follows /llms.txt and the hints of errors buys a delta', async () => {
   await world.importDocket(docket(FIRST));
   const guide = await (await fetch(`${world.url}/llms.txt`)).text();
   const read = (pattern: RegExp): string => pattern.exec(guide)?.[1] ?? expect.fail(`llms.txt lacks ${pattern}`);
 
-  // The name that the service is known by leads to it; everything else of an address is the guide's.
+  // The service's public name leads to it; everything else of an address is from the guide.
   const base = read(/^Base address: (\S+)$/m);
   const at = (url: string) => url.replace(base, world.url);
   const json = async (url: string, send: typeof fetch = fetch): Promise<{ status: number; body: Any }> => {
@@ -46,7 +46,7 @@ it('an agent that follows /llms.txt and the hints of refusals buys a delta', asy
     return { status: answer.status, body: await answer.json() };
   };
 
-  // What it knows: the court's name, and a number as somebody typed it.
+  // What it knows: the court's name, and a number as a person typed it.
   const status = await json(read(/1\. Find the court: `GET (\S+)`/));
   const court = status.body.courts.find(
     ({ name }: Any) => /Northern District of California$/.test(name) && !/Bankr/.test(name),
@@ -54,7 +54,7 @@ it('an agent that follows /llms.txt and the hints of refusals buys a delta', asy
   const rehearsal = new URL(read(/2\. Rehearse, free: `GET (\S+)`/));
   expect((await json(String(rehearsal))).body.meta.sandbox).toBe(true);
 
-  // Its own case, wrongly at first: each refusal says what is wrong and gives a value that works.
+  // Its own case, incorrect at first: each error says what is wrong and gives a value that works.
   rehearsal.searchParams.set('court_code', `${court.court_code}x`);
   rehearsal.searchParams.set('case_id', 'number 4:25-cv-991!');
   let asked = await json(String(rehearsal));
@@ -70,7 +70,7 @@ it('an agent that follows /llms.txt and the hints of refusals buys a delta', asy
   }
   expect(asked.body).toMatchObject({ court_code: court.court_code, meta: { sandbox: true, query_cost_usd: 0 } });
 
-  // The same request without the sandbox asks for money.
+  // The same request without the sandbox asks for payment.
   const [, sandboxName = ''] = /&(\w+)=1`/.exec(guide) ?? [];
   rehearsal.searchParams.delete(sandboxName);
   const unpaid = await fetch(at(String(rehearsal)));
@@ -113,7 +113,7 @@ it('an agent that follows /llms.txt and the hints of refusals buys a delta', asy
   expect(second.body.delta).toMatchObject({ changed: true, change_count: 1 });
   expect(second.body.delta.new_filings[0].description).toContain('ORDER setting a conference');
 
-  // Every page that the guide points at is there, as Markdown.
+  // Every page that the guide links to exists, as Markdown.
   for (const [, url = ''] of guide.matchAll(/\]\((\S+?)\)/g)) {
     const page = await fetch(at(url));
     expect([url, page.status]).toEqual([url, 200]);

@@ -1,4 +1,4 @@
-/** The documentation as people see it, in a real browser, on a phone and on a desk, by day and by night. */
+/** The documentation as people see it, in a real browser, on a phone and a desktop, in light and dark mode. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const SIZES = [
 let app: FastifyInstance;
 let base: string;
 let browser: Browser | null;
-/** Pictures are kept where SCREENSHOTS says, for people to look at. */
+/** SCREENSHOTS is the folder where pictures are kept, for people to check. */
 let pictures: string;
 beforeAll(async () => {
   app = makeServer(service, silent);
@@ -44,7 +44,7 @@ const CASES = PAGES.flatMap(({ path }) =>
 );
 
 describe.each(CASES)('$path on a $size.name, $scheme', ({ path, size, scheme }) => {
-  it('renders without a script, fits its screen, and can be used by everybody', async (context) => {
+  it('renders without a script, fits its screen, and is accessible', async (context) => {
     if (!browser) return context.skip('there is no Chromium here');
     const view = { viewport: { width: size.width, height: size.height }, colorScheme: scheme };
     const asked: string[] = [];
@@ -74,7 +74,7 @@ describe.each(CASES)('$path on a $size.name, $scheme', ({ path, size, scheme }) 
   });
 });
 
-/** How much the page is wider than its screen, what sticks out of it, and whether the text begins near the top. */
+/** How much the page is wider than its screen, which elements overflow, and whether the text begins near the top. */
 const layoutOf = (page: Tab) =>
   page.evaluate(`(() => {
     const root = document.documentElement;

@@ -1,4 +1,6 @@
-/** What the documentation shows is so: each address that it says is free answers, and each endpoint that it lists stands. */
+/**
+ * Checks the documentation's claims: each address that it calls free answers, and each endpoint that it lists exists.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GUIDES } from '../../../src/http/docs/guides.ts';
 import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
@@ -26,7 +28,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('shows a docket that is cut as it says', async () => {
+  it('shows a docket that is truncated as it says', async () => {
     const text = await (await fetch(`${world.url}/docs/truncation.md`)).text();
     const [, target = ''] = /(\/v2\/case\?[^']*test=1)/.exec(text) ?? [];
     const { meta } = (await (await fetch(world.url + target)).json()) as { meta: Record<string, unknown> };
@@ -34,7 +36,7 @@ describe('the documentation', () => {
   });
 
   it.each(OPERATIONS.map(({ method, path }) => [method.toUpperCase(), path] as const))(
-    'lists %s %s, and it stands',
+    'lists %s %s, and it exists',
     async (method, path) => {
       const target = path.replace('{page}', 'payments').replace('{request_id}', '00000000-0000-4000-8000-000000000000');
       const answer = await fetch(world.url + target, { method });

@@ -37,7 +37,7 @@ describe('service_case_batch', () => {
     expect(before - (await world.balance(wallet))).toBe(2n * PRICE);
   });
 
-  it('takes queries written as text, and nulls in them', async () => {
+  it('accepts queries written as text, and nulls in them', async () => {
     for (const queries of [JSON.stringify(TWO), [{ ...CASE, last_checked: null, context: null }, CASE]]) {
       expect((await call({ queries })).data.amount_usdc).toBe('1.98');
     }
@@ -67,13 +67,13 @@ describe('service_case_batch', () => {
     expect(data.next_step).toMatch(/^Nothing was charged\. Split the queries: at most 50 in one call/);
   });
 
-  it('bounds what it says of fifty faulty queries', async () => {
+  it('limits what it says about fifty invalid queries', async () => {
     const { data } = await call({ queries: Array(50).fill({ ...CASE, context: 'x', language: 'y' }) });
     expect(data.next_step.length).toBeLessThan(800);
     expect(data.next_step).toContain('more');
   });
 
-  it('charges nothing where no query can be answered', async () => {
+  it('charges nothing if no query can be answered', async () => {
     const nowhere = await call({ queries: [{ court_code: 'nowhere', case_id: '1' }] });
     expect([nowhere.isError, nowhere.data.meta.query_cost_usd, nowhere.data.results[0].status]).toEqual([
       false,
@@ -91,7 +91,7 @@ describe('service_case_batch', () => {
     expect((await call({ queries: [CASE], payment_tx })).data.meta.successful).toBe(1);
   });
 
-  it('charges all where some fail, and says which', async () => {
+  it('charges everything if some fail, and says which', async () => {
     const wallet = await world.wallet();
     const queries = [UNKNOWN, CASE];
     const { data } = await call({ queries, payment_tx: paymentFor((await call({ queries })).data, wallet) });
@@ -99,7 +99,7 @@ describe('service_case_batch', () => {
     expect(data.results.map(({ status }: { status: string }) => status)).toEqual(['error', 'success']);
   });
 
-  it('is refused a unit short of its price', async () => {
+  it('is rejected if one unit is missing from its price', async () => {
     const wallet = await world.wallet();
     const ask = (await call({ queries: TWO })).data;
     const payment_tx = paymentFor({ ...ask, amount_base_units: '1979999' }, wallet);

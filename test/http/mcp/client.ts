@@ -9,11 +9,11 @@ export interface RpcAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
   readonly json: any;
 }
 
-/** Sends one body as it is. */
+/** Sends one body unchanged. */
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<RpcAnswer> {
   const response = await fetch(url, {
     method: 'POST',
@@ -26,7 +26,7 @@ export async function post(url: string, body: unknown, headers: Record<string, s
 
 export const MODERN = '2026-07-28';
 
-/** A request of the newer revision, with the headers that it must carry. */
+/** A request of the newer revision, with the headers that it requires. */
 export function postModern(
   url: string,
   method: string,
@@ -47,7 +47,7 @@ export function postModern(
 }
 
 export interface ToolAnswer {
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
   readonly data: any;
   readonly isError: boolean;
   readonly text: string;
@@ -95,7 +95,7 @@ export interface Instructions {
   readonly memo: string;
 }
 
-/** Does what payment instructions say, and nothing that they do not say. */
+/** Does what payment instructions say, and nothing else. */
 export function paymentFor(instructions: Instructions, wallet: Keypair): string {
   const mint = new PublicKey(instructions.asset);
   const transfer = createTransferCheckedInstruction(

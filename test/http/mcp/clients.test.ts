@@ -1,4 +1,4 @@
-/** Clients that nobody here wrote: the official SDK, versions 1 and 2, and an agent that knows nothing but them. */
+/** Third-party clients: the official SDK, versions 1 and 2, and an agent that knows only them. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ describe('the SDK’s client, version 1', () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'docket-monitor', version: '2.0.1' });
     expect(client.getInstructions()).toContain('service_court_list');
     await client.ping();
-    // From here on it holds each result against the schemas that it was given.
+    // From here on it validates each result against the schemas that it was given.
     expect((await client.listTools()).tools).toHaveLength(TOOLS);
     const status = unpacked(await client.callTool({ name: 'service_status' }));
     expect(status.data.api_version).toBe('2.0.1');
@@ -94,8 +94,8 @@ interface ListedTool {
 }
 
 /**
- * An agent as plain as can be: it picks tools by their descriptions, fills in what their schemas require, mends what a
- * refusal says by its example, and pays as instructions say. It has read no page of ours.
+ * A minimal agent: it picks tools by their descriptions, fills in what their schemas require, corrects an error by its
+ * example, and pays as instructed. It has read none of our pages.
  */
 class Agent {
   readonly #client: Awaited<ReturnType<typeof sdkClient>>;
@@ -112,7 +112,7 @@ class Agent {
     return new Agent(client, (await client.listTools()).tools);
   }
 
-  /** The tool whose description speaks most of these words. */
+  /** The tool whose description contains the most of these words. */
   find(...words: string[]): ListedTool {
     const score = ({ description = '' }: ListedTool) => words.filter((word) => description.includes(word)).length;
     return this.#tools.toSorted((a, b) => score(b) - score(a))[0]!;
@@ -123,7 +123,7 @@ class Agent {
     return unpacked(await this.#client.callTool({ name: tool.name, arguments: args }));
   }
 
-  /** Calls until there is an answer: corrects what is refused, pays what is asked. */
+  /** Calls until there is an answer: corrects what is rejected, pays what is asked. */
   async insist(tool: ListedTool, first: Record<string, unknown>, pay: (instructions: Instructions) => string) {
     let args = first;
     for (let tries = 0; tries < 5; tries++) {
@@ -143,7 +143,7 @@ class Agent {
 }
 
 describe('an agent that has only tools/list', () => {
-  it('goes from there to a paid delta, through its own mistakes, and is charged for answers alone', async () => {
+  it('gets to a paid delta through its own mistakes, and is charged only for answers', async () => {
     const agent = await Agent.connect(world.mcp);
     const wallet = await world.wallet();
     const before = await world.balance(wallet);
@@ -176,7 +176,7 @@ describe('an agent that has only tools/list', () => {
 });
 
 describe('the sample of the documentation', () => {
-  it('runs as it is', async () => {
+  it('runs unchanged', async () => {
     await world.importDocket({
       court_id: 'cand',
       docket_number: '3:24-cv-00042',

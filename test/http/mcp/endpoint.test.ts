@@ -14,7 +14,7 @@ const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 const endpointWith = (dispatch: Dispatch = () => Buffer.from('{}'), origins = NO_PAGES) =>
   mcpEndpoint({ service, logger: silent, origins, clientAddresses: createClientAddresses(), dispatch });
 
-/** Over a socket, asked before the routes are. */
+/** Over a socket, handled before the routes. */
 async function serving<T>(endpoint: ReturnType<typeof endpointWith>, work: (url: string) => Promise<T>): Promise<T> {
   const app = makeServer(service, silent, { answerEarly: endpoint.answerEarly });
   endpoint.register(app);
@@ -27,7 +27,7 @@ async function serving<T>(endpoint: ReturnType<typeof endpointWith>, work: (url:
 }
 
 describe('the endpoint', () => {
-  it('answers by its routes too, where nobody asked it early', async () => {
+  it('also answers through its routes, if it was not called early', async () => {
     const endpoint = endpointWith();
     const app = makeServer(service, silent);
     endpoint.register(app);
@@ -38,7 +38,7 @@ describe('the endpoint', () => {
     await app.close();
   });
 
-  it('leaves a request to the routes, which refuse it, once the node is stopping', async () => {
+  it('leaves a request to the routes, which reject it, once the node is stopping', async () => {
     const endpoint = endpointWith();
     const app = makeServer(service, silent, { answerEarly: endpoint.answerEarly });
     endpoint.register(app);
@@ -61,13 +61,13 @@ describe('the endpoint', () => {
         throw new Error('/secret/path');
       },
     ],
-  ] as const)('says nothing of what failed where the dispatch %s', async (_how, dispatch) => {
+  ] as const)('reveals nothing of an error if the dispatch %s', async (_how, dispatch) => {
     const { status, json, text } = await serving(endpointWith(dispatch), (url) => post(url, PING));
     expect([status, json.error.code]).toEqual([200, -32603]);
     expect(text).not.toContain('secret');
   });
 
-  it('tells whoever answers that the caller has broken off', async () => {
+  it('tells the handler that the caller has disconnected', async () => {
     const seen: boolean[] = [];
     const caller = new AbortController();
     const dispatch: Dispatch = async (_request, { isAbandoned }) => {
@@ -102,7 +102,7 @@ describe('the endpoint', () => {
     expect(answer.status).toBe(status);
   });
 
-  it('tells browsers what they heed, and programs what they need', async () => {
+  it('sends browsers the headers that they check, and programs those that they need', async () => {
     const [program, page] = await serving(endpointWith(undefined, { allowed: ['*'], loopback: false }), (url) =>
       Promise.all([post(url, PING), post(url, PING, { origin: 'https://app.example' })]),
     );

@@ -1,6 +1,6 @@
 /**
- * The Inspector's command line in strict mode, and the scenarios of the conformance suite that are for a server that has
- * only tools. Both need a newer Node than the service: it comes as a package, outside of the project.
+ * Runs the Inspector's command line in strict mode, and the scenarios of the conformance suite for a server that has
+ * only tools. Both need a newer Node than the service, which is installed as a package outside of the project.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ let world: World;
 let modules: string;
 let node: string;
 beforeAll(async () => {
-  // Never skipped: tools that cannot be installed are a test that did not run.
+  // Never skipped: if the tools cannot be installed, the test did not run.
   modules = await install();
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const newEnough = major > 22 || (major === 22 && minor >= 19);
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 360_000);
 afterAll(() => world.close());
 
-/** Installs the tools once for each state of their lock file; later runs find them there. */
+/** Installs the tools once for each state of their lock file; later runs reuse them. */
 async function install(): Promise<string> {
   const lock = readFileSync(join(RECIPE, 'package-lock.json'));
   const directory = join(tmpdir(), `mcp-inspector-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`);
@@ -43,7 +43,7 @@ async function install(): Promise<string> {
     await rename(partial, directory);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another run was faster.
+    // Another run installed it first.
     if (!existsSync(directory)) throw error;
   }
   return found;
@@ -84,7 +84,7 @@ const inspect = (...args: readonly string[]) =>
   );
 
 describe('the Inspector', () => {
-  it('finds no fault in the schemas of the tools, in strict mode', async () => {
+  it('finds no error in the schemas of the tools, in strict mode', async () => {
     const { code, stdout, stderr } = await inspect('--method', 'tools/list', '--strict');
     expect(stderr).not.toMatch(/error|warning/i);
     expect(code).toBe(0);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readMessage } from '../../../src/http/mcp/json-rpc.ts';
 import { rememberingRequests } from '../../../src/http/mcp/known-messages.ts';
 
-describe('requests that were read before', () => {
-  it('are not read again, whatever their id', () => {
+describe('requests that were parsed before', () => {
+  it('are not parsed again, regardless of their id', () => {
     let readings = 0;
     const read = rememberingRequests((body) => {
       readings++;
@@ -20,13 +20,13 @@ describe('requests that were read before', () => {
     expect(readings).toBe(2);
   });
 
-  it.each(['"id"', '"\\u0069d"'])('have the id that a JSON parser sees, where %s stands a second time', (name) => {
+  it.each(['"id"', '"\\u0069d"'])('have the id that a JSON parser sees, if %s occurs a second time', (name) => {
     const read = rememberingRequests(readMessage);
     const twice = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping",${name}:9}`);
     for (const id of [9, 5, 9]) expect(read(twice(id))).toMatchObject({ kind: 'request', id: 9 });
   });
 
-  it('are what they would be if each was read anew', () => {
+  it('give the same result as if each was parsed again', () => {
     const read = rememberingRequests(readMessage);
     const piece = fc.constantFrom(
       '{"jsonrpc":"2.0","id":1,',

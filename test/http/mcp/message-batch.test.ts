@@ -1,4 +1,4 @@
-/** Batches of JSON-RPC messages, which revision 2025-03-26 obliges a server to take, and no other revision has. */
+/** Batches of JSON-RPC messages, which revision 2025-03-26 requires a server to accept, and no other revision has. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, paymentFor, post } from './client.ts';
 import { CASE, openWorld, PRICE, type World } from './world.ts';
@@ -15,7 +15,7 @@ const send = (messages: unknown, revision?: string) =>
   post(world.mcp, messages, revision === undefined ? {} : { 'mcp-protocol-version': revision });
 
 describe('a batch', () => {
-  it('is answered message by message, by those that ask for an answer', async () => {
+  it('is answered message by message, for those that ask for an answer', async () => {
     for (const revision of [undefined, '2025-03-26']) {
       const { status, json, headers } = await send(
         [
@@ -47,17 +47,20 @@ describe('a batch', () => {
     const { status, text } = await send([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
     expect([status, text]).toEqual([202, '']);
   });
-  it.each(['2025-06-18', '2025-11-25', '2026-07-28'])('is refused in revision %s, which has none', async (revision) => {
-    const { status, json } = await send([message(1, 'ping')], revision);
-    expect([status, json.error.code]).toEqual([400, -32600]);
-  });
-  it('gives each call an id of its own', async () => {
+  it.each(['2025-06-18', '2025-11-25', '2026-07-28'])(
+    'is rejected in revision %s, which has no batches',
+    async (revision) => {
+      const { status, json } = await send([message(1, 'ping')], revision);
+      expect([status, json.error.code]).toEqual([400, -32600]);
+    },
+  );
+  it('gives each call its own id', async () => {
     const { json } = await send([1, 2, 3].map((id) => toolCall(id, 'service_pricing', {})));
     // biome-ignore lint/suspicious/noExplicitAny: answers as they come
     const ids = json.map(({ result }: any) => result.structuredContent.meta.request_id);
     expect(new Set(ids).size).toBe(3);
   });
-  it('pays for each of its paid calls by itself, and one payment buys once', async () => {
+  it('charges each paid call separately, and one payment buys once', async () => {
     const wallet = await world.wallet();
     const asked = await callTool(world.mcp, 'service_case_query', CASE);
     const other = await callTool(world.mcp, 'service_case_query', CASE);

@@ -24,7 +24,7 @@ const query = (more: object = {}, options = {}) =>
   call('service_case_query', { ...CASE, last_checked: SINCE, ...more }, options);
 const UNKNOWN = { court_code: 'cand', case_id: '4:25-cv-00999' };
 
-/** What something moved out of a wallet and into ours. */
+/** The amounts that something moved out of a wallet and into ours. */
 async function moved<T>(wallet: Keypair, work: () => Promise<T>) {
   const [before, ours] = [await world.balance(wallet), await world.received()];
   const result = await work();
@@ -33,7 +33,7 @@ async function moved<T>(wallet: Keypair, work: () => Promise<T>) {
   return { result, spent };
 }
 
-/** The payload that the reference client makes of x402's own form of the terms. */
+/** The payload that the reference client makes from x402's own form of the terms. */
 async function x402Payment(required: PaymentRequired, wallet: Keypair, identifier?: string) {
   const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
   const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: world.rpcUrl }));
@@ -43,7 +43,7 @@ async function x402Payment(required: PaymentRequired, wallet: Keypair, identifie
 }
 
 describe('payment_tx', () => {
-  it('is asked for by an ordinary result that tells everything needed to make it', async () => {
+  it('is requested by an ordinary result with everything needed to make it', async () => {
     const { data, isError } = await query();
     expect(isError).toBe(false);
     const { usdcMint, selfPaid } = NETWORKS.local;
@@ -73,7 +73,7 @@ describe('payment_tx', () => {
     expect((await query()).data.memo).not.toBe(memo);
   });
 
-  it('buys what GET /v2/case answers, once, and names where it stays', async () => {
+  it('buys what GET /v2/case answers, once, and names where it is kept', async () => {
     const wallet = await world.wallet();
     const instructions = (await query()).data;
     const payment_tx = paymentFor(instructions, wallet);
@@ -104,7 +104,7 @@ describe('payment_tx', () => {
     expect(repeated.data.next_step).toMatch(/^Nothing was charged\./);
   });
 
-  it('names where the answer stays before its first byte, alone and as the one paid message of a batch', async () => {
+  it('names where the answer is kept before its first byte, alone and as the one paid message of a batch', async () => {
     const wallet = await world.wallet();
     const message = (payment_tx: string | undefined, last_checked: string) => ({
       jsonrpc: '2.0',
@@ -150,7 +150,7 @@ describe('payment_tx', () => {
     );
   });
 
-  it('that is refused comes with instructions for another, which is taken', async () => {
+  it('that is rejected comes with instructions for another, which is accepted', async () => {
     const wallet = await world.wallet();
     const instructions: Instructions = (await query()).data;
     const short = paymentFor({ ...instructions, amount_base_units: '989999' }, wallet);
@@ -162,14 +162,14 @@ describe('payment_tx', () => {
     expect((await query({ payment_tx: paymentFor(another, wallet) })).data.delta.change_count).toBe(2);
   });
 
-  it('names what a poor wallet lacks', async () => {
+  it('names what the wallet is missing', async () => {
     const wallet = await world.wallet(500_000n);
     const { data } = await query({ payment_tx: paymentFor((await query()).data, wallet) });
     expect(data.error).toMatchObject({ code: 'payment_rejected', details: { shortfall: '490000' } });
     expect(data.next_step).toContain('short of 0.49 USDC');
   });
 
-  it('that its owner has sent to the chain already buys nothing, and is told apart from a charge', async () => {
+  it('that its owner has already sent to the chain buys nothing, and is distinguished from a charge', async () => {
     const wallet = await world.wallet();
     const payment_tx = paymentFor((await query()).data, wallet);
     await new ChainRpc(world.rpcUrl).call('sendTransaction', payment_tx, { encoding: 'base64' });
@@ -189,7 +189,7 @@ describe('payment_tx', () => {
     },
   );
 
-  it('costs nothing where there is no such case, and can be used for another', async () => {
+  it('costs nothing if the case does not exist, and can be used for another', async () => {
     const wallet = await world.wallet();
     const payment_tx = paymentFor({ ...(await query()).data, memo: 'unbound' }, wallet);
     const { result, spent } = await moved(wallet, () => call('service_case_query', { ...UNKNOWN, payment_tx }));
@@ -198,7 +198,7 @@ describe('payment_tx', () => {
     expect((await query({ payment_tx })).isError).toBe(false);
   });
 
-  it('counts against the limits of its wallet, over both transports; a limit is a result', async () => {
+  it('counts against the limits of its wallet, over both transports; exceeding a limit is a result', async () => {
     const wallet = await world.wallet();
     const rest = `${world.url}/v2/case?court_code=${UNKNOWN.court_code}&case_id=${UNKNOWN.case_id}`;
     const overRest = async (payment: string) => {
@@ -260,7 +260,7 @@ describe('x402 over MCP', () => {
     return data;
   };
 
-  it('asks in its own form where the caller opts in', async () => {
+  it('asks in its own form if the caller opts in', async () => {
     const required = await asked();
     expect(PaymentRequiredV2Schema.safeParse(required).success).toBe(true);
     expect(required).toMatchObject({ x402Version: 2, resource: { url: 'mcp://tool/service_case_query' } });
@@ -268,7 +268,7 @@ describe('x402 over MCP', () => {
   });
 
   it.each(['', '?payment=x402'])(
-    'takes a payment of the reference client and gives the receipt: /v2/mcp%s',
+    'accepts a payment of the reference client and returns the receipt: /v2/mcp%s',
     async (search) => {
       const wallet = await world.wallet();
       const payment = await x402Payment(await asked(), wallet);
@@ -285,7 +285,7 @@ describe('x402 over MCP', () => {
     },
   );
 
-  it('is refused in its own form', async () => {
+  it('is rejected in its own form', async () => {
     const wallet = await world.wallet(100_000n);
     const payment = await x402Payment(await asked(), wallet);
     const { data, isError } = await call('service_case_query', CASE, { meta: { 'x402/payment': payment } });
@@ -295,7 +295,7 @@ describe('x402 over MCP', () => {
   });
 
   it.each([{}, [], 'junk', 7, { x402Version: 9 }, { x402Version: 2 }])(
-    'explains a payment that is none: %j',
+    'explains an invalid payment: %j',
     async (payment) => {
       const { data, isError } = await call('service_case_query', CASE, { meta: { 'x402/payment': payment } });
       expect(isError).toBe(true);
@@ -303,7 +303,7 @@ describe('x402 over MCP', () => {
     },
   );
 
-  it('beside payment_tx is refused, and neither is charged', async () => {
+  it('together with payment_tx is rejected, and neither is charged', async () => {
     const wallet = await world.wallet();
     const payment = await x402Payment(await asked(), wallet);
     const payment_tx = paymentFor((await query()).data, wallet);
@@ -312,7 +312,7 @@ describe('x402 over MCP', () => {
     expect([result.isError, spent]).toEqual([true, 0n]);
   });
 
-  it('knows a payment identifier of the same request, by whichever transport it comes back', async () => {
+  it('recognizes a payment identifier of the same request over either transport', async () => {
     const wallet = await world.wallet();
     const identifier = `mcp_${'7'.repeat(20)}`;
     const pay = async () => ({ 'x402/payment': await x402Payment(await asked(), wallet, identifier) });
@@ -333,7 +333,7 @@ describe('x402 over MCP', () => {
   });
 });
 
-describe('a payment whose outcome is open, or that failed', () => {
+describe('a payment whose outcome is unknown, or that failed', () => {
   const service = { publicUrl: 'https://dockets.example', clock: systemClock };
   const address = '11111111111111111111111111111111';
   const merchant = { network: NETWORKS.local, payTo: address, feePayer: address, publicUrl: service.publicUrl };
@@ -352,7 +352,7 @@ describe('a payment whose outcome is open, or that failed', () => {
     inX402Form: false,
     noteBought: () => {},
   };
-  it('asks for the wallet proof of a call that reads one in both forms, and says where it goes', () => {
+  it('asks for the wallet proof of a call that reads one in both forms, and says where to put it', () => {
     const signIn = {
       terms: { ...service, path: '/v2/mcp', statement: 'Show it.', chainId: NETWORKS.local.caip2 },
       needsBound: false,

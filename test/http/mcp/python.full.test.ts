@@ -1,4 +1,4 @@
-/** The MCP client for Python, unchanged: it lists, is refused, is asked to pay and buys, in both revisions. */
+/** The MCP client for Python, unmodified: it lists, is rejected, is asked to pay and buys, in both revisions. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 let world: World;
 let python: string;
 beforeAll(async () => {
-  // Never skipped: a client that cannot be installed is a test that did not run.
+  // Never skipped: if a client cannot be installed, the test did not run.
   const environment = path('../../../scripts/python/environment.mjs');
   python = (await run(process.execPath, [environment, path('./python/requirements.txt')])).stdout.trim();
   // A blockhash must outlive two starts of Python on a busy machine.
@@ -30,7 +30,7 @@ describe.each([
   ['legacy', '2025-11-25'],
   ['auto', '2026-07-28'],
 ])('the MCP client for Python, mode %s', (mode, version) => {
-  it('lists, is refused, is asked to pay, and buys', async () => {
+  it('lists, is rejected, is asked to pay, and buys', async () => {
     const args = { ...CASE, last_checked: SINCE };
     const first = await callFromPython(mode, [
       ['service_status', {}],

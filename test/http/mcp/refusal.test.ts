@@ -9,14 +9,14 @@ const told = (refused: ReturnType<typeof problem>, argument?: string) =>
   toolError(service, { tool: 'service_case_query', requestId: 'r', ...(argument ? { argument } : {}) }, refused)
     .next_step;
 
-it('of a damaged answer says what costs nothing, and what costs anew', () => {
+it('an error for a damaged answer says what is free, and what costs again', () => {
   const step = told(problem('result_damaged', { transaction: 'abc' }));
   expect(step).toMatch(/^Nothing was charged\. Sending the same call again charges nothing/);
   expect(step).toMatch(/For an answer now: .*new payment/);
 });
 
-describe('a payment that is used', () => {
-  it('is never to be paid anew while its own call may yet be charged', () => {
+describe('a used payment', () => {
+  it('is never to be replaced while its own call may still be charged', () => {
     const underWay = usedProblem(payment.initialState);
     for (const argument of [undefined, 'payment_tx_keys', 'payment_tx_deliveries']) {
       const step = told(underWay, argument);

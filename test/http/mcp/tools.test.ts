@@ -30,7 +30,7 @@ const call = (name: string, args: unknown = {}, more = {}) => callTool(world.mcp
 const FREE = ['service_status', 'service_court_list', 'service_pricing'];
 
 describe('tools/list', () => {
-  it('stays as it is', async () => {
+  it('is unchanged', async () => {
     expect(await listTools()).toMatchSnapshot();
   });
 
@@ -44,7 +44,7 @@ describe('tools/list', () => {
     expect(ListToolsResultSchema.safeParse({ tools: await listTools() }).error).toBeUndefined();
   });
 
-  it('has flat input schemas, each parameter described, nothing that a model cannot use', async () => {
+  it('has flat input schemas, each parameter described, without anything that a model cannot use', async () => {
     for (const { name, inputSchema, outputSchema } of await listTools()) {
       expect(Object.keys(inputSchema).sort().join()).toMatch(/^additionalProperties,properties,(required,)?type$/);
       for (const [parameter, schema] of Object.entries(inputSchema.properties ?? {})) {
@@ -59,7 +59,7 @@ describe('tools/list', () => {
     }
   });
 
-  it('says of each tool what it may do, and what it costs', async () => {
+  it('says for each tool what it may do, and what it costs', async () => {
     for (const { name, annotations, description } of await listTools()) {
       const free = FREE.includes(name);
       expect(annotations).toMatchObject({ readOnlyHint: free, destructiveHint: false, idempotentHint: free });
@@ -92,7 +92,7 @@ describe('every result', () => {
 });
 
 describe('service_status', () => {
-  it('is what GET /v2/status says, cut as our answers are cut: without the list of courts', async () => {
+  it('is what GET /v2/status says, without the list of courts', async () => {
     const { meta, courts, ...rest } = (await call('service_status')).data;
     const status = (await (await fetch(`${world.url}/v2/status`)).json()) as Record<string, unknown>;
     const { meta: _, courts: all, ...same } = status;
@@ -108,7 +108,7 @@ describe('service_status', () => {
 });
 
 describe('service_pricing', () => {
-  it('says what costs how much, what is free, and how to pay', async () => {
+  it('lists prices, what is free, and how to pay', async () => {
     const { data } = await call('service_pricing');
     expect(data).toMatchObject({
       price_per_query_usd: 0.99,
@@ -129,7 +129,7 @@ describe('service_court_list', () => {
   const list = async (args: object = {}) => (await call('service_court_list', args)).data;
   const codes = ({ courts }: { courts: { court_code: string }[] }) => courts.map(({ court_code }) => court_code);
 
-  it('gives a page of courts, and the way to the next', async () => {
+  it('returns a page of courts, and the way to the next', async () => {
     const first = await list();
     expect(first.courts).toHaveLength(50);
     expect(first.courts[0]).toMatchObject({
@@ -160,7 +160,7 @@ describe('service_court_list', () => {
     expect(codes(await list(args))).toContain(code);
   });
 
-  it('leaves out what is planned, if asked to', async () => {
+  it('omits planned courts on request', async () => {
     const all = await list({ search: 'quebec' });
     const live = await list({ search: 'quebec', include_planned: false });
     expect(codes(all)).toContain('qc_cs');
@@ -168,14 +168,14 @@ describe('service_court_list', () => {
     expect(live.total).toBe(all.total - 2);
   });
 
-  it('says what to try where nothing matches', async () => {
+  it('says what to try if nothing matches', async () => {
     const nothing = await list({ search: 'okc tulsaa' });
     expect(nothing).toMatchObject({ courts: [], total: 0, next_cursor: null });
     expect(nothing.next_step).toContain('fewer words');
     expect((await list({ search: 'candd' })).suggestions).toContain('cand');
   });
 
-  it('explains every wrong argument at once', async () => {
+  it('explains every invalid argument at once', async () => {
     const { data, isError } = await call('service_court_list', {
       country: 'FR',
       region: 'ZZ',
@@ -197,7 +197,7 @@ describe('service_court_list', () => {
     expect(issues.find(({ parameter }) => parameter === 'serch')?.rule).toContain('Did you mean search?');
   });
 
-  it('takes a cursor in its own list alone', async () => {
+  it('accepts a cursor only for its own list', async () => {
     const { next_cursor: cursor } = await list({ region: 'VA', limit: 5 });
     expect((await list({ region: 'VA', limit: 5, cursor })).courts).toHaveLength(5);
     expect((await call('service_court_list', { region: 'OK', cursor })).isError).toBe(true);
@@ -240,7 +240,7 @@ describe('the meta of a free tool', () => {
   });
 });
 
-describe('a wrong argument of a paid tool', () => {
+describe('an invalid argument of a paid tool', () => {
   it('is explained with all others, before any payment: field, value, rule, example, next step', async () => {
     const { data, isError, text } = await call('service_case_query', {
       court_code: 'cnd',
@@ -287,7 +287,7 @@ describe('a wrong argument of a paid tool', () => {
     expect([isError, data.error.code, data.payment_required]).toEqual([true, code, undefined]);
   });
 
-  it('is lenient where what is meant is certain', async () => {
+  it('is accepted if its meaning is certain', async () => {
     for (const args of [
       { ...CASE, last_checked: null, context: null, language: null, filing_types: null, payment_tx: null },
       { ...CASE, payment_tx: '' },
@@ -305,7 +305,7 @@ describe('the sandbox', () => {
   it.each([
     ['by the address', '?test=1', {}],
     ['by the header', '', { 'x-service-test': '1' }],
-  ])('answers from invented dockets, free: %s', async (_how, query, headers) => {
+  ])('answers from fictional dockets, free: %s', async (_how, query, headers) => {
     const { data, isError } = await callTool(
       `${world.mcp}${query}`,
       'service_case_query',
@@ -319,7 +319,7 @@ describe('the sandbox', () => {
     expect(wrong.data.error.code).toBe('invalid_parameter');
   });
 
-  it('is only there when it is asked for', async () => {
+  it('is used only on request', async () => {
     expect((await callTool(`${world.mcp}?test=true`, 'service_case_query', CASE)).data.payment_required).toBe(true);
   });
 });

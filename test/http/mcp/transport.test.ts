@@ -34,7 +34,7 @@ describe('the endpoint over HTTP', () => {
     },
   );
 
-  it('takes the address with a slash at its end, or as a whole address, too', async () => {
+  it('also accepts its address with a trailing slash, or in absolute form', async () => {
     expect((await post(`${url}/`, request('ping'))).json).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     const body = JSON.stringify(request('ping'));
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
@@ -49,7 +49,7 @@ describe('the endpoint over HTTP', () => {
   });
 
   it.each(['https://evil.example', 'null', 'http://localhost.evil.example', 'http://127.0.0.1.evil.example:80'])(
-    'refuses pages of %s',
+    'rejects pages of %s',
     async (origin) => {
       const answer = await post(url, request('ping'), { origin });
       expect(answer.status).toBe(403);
@@ -58,14 +58,14 @@ describe('the endpoint over HTTP', () => {
   );
 
   it.each(['http://localhost:6274', 'http://127.0.0.1:3000', 'http://[::1]', 'https://localhost'])(
-    'lets pages of this machine in, and lets them read the answer: %s',
+    'accepts pages of this machine, and lets them read the answer: %s',
     async (origin) => {
       const answer = await post(url, request('ping'), { origin });
       expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     },
   );
 
-  it('ignores Accept, and a session that nobody gave', async () => {
+  it('ignores Accept, and an unknown session', async () => {
     const answer = await post(url, request('ping'), { accept: 'text/html', 'mcp-session-id': 'mine' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -73,7 +73,7 @@ describe('the endpoint over HTTP', () => {
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
-    'refuses %o with 415',
+    'rejects %o with 415',
     async (type) => {
       const answer = await post(url, request('ping'), { 'content-type': type });
       expect(answer.status).toBe(415);
@@ -81,7 +81,7 @@ describe('the endpoint over HTTP', () => {
     },
   );
 
-  it('refuses more than 256 KiB with 413, announced or not', async () => {
+  it('rejects more than 256 KiB with 413, announced or not', async () => {
     const body = JSON.stringify(request('ping', { filler: 'x'.repeat(256 * 1024) }));
     const announced = await post(url, body);
     expect([announced.status, announced.json.error.data.error.code]).toEqual([413, 'payload_too_large']);
@@ -99,7 +99,7 @@ describe('the endpoint over HTTP', () => {
     }
   });
 
-  it('answers whoever comes over one connection in turn', async () => {
+  it('answers different clients that share one connection', async () => {
     const body = JSON.stringify(request('ping'));
     const one = `POST /v2/mcp HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const { sendRaw } = await import('../raw-request.ts');
@@ -128,7 +128,7 @@ describe('messages', () => {
       -32600,
       null,
     ],
-  ])('refuses %j', async (body, code, id) => {
+  ])('with an error are rejected: %j', async (body, code, id) => {
     const answer = await post(url, body);
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ jsonrpc: '2.0', id, error: { code } });
@@ -144,7 +144,7 @@ describe('messages', () => {
     [{ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { progressToken: {} } } }, 'params._meta.progressToken'],
     [{ jsonrpc: '2.0', id: 1, method: 'ping', extra: 1 }, 'extra'],
     [{ jsonrpc: '2.0', method: 'notifications/initialized', params: 7 }, 'params'],
-  ])('names the member that is wrong in %j: %s', async (body, member) => {
+  ])('are rejected by naming the invalid member of %j: %s', async (body, member) => {
     const { error } = (await post(url, body)).json;
     expect(error.data).toEqual({ member });
     expect(error.message).toMatch(new RegExp(`^${member.replaceAll('.', '\\.')}: `));
@@ -156,13 +156,13 @@ describe('messages', () => {
     ['tools/call', { arguments: {} }, 'params.name'],
     ['tools/call', { name: 'service_status', arguments: [] }, 'params.arguments'],
     ['tools/call', { name: 'nope' }, 'params.name'],
-  ])('names the member that is wrong in the params of %s: %j', async (method, params, member) => {
+  ])('are rejected by naming the invalid member in the params of %s: %j', async (method, params, member) => {
     const { status, json } = await post(url, request(method, params));
     expect([status, json.error.code]).toEqual([200, -32602]);
     expect(json.error.data.member).toContain(member);
   });
 
-  it('takes a null for what is left out: params, _meta, arguments', async () => {
+  it('may have null for what is omitted: params, _meta, arguments', async () => {
     for (const [method, params] of [
       ['ping', null],
       ['ping', { _meta: null }],
@@ -176,13 +176,13 @@ describe('messages', () => {
     expect(answer.status).toBe(204);
   });
 
-  it('keeps an id as it was sent', async () => {
+  it('keep an id as it was sent', async () => {
     for (const id of [0, -7, 2 ** 53 - 1, '', 'a "b" \u2028']) {
       expect((await post(url, { ...request('ping'), id })).json.id).toBe(id);
     }
   });
 
-  it('answers notifications and answers with nothing', async () => {
+  it('that are notifications or answers get no answer', async () => {
     const initialized = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' });
     expect([initialized.status, initialized.text, initialized.headers.get('content-type')]).toEqual([204, '', null]);
     for (const body of [
@@ -208,12 +208,12 @@ describe('messages', () => {
     ['tools/call', { name: 7 }, -32602],
     ['tools/call', { name: 'service_status', arguments: [] }, -32602],
     ['tools/call', { name: 'service_status', arguments: 'none' }, -32602],
-  ])('%s with %j is a JSON-RPC error over 200', async (method, params, code) => {
+  ])('for %s with %j get a JSON-RPC error over 200', async (method, params, code) => {
     const answer = await post(url, request(method, params));
     expect([answer.status, answer.json.error.code]).toEqual([200, code]);
   });
 
-  it('names the tool that was probably meant', async () => {
+  it('with an unknown tool get a suggestion', async () => {
     const { json } = await post(url, request('tools/call', { name: 'service_case_qery' }));
     expect(json.error.message).toContain('Did you mean service_case_query?');
   });
@@ -236,13 +236,13 @@ describe('revisions', () => {
   });
 
   it.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-    'takes the header %s, whatever was negotiated',
+    'accept the header %s, regardless of what was negotiated',
     async (version) => {
       expect((await post(url, request('ping'), { 'mcp-protocol-version': version })).status).toBe(200);
     },
   );
 
-  it('refuses a header that it does not know, and says what it knows', async () => {
+  it('with an unknown header are rejected with the known ones', async () => {
     for (const body of [request('ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }]) {
       const { status, json } = await post(url, body, { 'mcp-protocol-version': '1999-01-01' });
       expect(status).toBe(400);
@@ -251,7 +251,7 @@ describe('revisions', () => {
     }
   });
 
-  it('speaks the newer revision without a handshake', async () => {
+  it('include the newer one without a handshake', async () => {
     const serverInfo = { name: 'docket-monitor', title: 'Docket Monitor', version: '2.0.1' };
     const envelope = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo } };
     const discovered = await postModern(url, 'server/discover');
@@ -270,7 +270,7 @@ describe('revisions', () => {
     expect(ListToolsResultSchema.safeParse(listed.json.result).success).toBe(true);
   });
 
-  it.each(['ping', 'initialize', 'logging/setLevel', 'nope'])('there has no %s: a 404', async (method) => {
+  it.each(['ping', 'initialize', 'logging/setLevel', 'nope'])('include one without %s: a 404', async (method) => {
     const { status, json } = await postModern(url, method);
     expect([status, json.error.code]).toEqual([404, -32601]);
   });
@@ -283,8 +283,8 @@ describe('revisions', () => {
     ['Mcp-Method in capitals', { 'mcp-method': 'Tools/Call' }],
     ['no Mcp-Name', { 'mcp-name': undefined }],
     ['another Mcp-Name', { 'mcp-name': 'service_pricing' }],
-    ['an Mcp-Name that is no base64', { 'mcp-name': '=?base64?%%?=' }],
-  ])('refuses headers that the body contradicts: %s', async (_what, change) => {
+    ['an Mcp-Name that is not base64', { 'mcp-name': '=?base64?%%?=' }],
+  ])('with headers that the body contradicts are rejected: %s', async (_what, change) => {
     const headers: Record<string, string | undefined> = {
       'mcp-protocol-version': MODERN,
       'mcp-method': 'tools/call',
@@ -301,13 +301,13 @@ describe('revisions', () => {
     expect([status, json.error.code, json.id]).toEqual([400, -32020, 1]);
   });
 
-  it('reads a name in base64', async () => {
+  it('may send a name in base64', async () => {
     const encoded = `=?base64?${Buffer.from('service_status').toString('base64')}?=`;
     const { status } = await postModern(url, 'tools/call', { name: 'service_status' }, { 'mcp-name': encoded });
     expect(status).toBe(200);
   });
 
-  it('refuses an envelope that lacks something, and a revision that it does not know', async () => {
+  it('with an incomplete envelope, and unknown ones, are rejected', async () => {
     const version = 'io.modelcontextprotocol/protocolVersion';
     const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' };
     const bare = await post(url, request('tools/list'), headers);
@@ -325,7 +325,7 @@ describe('revisions', () => {
   });
 });
 
-describe('whatever JSON is sent', () => {
+describe('any JSON', () => {
   const names = [
     'service_status',
     'service_court_list',
@@ -357,7 +357,7 @@ describe('whatever JSON is sent', () => {
     { requiredKeys: [] },
   );
 
-  it('is answered, as JSON-RPC, and never by a 5xx', async () => {
+  it('is answered, as JSON-RPC, and never with a 5xx', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyCall, fc.jsonValue()), fc.boolean(), async (body, sandbox) => {
         const answer = await post(sandbox ? `${url}?test=1` : url, JSON.stringify(body));

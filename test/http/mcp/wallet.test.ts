@@ -32,7 +32,7 @@ async function payments(wallet: Keypair, another = wallet) {
 }
 
 describe('service_wallet_info', () => {
-  it('sells the keys alone, as GET /v2/wallet/keys does', async () => {
+  it('sells only the keys, as GET /v2/wallet/keys does', async () => {
     const wallet = await world.wallet();
     const ask = await call();
     expect(ask.data).toMatchObject({ payment_required: true, amount_usdc: '0.99' });
@@ -48,7 +48,7 @@ describe('service_wallet_info', () => {
     expect(result.text).not.toContain('secret');
   });
 
-  it('asks for two payments, each with a memo of its own, and sells both parts', async () => {
+  it('asks for two payments, each with its own memo, and sells both parts', async () => {
     const wallet = await world.wallet();
     const { data: ask } = await call(BOTH);
     expect(ask).toMatchObject({ payment_required: true, amount_usdc: '0.99', total_usdc: '1.98' });
@@ -80,7 +80,7 @@ describe('service_wallet_info', () => {
     expect(again.data.deliveries_outcome.error.code).toBe('payment_already_used');
   });
 
-  it('uses neither payment before both are there', async () => {
+  it('uses neither payment until both are sent', async () => {
     const wallet = await world.wallet();
     const both = await payments(wallet);
     for (const [sent, missing] of [
@@ -95,7 +95,7 @@ describe('service_wallet_info', () => {
     expect((await call({ ...BOTH, ...both })).isError).toBe(false);
   });
 
-  it('refuses payments of two wallets, and one payment twice, uncharged', async () => {
+  it('rejects payments of two wallets, and one payment twice, uncharged', async () => {
     const [one, other] = [await world.wallet(), await world.wallet()];
     const apart = await payments(one, other);
     const { result, spent } = await spentBy(
@@ -112,7 +112,7 @@ describe('service_wallet_info', () => {
     expect(twice.data.next_step).toMatch(/^Nothing was charged\..*memo of its own/);
   });
 
-  it('settles only the part that succeeds: a wallet that can pay one', async () => {
+  it('settles only the part that succeeds if a wallet can pay one', async () => {
     const wallet = await world.wallet(1_000_000n);
     const both = await payments(wallet);
     const { result, spent } = await spentBy(wallet, () => call({ ...BOTH, ...both }));
@@ -154,7 +154,7 @@ describe('service_wallet_info', () => {
     expect(data.error.message).toContain(parameter);
   });
 
-  it('cannot sell both for one payment of x402, and says how else', async () => {
+  it('cannot sell both for one payment of x402, and says how to buy them', async () => {
     const { data, isError } = await call(BOTH, { meta: { 'x402/payment': { x402Version: 2 } } });
     expect([isError, data.error.details.reason]).toEqual([true, 'one_payment_for_two']);
     expect(data.next_step).toMatch(/^Nothing was charged\. Leave include_deliveries out/);
@@ -164,10 +164,10 @@ describe('service_wallet_info', () => {
     expect([both.isError, both.data.payments.length]).toEqual([false, 2]);
   });
 
-  it('accepts a proof of the wallet for its deliveries, and demands it from then on', async () => {
+  it('accepts a proof of the wallet for its deliveries, and requires it from then on', async () => {
     const wallet = await world.wallet();
     const pay = () => payments(wallet);
-    /** What the reference client signs for what the tool offers. */
+    /** What the reference client signs for the tool's offer. */
     const proof = async () => {
       const { data } = await call(BOTH);
       const { info, supportedChains } = data['sign-in-with-x'];
@@ -184,7 +184,7 @@ describe('service_wallet_info', () => {
     const events = await world.storage.log.read(walletStream(wallet.publicKey.toBase58()));
     expect(events.map(({ type }) => type)).toContain('SignInProved');
 
-    // Each part is sold by itself: the keys are, and the deliveries are refused uncharged.
+    // Each part is sold separately: the keys are sold, and the deliveries are rejected uncharged.
     const bare = await pay();
     const { result, spent } = await spentBy(wallet, () => call({ ...BOTH, ...bare }));
     expect([spent, result.data.current_key_id, result.data.deliveries]).toEqual([PRICE, expect.any(String), undefined]);
@@ -196,7 +196,7 @@ describe('service_wallet_info', () => {
     expect((await call({ ...BOTH, ...again }, await proof())).data).toMatchObject({ deliveries: [] });
   });
 
-  it('answers for a fixture wallet in the sandbox, validly by its output schema', async () => {
+  it('answers for a fixture wallet in the sandbox, valid by its output schema', async () => {
     const client = await sdkClient(`${world.mcp}?test=1`);
     await client.listTools();
     const name = 'service_wallet_info';

@@ -1,4 +1,4 @@
-/** What holds every answer of the tests against the document must itself find what is wrong. */
+/** The check of every answer against the document must itself detect errors. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SeenAnswer, violationsOf } from '../../support/conformance.ts';
 import { parseAnswer, rawRequest, sendRaw } from '../raw-request.ts';
@@ -20,22 +20,22 @@ const seen = (
   { status, headers, text }: { readonly status: number; readonly headers: Headers; readonly text: string },
 ): SeenAnswer => ({ method, target, status, headers: Object.fromEntries(headers), body: Buffer.from(text) });
 
-/** The sound answer with some members of its body changed. */
+/** The valid answer with some members of its body changed. */
 const altered = (change: (body: Record<string, Record<string, unknown>>) => void): SeenAnswer => {
   const body = JSON.parse(sound.body.toString());
   change(body);
   return { ...sound, body: Buffer.from(JSON.stringify(body)) };
 };
 
-describe('an answer is held against the document', () => {
-  it('and passes as the service gives it', () => expect(violationsOf(sound)).toEqual([]));
+describe('an answer is checked against the document', () => {
+  it('and passes as the service sends it', () => expect(violationsOf(sound)).toEqual([]));
 
   it.each<[string, () => SeenAnswer, RegExp]>([
     ['a member that it does not name', () => altered((body) => Object.assign(body, { extra: 1 })), /additional/],
-    ['one too many within', () => altered(({ meta }) => Object.assign(meta!, { extra: 1 })), /additional/],
-    ['a member that lacks', () => altered((body) => delete body.changed), /required property 'changed'/],
+    ['an extra nested member', () => altered(({ meta }) => Object.assign(meta!, { extra: 1 })), /additional/],
+    ['a missing member', () => altered((body) => delete body.changed), /required property 'changed'/],
     ['another type', () => altered((body) => Object.assign(body, { change_count: '0' })), /integer/],
-    ['a time that is none', () => altered(({ meta }) => Object.assign(meta!, { queried_at: 'now' })), /date-time/],
+    ['an invalid time', () => altered(({ meta }) => Object.assign(meta!, { queried_at: 'now' })), /date-time/],
     ['a status that it does not list', () => ({ ...sound, status: 418 }), /lists no 418/],
     [
       'another media type',
@@ -44,14 +44,14 @@ describe('an answer is held against the document', () => {
     ],
     ['no request id', () => ({ ...sound, headers: { 'content-type': 'application/json' } }), /X-Request-Id/],
     ['a 402 without terms', () => ({ ...sound, status: 402 }), /PAYMENT-REQUIRED/],
-    ['an address that it does not know', () => ({ ...sound, target: '/v2/secret' }), /nothing is documented/],
-    ['an error that it does not know', () => ({ ...sound, target: '/v2/secret', status: 404 }), /no error/],
-  ])('and refused for %s', (_what, answer, fault) => {
+    ['an unknown address', () => ({ ...sound, target: '/v2/secret' }), /nothing is documented/],
+    ['an unknown error', () => ({ ...sound, target: '/v2/secret', status: 404 }), /is not an error/],
+  ])('and fails for %s', (_what, answer, fault) => {
     expect(violationsOf(answer()).join('\n')).toMatch(fault);
   });
 });
 
-describe('what never reaches a route', () => {
+describe('a request that never reaches a route', () => {
   it.each([
     [
       'a header that is too long',
@@ -59,8 +59,8 @@ describe('what never reaches a route', () => {
     ],
     ['no host', (port: number) => raw(port, 'GET /v2/case HTTP/1.1\r\nConnection: close\r\n\r\n')],
     ['no HTTP', (port: number) => raw(port, 'GET /v2/case HTTP/9\r\n\r\n')],
-    ['no HTTP, of version 1', (port: number) => raw(port, 'GET /v1/case HTTP/9\r\n\r\n')],
-  ])('is refused as the document says: %s', async (what, send) => {
+    ['not HTTP, of version 1', (port: number) => raw(port, 'GET /v1/case HTTP/9\r\n\r\n')],
+  ])('is rejected as the document says: %s', async (what, send) => {
     const path = what.endsWith('version 1') ? '/v1/case' : '/v2/case';
     expect(violationsOf(seen('GET', path, await send(world.port)))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../src/http/openapi/document.ts';
 describe('the OpenAPI document', () => {
   const written = JSON.parse(JSON.stringify(openApiDocument('https://dockets.example')));
 
-  it('is OpenAPI 3.1 by its own schema, with every reference in place', async () => {
+  it('is OpenAPI 3.1 by its own schema, with every reference resolved', async () => {
     expect(await new Validator().validate(structuredClone(written))).toMatchObject({ valid: true });
     const schemas = Object.keys(written.components.schemas);
     for (const [, name] of JSON.stringify(written).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)) {
@@ -13,7 +13,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no component that nothing refers to', () => {
+  it('has no unused component', () => {
     const everything = JSON.stringify(written);
     for (const kind of ['schemas', 'headers']) {
       const names = Object.keys(written.components[kind]);
@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names both entries of a batch, and tells them apart by their status', () => {
+  it('names both entries of a batch, and distinguishes them by their status', () => {
     const { BatchResult } = written.components.schemas;
     const [success, failure] = ['#/components/schemas/BatchSuccess', '#/components/schemas/BatchFailure'];
     expect(BatchResult.anyOf).toEqual([{ $ref: success }, { $ref: failure }]);

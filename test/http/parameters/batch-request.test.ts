@@ -61,7 +61,7 @@ describe('a batch reads its queries', () => {
     ]);
   });
 
-  it('takes null as no value', () => {
+  it('with null as no value', () => {
     const query = {
       ...CASE,
       last_checked: null,
@@ -76,7 +76,7 @@ describe('a batch reads its queries', () => {
     ]);
   });
 
-  it('also from a value that is read already', () => {
+  it('also from an already parsed value', () => {
     const outcome = readBatchRequest({ url: '/', headers: {}, body: { queries: [CASE] } }, now);
     expect(accepted(outcome).queries).toHaveLength(1);
   });
@@ -85,12 +85,12 @@ describe('a batch reads its queries', () => {
     ['an unknown court', { case_id: '1', court_code: 'nowhere' }, 'court_not_covered'],
     ['a planned court', { case_id: '500-17-123456-241', court_code: 'qc_cs' }, 'court_not_covered'],
     ['a number that the court does not write', { ...CASE, case_id: 'nothing!' }, 'invalid_case_id'],
-  ])('keeps the others where one has %s', (_, query, code) => {
+  ])('keeping the others if one has %s', (_, query, code) => {
     const { queries } = accepted(read({ queries: [CASE, query, CASE] }));
     expect(queries.map(({ named }) => isProblem(named) && named.problem)).toEqual([false, code, false]);
   });
 
-  it('suggests courts for a few codes, and for the same one again', () => {
+  it('suggesting courts for a few codes, and again for the same one', () => {
     const codes = ['cnd', 'nysdd', 'deb1', 'txsx', 'ca99', 'okk', 'cnd'];
     const { queries } = accepted(read({ queries: codes.map((court_code) => ({ case_id: '1', court_code })) }));
     const counts = queries.map(({ named }) => (isProblem(named) ? (named.details.suggestions as string[]).length : -1));
@@ -100,11 +100,11 @@ describe('a batch reads its queries', () => {
   });
 });
 
-describe('a batch is refused as a whole', () => {
+describe('a batch is rejected as a whole', () => {
   it.each([
     ['without a body', '', /JSON/],
     ['broken', '{"queries":[', /JSON/],
-    ['of bytes that are no UTF-8', Buffer.from('7b2271ff227d', 'hex'), /UTF-8/],
+    ['of bytes that are not UTF-8', Buffer.from('7b2271ff227d', 'hex'), /UTF-8/],
     ['null', 'null', /object/],
     ['a text', '"x"', /object/],
     ['a number', '1', /object/],
@@ -126,17 +126,17 @@ describe('a batch is refused as a whole', () => {
     expect(Object.hasOwn(Object.prototype, 'queries')).toBe(false);
   });
 
-  it('where a body has no bytes at all', () => {
+  it('if a body has no bytes', () => {
     expect(refused(readBatchRequest({ url: '/', headers: {} }, now)).problem).toBe('invalid_batch_request');
   });
 
-  it('above 50 queries, whatever they are', () => {
+  it('above 50 queries, of any kind', () => {
     const refusal = refused(read({ queries: Array(51).fill({}) }));
     expect(refusal).toMatchObject({ problem: 'batch_too_large', details: { limit: 50 } });
     expect(accepted(read({ queries: Array(50).fill(CASE) })).queries).toHaveLength(50);
   });
 
-  it('with every fault of every query, named by its place', () => {
+  it('with every error of every query, named by its position', () => {
     const refusal = refused(
       read({
         queries: [
@@ -196,16 +196,16 @@ describe('a batch is refused as a whole', () => {
       'queries[0].case_id',
     ],
     ['of the body', '{"queries":[],"queries":[{"case_id":"1","court_code":"cand"}]}', 'queries'],
-  ])('that has a member twice %s', (_, body, parameter) => {
+  ])('if it has a member twice %s', (_, body, parameter) => {
     expect(faultsOf(readText(body))).toEqual([`${parameter}: invalid_batch_request`]);
   });
 
-  it('does not take text that looks like JSON for members', () => {
+  it('but not for text that looks like JSON members', () => {
     const query = { ...CASE, callback_url: '{"a":1,"a":[",","\\"' };
     expect(accepted(readText(JSON.stringify({ queries: [query, query] }))).queries).toHaveLength(2);
   });
 
-  it('by the code of what is wrong beside the body, every fault listed', () => {
+  it('by the code of an error outside the body, with every error listed', () => {
     const refusal = refused(read({ queries: [] }, '/v2/cases/batch?tests=1'));
     expect(refusal.problem).toBe('invalid_parameter');
     expect(issuesOf(refusal).map(({ parameter }) => parameter)).toEqual(['tests', 'queries']);
@@ -225,16 +225,16 @@ describe('a batch is refused as a whole', () => {
     ],
     ['courts', { queries: Array.from({ length: 50 }, (_, i) => ({ case_id: '1', court_code: `zz${i}` })) }],
     ['numbers', { queries: [{ ...CASE, case_id: '1-'.repeat(120_000) }] }],
-  ])('in no more time than its size is worth: 250 KB of %s', (_, body) => {
+  ])('in time proportional to its size: 250 KB of %s', (_, body) => {
     read(body);
     const began = process.cpuUsage();
     read(body);
     const { user, system } = process.cpuUsage(began);
-    // Some 20 ms of processor time, whatever else the machine does; a second was what the first of these took.
+    // Some 20 ms of processor time, regardless of other work on the machine; the first of these took a second.
     expect((user + system) / 1000).toBeLessThan(500);
   });
 
-  it('in an answer that is bounded', () => {
+  it('in a bounded answer', () => {
     const query = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`member${i}`, 'x'.repeat(20)]));
     const refusal = refused(read({ queries: Array(50).fill(query) }));
     expect(issuesOf(refusal)).toHaveLength(101);
@@ -243,7 +243,7 @@ describe('a batch is refused as a whole', () => {
   });
 });
 
-describe('whatever JSON is sent', () => {
+describe('any JSON', () => {
   const value = fc.oneof(
     { weight: 3, arbitrary: fc.string({ unit: 'grapheme' }) },
     fc.jsonValue({ maxDepth: 3 }),
@@ -260,7 +260,7 @@ describe('whatever JSON is sent', () => {
     fc.jsonValue(),
   );
 
-  it('is read or refused with issues, and what is read is in order', () => {
+  it('is read or rejected with issues, and what is read is in order', () => {
     fc.assert(
       fc.property(body, (sent) => {
         const outcome = read(sent);
@@ -277,7 +277,7 @@ describe('whatever JSON is sent', () => {
     );
   });
 
-  it('or text that is no JSON', () => {
+  it('or text that is not JSON', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -37,7 +37,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('keep what was sent beside what it means', () => {
+  it('keep what was sent next to its meaning', () => {
     expect(read({ court_code: ' CAND', case_id: 'Case No. 3:24-CV-1234-RJ' })).toMatchObject({
       caseId: 'Case No. 3:24-CV-1234-RJ',
       courtCode: ' CAND',
@@ -46,7 +46,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('know a court by its other names', () => {
+  it('accept a court by its other names', () => {
     expect(read({ court_code: 'cofc', case_id: '1:24-cv-00123' }).court.code).toBe('uscfc');
   });
 
@@ -64,7 +64,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('list every fault at once, and the code is the first in the catalogue’s order', () => {
+  it('list every error at once, with the code that is first in the catalogue’s order', () => {
     const { problem, details, message } = refused({
       court_code: 'candd',
       context: 'huge',
@@ -105,7 +105,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
       ['2024-02-30T00:00:00Z', '2026-03-01T12:00:00Z'],
       ['', '2026-03-01T12:00:00Z'],
       ['2024-03-01T00:00:00 UTC', '2026-03-01T12:00:00Z'],
-    ])('%j is refused, with %s as example', (sent, example) => {
+    ])('%j is rejected, with %s as example', (sent, example) => {
       expect(fault({ last_checked: sent })).toMatchObject({
         code: 'invalid_timestamp',
         details: { received: sent, example },
@@ -113,7 +113,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
       });
     });
 
-    it('may not lie more than 5 minutes ahead', () => {
+    it('may be at most 5 minutes ahead', () => {
       expect(fault({ last_checked: '2026-11-27T12:05:00.000001Z' }).code).toBe('last_checked_in_future');
     });
   });
@@ -123,19 +123,19 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     ['context', 'FULL'],
     ['context', ''],
     ['language', 'de'],
-  ])('%s=%s is refused', (parameter, received) => {
+  ])('%s=%s is rejected', (parameter, received) => {
     expect(fault({ [parameter]: received })).toMatchObject({
       code: 'invalid_parameter',
       issue: { parameter, received },
     });
   });
 
-  it('take filing types separated by commas, spaces around them ignored', () => {
+  it('accept filing types separated by commas, spaces around them ignored', () => {
     expect(read({ filing_types: 'motion, order,motion,' }).filingTypes).toEqual(['motion', 'order']);
   });
 
   it.each(['motion,nonsense', '["motion"]', '', ',', 'Motion'])(
-    'filing_types=%s is refused with what is allowed',
+    'filing_types=%s is rejected with the allowed values',
     (sent) => {
       const { code, issue } = fault({ filing_types: sent });
       expect(code).toBe('invalid_parameter');
@@ -144,14 +144,14 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     },
   );
 
-  it('refuse a number that the court cannot have, with its pattern, an example and a suggestion', () => {
+  it('reject a number that the court cannot have, with its pattern, an example and a suggestion', () => {
     const { code, details } = fault({ case_id: 'see 3:24-cv-O1234' });
     expect(code).toBe('invalid_case_id');
     expect(details).toMatchObject({ received: 'see 3:24-cv-O1234', suggestion: '3:24-cv-01234' });
     expect(new RegExp(`^(?:${details.pattern})$`).test(String(details.example))).toBe(true);
   });
 
-  it('repeat no more than the beginning of what was sent', () => {
+  it('repeat only the beginning of what was sent', () => {
     const { code, details } = fault({ case_id: '1'.repeat(1_000) });
     expect(code).toBe('invalid_case_id');
     expect(String(details.received)).toHaveLength(201);
@@ -160,14 +160,14 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     expect(JSON.stringify(emoji.details)).not.toContain('\\ud');
   });
 
-  it('name the nearest courts for a code that no court has', () => {
+  it('name the nearest courts for an unknown code', () => {
     expect(fault({ court_code: 'candd' })).toMatchObject({
       code: 'court_not_covered',
       details: { coverage: 'unknown', suggestions: expect.arrayContaining(['cand']) },
     });
   });
 
-  it('refuse a planned court, whatever the number', () => {
+  it('reject a planned court, regardless of the number', () => {
     for (const case_id of ['500-09-031234-241', 'x']) {
       expect(fault({ court_code: 'qc_ca', case_id })).toMatchObject({
         code: 'court_not_covered',

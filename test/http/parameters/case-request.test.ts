@@ -19,7 +19,7 @@ const issuesOf = ({ details }: Problem) =>
   details.issues as unknown as { parameter: string; code: ErrorCode; rule: string }[];
 
 describe('GET /v2/case reads its request', () => {
-  it('whole', () => {
+  it('completely', () => {
     const outcome = read(
       '?court_code=CAND&case_id=3:24-cv-01234&last_checked=2024-03-01T02:00:00+02:00&context=full&test=0',
     );
@@ -31,7 +31,7 @@ describe('GET /v2/case reads its request', () => {
     });
   });
 
-  it('lists faults of names, repetitions, values, the tag and what is missing in one answer', () => {
+  it('and lists errors of names, repetitions, values, the tag and what is missing in one answer', () => {
     const problem = refused('?court_code=cand&court_code=nysd&last_cheked=x&context=huge', {
       'x-service-tag': 'x'.repeat(300),
     });
@@ -50,7 +50,7 @@ describe('GET /v2/case reads its request', () => {
     ['javascript:alert(1)', 'javascript:alert(1)'],
     ['é'.repeat(2_048), encodeURIComponent('é'.repeat(2_048))],
     ['😀'.repeat(2_048), encodeURIComponent('😀'.repeat(2_048))],
-  ])('takes any text as callback_url, unparsed: %.30s', (text, sent) => {
+  ])('and accepts any text as callback_url, unparsed: %.30s', (text, sent) => {
     expect(read(`?court_code=cand&case_id=3:24-cv-01234&callback_url=${sent}`)).toMatchObject({ callbackUrl: text });
   });
 
@@ -59,13 +59,13 @@ describe('GET /v2/case reads its request', () => {
     ['blank', '%20', /leave/],
     ['2,049 characters', 'x'.repeat(2_049), /2048/],
     ['2,049 characters of two code units', encodeURIComponent('😀'.repeat(2_049)), /2048/],
-  ])('refuses a callback_url that is %s', (_, sent, rule) => {
+  ])('and rejects a callback_url that is %s', (_, sent, rule) => {
     const problem = refused(`?court_code=cand&case_id=3:24-cv-01234&callback_url=${sent}`);
     expect(problem.problem).toBe('invalid_parameter');
     expect(issuesOf(problem)).toMatchObject([{ parameter: 'callback_url', rule: expect.stringMatching(rule) }]);
   });
 
-  it('tells the sandbox from a real call; validation runs all the same', () => {
+  it('and distinguishes the sandbox from a real call, with the same validation', () => {
     const sound = 'court_code=cand&case_id=3:24-cv-01234';
     expect(read(`?${sound}`)).toMatchObject({ sandbox: false });
     expect(read(`?${sound}&test=1`)).toMatchObject({ sandbox: true });
@@ -75,7 +75,7 @@ describe('GET /v2/case reads its request', () => {
     expect(refused('?test=1').problem).toBe('missing_required_parameter');
   });
 
-  /** Ways to send each parameter, and the code of the fault that each way has. */
+  /** Ways to send each parameter, and the error code of each way. */
   const ways: Record<string, [string | null, ErrorCode | null][]> = {
     case_id: [
       ['3:24-cv-01234', null],
@@ -134,7 +134,7 @@ describe('GET /v2/case reads its request', () => {
     ['tx_supreme', 'court_not_covered'],
   ];
 
-  it('lists exactly the faults that there are, whatever they are together', () => {
+  it('and lists exactly the errors that it has, in any combination', () => {
     const choices = fc.record({
       court_code: fc.constantFrom(...courtWays),
       ...Object.fromEntries(Object.entries(ways).map(([name, list]) => [name, fc.constantFrom(...list)])),
@@ -145,7 +145,7 @@ describe('GET /v2/case reads its request', () => {
         const query = pairs.flatMap(([name, [value]]) => (value === null ? [] : `${name}=${value}`)).join('&');
         const courtIsSound = chosen.court_code[1] === null;
         const expected = pairs
-          // Which numbers a court writes is not known without the court.
+          // Without the court it is unknown which numbers the court writes.
           .filter(([, [, code]]) => code !== null && (code !== 'invalid_case_id' || courtIsSound))
           .map(([name, [, code]]) => `${name}: ${code}`);
         if (longTag) expected.push('X-Service-Tag: invalid_parameter');
@@ -162,7 +162,7 @@ describe('GET /v2/case reads its request', () => {
     );
   });
 
-  it('never throws and never gives a code that is not a 4xx, whatever is sent', () => {
+  it('and never throws and never returns a code that is not a 4xx, for any input', () => {
     const name = fc.oneof(
       fc.constantFrom('case_id', 'court_code', 'last_checked', 'filing_types', 'test'),
       fc.string(),

@@ -18,7 +18,7 @@ const issuesOf = ({ details }: Problem) =>
   details.issues as unknown as { parameter: string; code: string; rule: string }[];
 
 describe('GET /v2/monitor reads its request', () => {
-  it('whole', () => {
+  it('completely', () => {
     expect(read(`${CASE}&${SINCE}`)).toMatchObject({
       courtCode: 'cand',
       caseId: '3:24-cv-01234',
@@ -38,26 +38,26 @@ describe('GET /v2/monitor reads its request', () => {
     expect(issuesOf(problem)).toHaveLength(1);
   });
 
-  it('names a last_checked that was sent twice once, and not as missing', () => {
+  it('and names a repeated last_checked once, and not as missing', () => {
     const problem = refused(`${CASE}&${SINCE}&${SINCE}`);
     expect(issuesOf(problem).map(({ parameter, code }) => [parameter, code])).toEqual([
       ['last_checked', 'invalid_parameter'],
     ]);
   });
 
-  it('refuses a callback, and says where there are some', () => {
+  it('and rejects a callback, and says where callbacks are supported', () => {
     const problem = refused(`${CASE}&${SINCE}&callback_url=https://example.com/`);
     expect(problem.problem).toBe('invalid_parameter');
     expect(issuesOf(problem)[0]?.rule).toContain('/v2/case');
   });
 
-  it.each(['context=full', 'language=fr', 'filing_types=motion'])('sends %s to where it belongs', (extra) => {
+  it.each(['context=full', 'language=fr', 'filing_types=motion'])('and says where %s belongs', (extra) => {
     const [issue, ...others] = issuesOf(refused(`${CASE}&${SINCE}&${extra}`));
     expect(others).toEqual([]);
     expect(issue).toMatchObject({ code: 'invalid_parameter', rule: expect.stringContaining('GET /v2/case') });
   });
 
-  it('lists every fault at once', () => {
+  it('and lists every error at once', () => {
     const problem = refused('court_code=zz&case_idd=1&context=full&callback_url=x');
     expect(
       issuesOf(problem)

@@ -13,14 +13,14 @@ const onlyIssue = (query: string, headers?: Record<string, string>) => {
   return issues[0]!;
 };
 
-describe('what a request carries', () => {
-  it('is read by name, decoded', () => {
+describe('the parameters of a request', () => {
+  it('are read by name, decoded', () => {
     const { values, issues } = read('?case_id=3%3A24-cv-01234&court_code=cand&&language=');
     expect(Object.fromEntries(values)).toEqual({ case_id: '3:24-cv-01234', court_code: 'cand', language: '' });
     expect(issues).toEqual([]);
   });
 
-  it('ends where a fragment begins', () => {
+  it('end where a fragment begins', () => {
     expect(Object.fromEntries(read('?case_id=1#&court_code=cand').values)).toEqual({ case_id: '1' });
   });
 
@@ -31,13 +31,13 @@ describe('what a request carries', () => {
     ['filing_types[]', 'filing_types'],
     ['filing_types%5B0%5D', 'filing_types'],
     ['xyzzy', null],
-  ])('refuses the unknown name %s and suggests %s', (name, suggestion) => {
+  ])('with the unknown name %s are rejected with the suggestion %s', (name, suggestion) => {
     const issue = onlyIssue(`?${name}=1`);
     expect(issue).toMatchObject({ code: 'invalid_parameter', received: '1', example: suggestion });
     expect(issue.rule).toContain(suggestion ?? 'Known are');
   });
 
-  it('refuses what is sent twice, though it were the same', () => {
+  it('sent twice are rejected, even if equal', () => {
     expect(onlyIssue('?case_id=1&case_id=1')).toMatchObject({
       parameter: 'case_id',
       code: 'invalid_parameter',
@@ -47,20 +47,20 @@ describe('what a request carries', () => {
   });
 
   it.each(['case_id=%ff', 'case_id=%', 'case_id=%zz', 'case_id=%00', 'case_id=a%0d%0ab'])(
-    'refuses the bytes of %s',
+    'with the bytes of %s are rejected',
     (query) => {
       expect(onlyIssue(`?${query}`)).toMatchObject({ parameter: 'case_id', code: 'invalid_parameter' });
     },
   );
 
-  it('does not answer thousands of names with megabytes', () => {
+  it('by the thousand do not cause an answer of megabytes', () => {
     const names = Array.from({ length: 5_000 }, (_, i) => `p${i}=`).join('&');
     const { issues } = read(`?${names}`);
     expect(issues).toHaveLength(21);
     expect(issues.at(-1)?.rule).toContain('4980 more');
   });
 
-  it('has a tag of at most 256 characters, whatever their bytes', () => {
+  it('have a tag of at most 256 characters, regardless of their bytes', () => {
     const tag = (text: string) => ({ 'x-service-tag': Buffer.from(text).toString('latin1') });
     expect(read('', tag('agent, 7')).tag).toBe('agent, 7');
     expect(read('', tag('é'.repeat(256)))).toMatchObject({ tag: 'é'.repeat(256), issues: [] });
@@ -72,7 +72,7 @@ describe('what a request carries', () => {
     });
   });
 
-  it('asks for the sandbox by 1 and by nothing else', () => {
+  it('request the sandbox with 1 only', () => {
     expect(read('?test=1').sandbox).toBe(true);
     expect(read('', { 'x-service-test': '1' }).sandbox).toBe(true);
     expect(read('', { 'x-service-test': '1, 1' }).sandbox).toBe(true);
@@ -82,7 +82,7 @@ describe('what a request carries', () => {
     }
   });
 
-  it('is nothing at all in a bare request', () => {
+  it('are empty in a bare request', () => {
     expect(isBareRequest(request(''))).toBe(true);
     expect(isBareRequest(request('?'))).toBe(true);
     expect(isBareRequest(request('?x'))).toBe(false);

@@ -22,7 +22,7 @@ const CASE = '/v2/case?test=1&court_code=cand&case_id=3:24-cv-01234';
 
 let now = toMicros('2026-06-01T12:00:00.000000Z');
 const clock: Clock = { now: () => now };
-/** The guard is tried by its own tests: here counts what is handed to it. */
+/** The guard has its own tests: this file counts what is passed to it. */
 let posts: PostRequest[] = [];
 let answer: () => Promise<PostOutcome>;
 const acknowledged: PostOutcome = {
@@ -112,14 +112,14 @@ describe('a callback of the sandbox', () => {
     expect(delivery).toBe(
       `id="${webhook.delivery_id}", first_attempt_by="2026-06-01T12:00:10.000000Z", gives_up_at="2026-06-01T12:00:20.000000Z"`,
     );
-    // Also where the same fixture lies ready, and where the name of the parameter is written in another way.
+    // Also if the same fixture is cached, and if the parameter's name is written differently.
     await rehearse(null);
     await rehearse(null, `${CASE}&callback%5Furl=${encodeURIComponent(HOOK)}`);
     await rehearse(HOOK);
     await sent(3);
   });
 
-  it('of a batch carries the one result that it was asked for with', async () => {
+  it('of a batch carries the one result that it was requested for', async () => {
     const response = await fetch(`${base}/v2/cases/batch?test=1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -136,7 +136,7 @@ describe('a callback of the sandbox', () => {
     expect(response.headers.get('x-service-delivery')).toMatch(/^id-1="/);
   });
 
-  it('is not tried again, and no answer waits for it', async () => {
+  it('is not retried, and no answer waits for it', async () => {
     let end: (outcome: PostOutcome) => void = () => undefined;
     answer = () =>
       new Promise((resolve) => {
@@ -150,7 +150,7 @@ describe('a callback of the sandbox', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('goes out ten times a minute from one client, and the answers still come', async () => {
+  it('is sent ten times a minute for one client, and the answers still come', async () => {
     now += 3_600 * MICROS_PER_SECOND;
     for (let i = 0; i < SANDBOX_CALLBACKS_PER_MINUTE; i++) {
       expect((await rehearse(`https://r${i}.example/x`)).delivery).not.toBeNull();
@@ -163,7 +163,7 @@ describe('a callback of the sandbox', () => {
     await sent(SANDBOX_CALLBACKS_PER_MINUTE + 1);
   });
 
-  it('goes to one host ten times a minute, whoever asks', async () => {
+  it('is sent to one host ten times a minute, whichever client asks', async () => {
     const pushing = createSandboxCallbacks({ outbound, counters, clock, logger: silent, userAgent: 'x' });
     const payload = async () => '{}';
     const call = { requestId: randomUUID(), tag: null };
@@ -179,7 +179,7 @@ describe('a callback of the sandbox', () => {
     await sent(SANDBOX_CALLBACKS_PER_MINUTE);
   });
 
-  it('goes out again after a minute, although the wall clock was set back', async () => {
+  it('is sent again after a minute, although the wall clock was set back', async () => {
     let wall = clock.now();
     let steady = 0;
     const pushing = createSandboxCallbacks({
@@ -202,7 +202,7 @@ describe('a callback of the sandbox', () => {
     await sent(SANDBOX_CALLBACKS_PER_MINUTE + 1);
   });
 
-  it('is none where a call is refused', async () => {
+  it('is not sent if a call is rejected', async () => {
     expect((await rehearse(HOOK, '/v2/case?test=1&court_code=nowhere&case_id=1')).status).toBe(422);
     expect(
       (

@@ -30,7 +30,7 @@ function queryOf(code: string, caseId: string, more: Partial<CaseQueryParameters
 }
 const since = { sent: '2024-03-01T00:00:00Z', at: '2024-03-01T00:00:00.000000Z' };
 
-describe('which docket the sandbox shows', () => {
+describe('the docket that the sandbox shows', () => {
   it.each([
     ['cand', '3:24-cv-01234', 'civil'],
     ['nysd', '1:23-cr-00350', 'criminal'],
@@ -87,7 +87,7 @@ describe('answers of the sandbox', () => {
   const ask = async (...args: Parameters<typeof queryOf>) =>
     JSON.parse((await sandbox.answerCase(queryOf(...args)))(call));
 
-  it('echo what was sent and name the court that was asked, whatever the court', async () => {
+  it('echo what was sent and name the requested court, for any court', async () => {
     for (const court of courts.filter((one) => isLive(one) && one.example !== null)) {
       const body = await ask(court.code, court.example!, { courtCode: court.code.toUpperCase() });
       expect([body.case_id, body.court_code]).toEqual([court.example, court.code.toUpperCase()]);
@@ -119,7 +119,7 @@ describe('answers of the sandbox', () => {
     expect(later.data_as_of).toBe(later.queried_at);
   });
 
-  it('never announce anything, and have a delta only for who asks', async () => {
+  it('never announce anything, and have a delta only on request', async () => {
     expect(await ask('cand', '3:24-cv-01234')).not.toHaveProperty('delta');
     const early = { sent: '0001-01-01T00:00:00Z', at: '0001-01-01T00:00:00.000000Z' };
     for (const lastChecked of [since, early]) {
@@ -139,7 +139,7 @@ describe('answers of the sandbox', () => {
     expect(await filedIn('nysd', '1:24-cv-01234')).toBe('2024-02-05T00:00:00-05:00');
   });
 
-  it('are French where both names are there and French is asked for', async () => {
+  it('are French if both names exist and French is requested', async () => {
     const names = async (language: 'en' | 'fr' | null) => {
       const { case: shown, meta } = await ask('fct', 'T-1234-24', { language });
       return [meta.language_delivered, shown.case_name.slice(0, 6), shown.case_name_secondary_language];
@@ -166,7 +166,7 @@ describe('answers of the sandbox', () => {
     expect((await ask('paed', '2:16-md-02724')).meta).toMatchObject({ truncated: false });
   });
 
-  it('lie ready from the second call on', async () => {
+  it('are cached from the second call on', async () => {
     const query = queryOf('waed', '2:24-cv-00001', { context: 'full' });
     const first = sandbox.answerCase(query);
     expect(first).toBeInstanceOf(Promise);
@@ -196,7 +196,7 @@ describe('an answer of the sandbox and a real one', () => {
   });
   afterAll(() => world.close());
 
-  /** Every path to a value that is there, the elements of a list as one. */
+  /** Every path to an existing value, with the elements of a list as one. */
   const pathsOf = (value: unknown, path = ''): string[] => {
     if (Array.isArray(value)) return value.flatMap((element) => pathsOf(element, `${path}[]`));
     if (typeof value !== 'object' || value === null) return [path];
@@ -232,12 +232,12 @@ describe('an answer of the sandbox and a real one', () => {
   });
 });
 
-describe('an answer that is asked for again', () => {
+describe('a cached answer', () => {
   let now = 1_772_366_400_000_000;
   const sandbox = createSandbox({ now: () => now });
   const untagged = { ...call, tag: null };
 
-  it('is the same bytes as the one that is written for it, to the last', async () => {
+  it('is byte for byte the same as the one that is written for it', async () => {
     for (const [name, more] of [
       ['civil', {}],
       ['civil', { lastChecked: since }],

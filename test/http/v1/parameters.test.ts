@@ -32,11 +32,11 @@ describe('the parameters of GET /v1/case', () => {
     ['a JSON array and one more', 'filing_types=["motion"]&filing_types=order', ['motion', 'order']],
     ['by the other name', 'document_types=["motion"]', ['motion']],
     ['by both names', 'document_types=motion&filing_types=["order","motion"]', ['order', 'motion']],
-  ])('takes a list of types: %s', (_how, query, types) => {
+  ])('accept a list of types: %s', (_how, query, types) => {
     expect(accepted(`${CASE}&${query}`).filingTypes).toEqual(types);
   });
 
-  it('takes any list of types in any of its forms for the same set', () => {
+  it('accept any list of types in any of its forms for the same set', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom(...FILING_TYPES), { minLength: 1 }), fc.boolean(), (types, twice) => {
         const names = twice ? ['filing_types', 'document_types'] : ['filing_types'];
@@ -52,19 +52,19 @@ describe('the parameters of GET /v1/case', () => {
     ['as version 2 writes it', 'filing_types=motion,order'],
     ['of nothing', 'filing_types=[]'],
     ['that is empty', 'filing_types='],
-    ['of what is no type', 'filing_types=["motion","moton"]'],
+    ['with an unknown type', 'filing_types=["motion","moton"]'],
     ['of numbers', 'filing_types=[1,null]'],
-    ['that is no JSON', 'filing_types=["motion"'],
+    ['that is not JSON', 'filing_types=["motion"'],
     ['nested beyond reason', `filing_types=${'['.repeat(8_000)}${']'.repeat(8_000)}`],
     ['that is not UTF-8', 'filing_types=%ff'],
-  ])('refuses a list %s, and says what would be one', (_what, query) => {
+  ])('reject a list %s, and show a valid one', (_what, query) => {
     const [issue, ...others] = issuesOf(`${CASE}&${query}`);
     expect(others).toEqual([]);
     expect(issue).toMatchObject({ parameter: 'filing_types', code: 'invalid_parameter' });
     expect(JSON.stringify(issue).length).toBeLessThan(6_000);
   });
 
-  it('has no sandbox: who means to rehearse is told where, and pays nothing', () => {
+  it('have no sandbox: a caller that wants it is told where it is, and pays nothing', () => {
     for (const [query, headers, parameter] of [
       [`${CASE}&test=1`, {}, 'test'],
       [`${CASE}&test=0`, {}, 'test'],
@@ -78,15 +78,12 @@ describe('the parameters of GET /v1/case', () => {
     expect(read(CASE, { 'x-service-test': 'true' })).toMatchObject({ caseId: '4:25-cv-00777' });
   });
 
-  it.each(['context=full', 'language=fr', 'callback_url=https://example.com/'])(
-    'says which version has %s',
-    (query) => {
-      const [issue] = issuesOf(`${CASE}&${query}`);
-      expect(issue?.rule).toContain('GET /v2/case has');
-    },
-  );
+  it.each(['context=full', 'language=fr', 'callback_url=https://example.com/'])('say which version has %s', (query) => {
+    const [issue] = issuesOf(`${CASE}&${query}`);
+    expect(issue?.rule).toContain('GET /v2/case has');
+  });
 
-  it('lists every fault at once', () => {
+  it('list every error at once', () => {
     const issues = issuesOf('court_code=nowhere&filing_types=x&last_checked=yesterday&contxt=1&test=1');
     expect(issues.map(({ parameter }) => parameter).toSorted()).toEqual(
       ['case_id', 'contxt', 'court_code', 'filing_types', 'last_checked', 'test'].toSorted(),
@@ -97,7 +94,7 @@ describe('the parameters of GET /v1/case', () => {
 describe('the parameters of GET /v1/monitor', () => {
   const readMonitor = (query: string) => readV1MonitorRequest({ url: `/v1/monitor?${query}`, headers: {} }, NOW);
 
-  it('may leave last_checked out, and have no list', () => {
+  it('may omit last_checked, and have no list', () => {
     expect(readMonitor(CASE)).toMatchObject({ lastChecked: null });
     expect(readMonitor(`${CASE}&last_checked=2026-03-01T00:00:00Z`)).toMatchObject({
       lastChecked: '2026-03-01T00:00:00.000000Z',

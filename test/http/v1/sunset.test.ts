@@ -13,12 +13,12 @@ describe('version 1', () => {
     '/v%31/case',
     '/v1/%zz',
     'http://any.example/v1/case',
-  ])('is asked by %s', (target) => {
+  ])('is called by %s', (target) => {
     expect(isV1(target)).toBe(true);
   });
 
   it.each(['/v2/case', '/v1x', '/V1/case', '//v1/case', '/v1%2Fcase', '/', '*', '', '/docs?at=/v1/case', '/%zz/v1'])(
-    'is not asked by %s',
+    'is not called by %s',
     (target) => {
       expect(isV1(target)).toBe(false);
     },

@@ -1,4 +1,4 @@
-/** Version 1 over real sockets, bought with a real client, by a clock that the test owns. */
+/** Version 1 over real sockets, bought with a real client, on a clock that the test owns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { V1_ENDS } from '../../../src/http/v1/sunset.ts';
 import { MICROS_PER_SECOND, systemClock, toMicros } from '../../../src/runtime/instant.ts';
@@ -62,7 +62,7 @@ describe('version 1', () => {
   };
 
   describe('GET /v1/case', () => {
-    it('is bought for 0.99: flat, by the old names, every filing new at the first time', async () => {
+    it('is sold for 0.99: flat, by the old names, every filing new at the first time', async () => {
       const { status, headers, json, spent } = await buy(`/v1/case?${CASE}`);
       expect([status, spent]).toEqual([200, PRICE]);
       isOfV1(headers, '/v2/case');
@@ -107,7 +107,7 @@ describe('version 1', () => {
       });
     });
 
-    it('goes on from its queried_at, in either version', async () => {
+    it('continues from its queried_at, in either version', async () => {
       const first = await buy(`/v1/case?${CASE}`);
       await world.importDocket(docket([...EARLY, ...LATE]));
       const since = encodeURIComponent(String(first.json.queried_at));
@@ -124,7 +124,7 @@ describe('version 1', () => {
       expect(json.new_filings.map(({ filing_type }) => filing_type)).toEqual(['order']);
     });
 
-    it('leaves its answer where any paid answer lies', async () => {
+    it('keeps its answer where any paid answer is kept', async () => {
       const { headers, json } = await buy(`/v1/case?${CASE}`);
       const again = await fetch(world.url + headers.get('content-location'));
       expect([again.status, await again.json()]).toEqual([200, json]);
@@ -132,7 +132,7 @@ describe('version 1', () => {
   });
 
   describe('GET /v1/monitor', () => {
-    it('tells without last_checked whether there is any filing', async () => {
+    it('says without last_checked whether there is any filing', async () => {
       const { status, headers, json, spent } = await buy(`/v1/monitor?${CASE}`);
       expect([status, spent]).toEqual([200, PRICE]);
       isOfV1(headers, '/v2/monitor');
@@ -146,7 +146,7 @@ describe('version 1', () => {
       });
     });
 
-    it('tells with last_checked whether anything is new', async () => {
+    it('says with last_checked whether anything is new', async () => {
       const first = await buy(`/v1/monitor?${CASE}`);
       const { json } = await buy(
         `/v1/monitor?${CASE}&last_checked=${encodeURIComponent(String(first.json.queried_at))}`,
@@ -155,7 +155,7 @@ describe('version 1', () => {
     });
   });
 
-  it('GET /v1/status is free, flat, and kept by caches', async () => {
+  it('GET /v1/status is free, flat, and cacheable', async () => {
     const answer = await fetch(`${world.url}/v1/status`);
     isOfV1(answer.headers, '/v2/status');
     const body = (await answer.json()) as { courts: Record<string, unknown>[] };
@@ -190,14 +190,14 @@ describe('version 1', () => {
     ['GET', '/v1', 404, 'endpoint_not_found', '/docs'],
     ['GET', '/v1/%zz', 404, 'endpoint_not_found', '/docs'],
     ['GET', '/v%31/case', 402, 'payment_required', '/v2/case'],
-  ])('refuses without meta, and says when it ends: %s %s', async (method, target, status, code, successor) => {
+  ])('errors have no meta, and say when it ends: %s %s', async (method, target, status, code, successor) => {
     const answer = await rawRequest(world.port, target, { method });
     expect(answer.status).toBe(status);
     refused(answer.json, code);
     isOfV1(answer.headers, successor);
   });
 
-  it('refuses so too what cannot be read', async () => {
+  it('so do errors for requests that cannot be parsed', async () => {
     const large = await rawRequest(world.port, '/v1/case', { headers: { 'x-filler': 'x'.repeat(40_000) } });
     const broken = parseAnswer(await sendRaw(world.port, 'GET /v1/case HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'));
     for (const [answer, status, code] of [
@@ -238,7 +238,7 @@ describe('version 1', () => {
       isOfV1(answer.headers, successor);
     });
 
-    it('a script may still ask, so that it can read the refusal; HEAD has no body', async () => {
+    it('a script may still call it, so that it can read the error; HEAD has no body', async () => {
       frozen = V1_ENDS;
       const headers = { origin: 'https://browser.example', 'access-control-request-method': 'GET' };
       expect((await rawRequest(world.port, '/v1/case', { method: 'OPTIONS', headers })).status).toBe(204);
@@ -246,12 +246,12 @@ describe('version 1', () => {
       expect([head.status, head.text]).toEqual([410, '']);
     });
 
-    it('lives to the last microsecond, and then accepts no payment: one made for it buys nothing of version 2', async () => {
+    it('works to the last microsecond, and then accepts no payment: one made for it buys nothing of version 2', async () => {
       frozen = V1_ENDS - 1;
       expect(await buy(`/v1/case?${CASE}`)).toMatchObject({ status: 200, spent: PRICE });
       expect((await fetch(`${world.url}/v1/status`)).status).toBe(200);
 
-      // A payment for the last answer, on its way when the clock strikes.
+      // A payment for the last answer, in flight when the end is reached.
       let sent: Headers | null = null;
       const pay = await world.agent(async (input, init) => {
         const request = new Request(input, init);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary JSON
 type Json = any;
 
 interface Answer {
@@ -49,7 +49,7 @@ async function send(body: unknown, { pay = fetch, query = '', headers = {} as Re
   return { status: response.status, headers: response.headers, json: JSON.parse(text), text } satisfies Answer;
 }
 
-/** A batch that is paid for, and what that took of the wallet, base units. */
+/** Buys a batch, and returns what the wallet paid for it, base units. */
 async function buy(queries: object[], { usdc = 60_000_000n, most = '$60', headers = {} } = {}) {
   const wallet = await world.wallet(usdc);
   const pay = await world.agentOf(wallet, fetch, most);
@@ -99,7 +99,7 @@ describe('a batch is sold', () => {
         expect(result.error).toMatchObject({
           code: 'case_not_found',
           documentation_url: 'https://dockets.example/docs/errors#case_not_found',
-          // The payment is whole: this query is paid for too.
+          // The payment is for the whole batch: this query is paid for too.
           details: { charged: true },
         });
       } else {
@@ -118,7 +118,7 @@ describe('a batch is sold', () => {
     expect(await again.text()).toBe(text);
   });
 
-  it('each result being what the query alone would have answered', async () => {
+  it('with each result being what the query alone would have answered', async () => {
     const query = { ...MAIN, last_checked: SINCE, context: 'full', filing_types: 'motion' };
     const pay = await world.agent();
     const alone = (await (await pay(`${world.url}/v2/case?${new URLSearchParams(query)}`)).json()) as Json;
@@ -129,7 +129,7 @@ describe('a batch is sold', () => {
     expect({ ...response, meta: null }).toEqual({ ...alone, meta: null });
   });
 
-  it('whole where some of its queries fail, whether they could be at all or not', async () => {
+  it('as a whole if some of its queries fail, whether they could succeed or not', async () => {
     const { json, spent } = await buy([NOWHERE, MAIN, PLANNED, UNKNOWN, { ...MAIN, case_id: 'nothing!' }]);
     expect(spent).toBe(4_950_000n);
     expect(json.meta).toMatchObject({ query_cost_usd: 4.95, total_cost_usd: 4.95, successful: 1, failed: 4 });
@@ -142,7 +142,7 @@ describe('a batch is sold', () => {
     ]);
   });
 
-  it('for nothing where all fail, and the same payment buys nothing else', async () => {
+  it('for nothing if all fail, and the same payment buys nothing else', async () => {
     const sent: { signature: string | null; body: string }[] = [];
     const watch: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
@@ -179,7 +179,7 @@ describe('a batch is sold', () => {
     expect(await typesOf(payment!.id)).toHaveLength(3);
   });
 
-  it.each([-1n, 1n])('not for a payment that is off by %s base unit', async (off) => {
+  it.each([-1n, 1n])('but not for a payment that is off by %s base unit', async (off) => {
     const altered: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       const header = response.headers.get('payment-required');
@@ -224,7 +224,7 @@ describe('a payment identifier of a batch', () => {
     return naming;
   };
 
-  it('stands for all of its queries, whatever white space and order of members they are written in', async () => {
+  it('identifies all of its queries, regardless of white space and order of members', async () => {
     const wallet = await world.wallet();
     const pay = await world.agentOf(wallet, named(`batch-${randomUUID()}`), '$60');
     const callback_url = 'https://agent.example/hook';
@@ -247,8 +247,8 @@ describe('a payment identifier of a batch', () => {
   });
 });
 
-describe('a batch is answered for nothing', () => {
-  it('where none of its queries can be', async () => {
+describe('a batch is answered for free', () => {
+  it('if none of its queries can be', async () => {
     const { status, json, headers } = await send({ queries: [NOWHERE, PLANNED, { ...MAIN, case_id: 'nothing!' }] });
     expect(status).toBe(200);
     expect(json.meta).toMatchObject({
@@ -266,7 +266,7 @@ describe('a batch is answered for nothing', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('in the sandbox, whatever its ids', async () => {
+  it('in the sandbox, regardless of its ids', async () => {
     const before = await world.received();
     const large = { case_id: '1:24-md-01234', court_code: 'nysd', context: 'full' };
     const queries = [
@@ -301,7 +301,7 @@ describe('a batch is answered for nothing', () => {
 });
 
 describe('callbacks of a batch', () => {
-  it('are promised for the results that there are, beside the answer and wherever it is read again', async () => {
+  it('are promised for existing results, with the answer and wherever it is read again', async () => {
     const callback_url = 'https://agent.example/hook?secret=1';
     const { json, headers } = await buy([
       { ...UNKNOWN, callback_url },
@@ -319,7 +319,7 @@ describe('callbacks of a batch', () => {
     expect(headers.get('access-control-expose-headers')).toMatch(/X-Service-Delivery/);
   });
 
-  it('of one case too; one that asks for none is promised none', async () => {
+  it('of one case work too; one that requests none is promised none', async () => {
     const pay = await world.agent();
     const ask = (more: object) => pay(`${world.url}/v2/case?${new URLSearchParams({ ...MAIN, ...more })}`);
     const asked = await ask({ callback_url: 'https://agent.example/hook' });
@@ -334,7 +334,7 @@ describe('callbacks of a batch', () => {
   });
 });
 
-describe('a batch is refused before any payment is asked for', () => {
+describe('a batch is rejected before any payment is asked for', () => {
   const post = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
     fetch(world.url + PATH, { method: 'POST', headers, body });
   const json = { 'content-type': 'application/json' };
@@ -368,7 +368,7 @@ describe('a batch is refused before any payment is asked for', () => {
     expect(Object.keys(meta)).toEqual(['request_id', 'queried_at']);
   });
 
-  it('whatever JSON is sent, with an error of the catalogue, and never of ours', async () => {
+  it('for any JSON, with an error of the catalogue, and never a 5xx', async () => {
     const name = fc.constantFrom('case_id', 'court_code', 'last_checked', 'context', 'callback_url', '__proto__', 'x');
     const value = fc.oneof(fc.constantFrom('cand', '3:24-cv-01234', 'full', SINCE), fc.jsonValue({ maxDepth: 1 }));
     const sent = fc.oneof(

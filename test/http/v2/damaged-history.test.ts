@@ -1,4 +1,4 @@
-/** The history of callbacks on a disk that has spoilt one of their URLs: the rest of it is told all the same. */
+/** The history of callbacks on a disk that has damaged one of their URLs: the rest of it is still returned. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { delivery } from '../../../src/commands/delivery/delivery.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it('shows a damaged URL as one that is kept no longer, and charges for the history as ever', async () => {
+it('shows a damaged URL as no longer kept, and charges for the history as usual', async () => {
   const keypair = await world.wallet();
   const wallet = keypair.publicKey.toBase58();
   const schedule = async (url: string) => {

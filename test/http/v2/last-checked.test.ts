@@ -1,4 +1,4 @@
-/** A clock that once ran ahead leaves a case's times ahead: what a caller was told is taken from it all the same. */
+/** A clock that once ran ahead leaves a case's times ahead: a time that a caller was given is still accepted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { CASES } from '../../../src/dockets/case-document.ts';
@@ -28,7 +28,7 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld();
   await world.importDocket(docket(1));
-  // A node whose clock is an hour ahead answers, and then a filing comes.
+  // A node whose clock is an hour ahead answers, and then a filing arrives.
   const ahead = createCaseQueries({
     readStore: world.storage.readStore,
     reach: createReach({ ...world.storage, runner: world.runner, projection: CASES }),
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a last_checked an hour ahead of the clock', () => {
-  it.each(['/v2/case', '/v2/monitor'])('is taken by %s where it is the queried_at of an answer', async (path) => {
+  it.each(['/v2/case', '/v2/monitor'])('is accepted by %s if it is the queried_at of an answer', async (path) => {
     const pay = await world.agent();
     const ask = async (since: string) => {
       const response = await pay(`${world.url}${path}?${CASE}&last_checked=${since}`);
@@ -73,9 +73,9 @@ describe('a last_checked an hour ahead of the clock', () => {
   });
 
   it.each([
-    ['that nobody was given', CASE, HOUR + 60 * MICROS_PER_SECOND],
+    ['that was given to no caller', CASE, HOUR + 60 * MICROS_PER_SECOND],
     ['of another case', 'court_code=cand&case_id=4:25-cv-00932', HOUR / 2],
-  ])('%s is refused before any payment is asked for', async (_title, query, aheadOf) => {
+  ])('%s is rejected before any payment is asked for', async (_title, query, aheadOf) => {
     for (const path of ['/v2/case', '/v2/monitor']) {
       const since = toInstant(systemClock.now() + aheadOf);
       const answer = await fetch(`${world.url}${path}?${query}&last_checked=${since}`);
@@ -86,7 +86,7 @@ describe('a last_checked an hour ahead of the clock', () => {
     }
   });
 
-  it('is taken in a batch too, query by query', async () => {
+  it('is accepted in a batch too, query by query', async () => {
     const court = { court_code: 'cand', case_id: '4:25-cv-00931' };
     const pay = await world.agentOf(await world.wallet(), fetch, '$60');
     const send = async (queries: object[], by: typeof fetch) => {

@@ -55,7 +55,7 @@ describe('GET /v2/monitor', () => {
     expect(await again.text()).toBe(text);
   });
 
-  it('is quiet from its own queried_at on', async () => {
+  it('reports nothing new from its own queried_at on', async () => {
     const pay = await world.agent();
     const ask = async (since: string) =>
       (await (await pay(`${world.url}/v2/monitor?${CASE}&last_checked=${since}`)).json()) as {
@@ -70,7 +70,7 @@ describe('GET /v2/monitor', () => {
     });
   });
 
-  it('takes nothing for a case that is not known', async () => {
+  it('charges nothing for an unknown case', async () => {
     const pay = await world.agent();
     const before = await world.received();
     const answer = await pay(`${world.url}/v2/monitor?court_code=cand&case_id=4:25-cv-00813&${SINCE}`);
@@ -78,7 +78,7 @@ describe('GET /v2/monitor', () => {
     expect(await world.received()).toBe(before);
   });
 
-  it('asks for payment only where it could answer', async () => {
+  it('asks for payment only if it could answer', async () => {
     const statusOf = async (query: string) => (await fetch(`${world.url}/v2/monitor${query}`)).status;
     expect(await statusOf('')).toBe(402);
     expect(await statusOf(`?${CASE}&${SINCE}`)).toBe(402);
@@ -91,51 +91,48 @@ describe('GET /v2/monitor', () => {
 describe('the sandbox', () => {
   const paths = [`/v2/case?${CASE}`, `/v2/monitor?${CASE}&${SINCE}`];
 
-  it.each(paths)(
-    'answers %s without payment, by the parameter or the header, each written in any way',
-    async (path) => {
-      const plain = await fetch(`${world.url}${path}&test=1`);
-      const ways: [string, Record<string, string>][] = [
-        [`${path}&test=1`, {}],
-        [`${path}&%74est=%31`, {}],
-        [path, { 'x-service-test': '1' }],
-      ];
-      const { meta: _, ...expected } = (await plain.json()) as { meta: object };
-      for (const [target, headers] of ways) {
-        const answer = await fetch(world.url + target, { headers });
-        const { meta, ...body } = (await answer.json()) as { meta: Record<string, unknown> };
-        expect(answer.status).toBe(200);
-        expect(meta).toMatchObject({
-          sandbox: true,
-          query_cost_usd: 0,
-          request_id: answer.headers.get('x-request-id'),
-        });
-        expect(body).toEqual(expected);
-        for (const header of [
-          'payment-required',
-          'payment-response',
-          'x-payment-response',
-          'ratelimit-limit',
-          'content-location',
-        ]) {
-          expect(answer.headers.get(header)).toBeNull();
-        }
-        const unlike = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'content-length']);
-        const headersOf = (one: Response) => [...one.headers].filter(([name]) => !unlike.has(name));
-        expect(headersOf(answer)).toEqual(headersOf(plain));
+  it.each(paths)('answers %s without payment, by the parameter or the header, in any notation', async (path) => {
+    const plain = await fetch(`${world.url}${path}&test=1`);
+    const ways: [string, Record<string, string>][] = [
+      [`${path}&test=1`, {}],
+      [`${path}&%74est=%31`, {}],
+      [path, { 'x-service-test': '1' }],
+    ];
+    const { meta: _, ...expected } = (await plain.json()) as { meta: object };
+    for (const [target, headers] of ways) {
+      const answer = await fetch(world.url + target, { headers });
+      const { meta, ...body } = (await answer.json()) as { meta: Record<string, unknown> };
+      expect(answer.status).toBe(200);
+      expect(meta).toMatchObject({
+        sandbox: true,
+        query_cost_usd: 0,
+        request_id: answer.headers.get('x-request-id'),
+      });
+      expect(body).toEqual(expected);
+      for (const header of [
+        'payment-required',
+        'payment-response',
+        'x-payment-response',
+        'ratelimit-limit',
+        'content-location',
+      ]) {
+        expect(answer.headers.get(header)).toBeNull();
       }
-    },
-  );
+      const unlike = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'content-length']);
+      const headersOf = (one: Response) => [...one.headers].filter(([name]) => !unlike.has(name));
+      expect(headersOf(answer)).toEqual(headersOf(plain));
+    }
+  });
 
   it.each(paths)('shows nothing of the real case in %s', async (path) => {
     expect(await (await fetch(`${world.url}${path}&test=1`)).text()).not.toContain('Heron');
   });
 
-  it.each(paths)('takes no payment that is sent along with %s, and reads none', async (path) => {
+  it.each(paths)('ignores a payment that is sent along with %s, and reads none', async (path) => {
     const pay = await world.agent();
     const before = await world.received();
     let signed = '';
-    // The reference client pays a real call; what it signs is then sent to the sandbox.
+    // The reference client pays a real call; the test then sends what it signed to the sandbox.
     const spying: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
       signed = request.headers.get('payment-signature') ?? signed;
@@ -163,7 +160,7 @@ describe('the sandbox', () => {
     expect([answer.status, answer.headers.get('ratelimit-remaining')]).toEqual([200, '59']);
   });
 
-  it('refuses what a real call would refuse', async () => {
+  it('rejects what a real call would reject', async () => {
     const refusal = async (target: string) => {
       const answer = await fetch(world.url + target);
       const { error } = (await answer.json()) as { error: { code: string } };
@@ -179,7 +176,7 @@ describe('the sandbox', () => {
     expect(await refusal(`/v2/case?${CASE}&test=1&callback_url=`)).toEqual([400, 'invalid_parameter']);
   });
 
-  it.each(['0', 'true', '2', ''])('is not what test=%s asks for', async (value) => {
+  it.each(['0', 'true', '2', ''])('is not requested by test=%s', async (value) => {
     expect((await fetch(`${world.url}${paths[0]}&test=${value}`)).status).toBe(402);
   });
 });

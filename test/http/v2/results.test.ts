@@ -53,7 +53,7 @@ describe('a result that was paid for', () => {
     return { status: answer.statusCode, code, details };
   }
 
-  it('is asked for again, and not given up, while the read model is behind the log', async () => {
+  it('is to be requested again, and not given up, while the read model is behind the log', async () => {
     const behind = await asked({ head: async () => '9' }, { checkpoint: async () => '1' });
     expect(behind).toMatchObject({
       status: 503,
@@ -62,7 +62,7 @@ describe('a result that was paid for', () => {
     });
   });
 
-  it('is asked for again where the storage fails', async () => {
+  it('is to be requested again if the storage fails', async () => {
     const full = async () => {
       throw new StorageFailure('storage_full', 'the disk is full');
     };

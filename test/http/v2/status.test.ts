@@ -91,13 +91,13 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(status.coverage_summary.planned).toBe(39);
   });
 
-  it('is the live list whatever is asked, and never a sandbox', async () => {
+  it('is the live list for any request, and never a sandbox', async () => {
     const status = await body('/v2/status?test=1&whatever=2');
     expect(status.meta.sandbox).toBe(false);
     expect(status.courts).toHaveLength(courts.length);
   });
 
-  it('says how its parts are and never why', async () => {
+  it('gives the state of its parts and never the reason', async () => {
     chain = 'down';
     const answer = await (await ask()).text();
     expect(JSON.parse(answer).components).toEqual({ chain: { status: 'down', since } });
@@ -105,7 +105,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(answer).not.toContain('10.0.0.7');
   });
 
-  it('is made anew when something changed, at most once a second', async () => {
+  it('is rebuilt when something changed, at most once a second', async () => {
     await settled();
     const before = await body();
     chain = 'degraded';
@@ -165,7 +165,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     }
   });
 
-  it('says of each court how its dockets are obtained, how many cases are known, and when one was last read', async () => {
+  it('says for each court how its dockets are obtained, how many cases are known, and when one was last read', async () => {
     const at = '2026-05-01T00:00:00.000000Z';
     const of = async (code: string) =>
       (await body()).courts.find((each) => (each as { court_code: string }).court_code === code);
@@ -177,7 +177,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(await of('nysd')).toMatchObject({ cases_known: 0, last_success_at: null });
   });
 
-  it('is a 304 to who has it, and a 200 to who has another', async () => {
+  it('is a 304 for a client that has it, and a 200 for one that has another', async () => {
     const tag = (await ask()).headers.get('etag')!;
     for (const known of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
       const answer = await ask({ 'if-none-match': known });
@@ -195,7 +195,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect((await ask({}, '/v2/status', 'POST')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
-  it('carries the id of each request, early answer or not', async () => {
+  it('carries the id of each request, whether it is answered early or not', async () => {
     const answers = [await ask(), await ask(), await ask({}, '/v2/status?x=1')];
     const ids = answers.map(({ headers }) => headers.get('x-request-id'));
     expect(new Set(ids).size).toBe(3);

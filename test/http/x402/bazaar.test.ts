@@ -38,7 +38,7 @@ describe('the extension bazaar', () => {
 });
 
 describe('/.well-known/x402', () => {
-  it('lists every endpoint that is sold and not on its way out, with terms', () => {
+  it('lists every endpoint that is sold and not deprecated, with terms', () => {
     const listed = wellKnownX402(merchant) as unknown as {
       version: number;
       resources: string[];

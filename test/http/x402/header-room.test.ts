@@ -1,6 +1,6 @@
 /**
- * Given nginx with its default buffer of 4 kB for an answer's headers, every 402 fits; with `proxy_cache` on, which keeps its
- * own header and the key in the same buffer, one whose URL has an ordinary length does.
+ * With nginx's default buffer of 4 kB for an answer's headers, every 402 fits; with `proxy_cache` on, which keeps its
+ * own header and the key in the same buffer, a 402 fits if its URL has an ordinary length.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendRaw } from '../raw-request.ts';

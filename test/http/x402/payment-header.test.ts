@@ -37,7 +37,7 @@ function reasonOf(text: string) {
   return isProblem(outcome) ? [outcome.problem, outcome.details.reason] : 'read';
 }
 
-describe('a payment is read by what it is', () => {
+describe('a payment is recognized by its content', () => {
   it('x402 v2, as its own encoder writes it, with the memo that the client sent back', () => {
     const text = encodePaymentSignatureHeader(second as Parameters<typeof encodePaymentSignatureHeader>[0]);
     expect(read(text)).toEqual({ x402Version: 2, transaction, memo: 'abc', identifier: null });
@@ -96,7 +96,7 @@ describe('a payment is read by what it is', () => {
     };
     expect(readPayment(headers, network)).toMatchObject({ transaction: wire });
   });
-  it('never by what the client says of our terms', () => {
+  it('never by what the client says about our terms', () => {
     const echo = { ...accepted, amount: '1', asset: 'another', payTo: 'another' };
     expect(read(base64({ ...second, accepted: echo }))).toMatchObject({ transaction });
   });
@@ -106,11 +106,11 @@ describe('a payment identifier', () => {
   const withExtension = (extension: unknown) => base64({ ...second, extensions: { 'payment-identifier': extension } });
   const withId = (id: unknown) => withExtension({ info: { required: false, id }, schema: {} });
 
-  it('is read where the client sent one', () => {
+  it('is read if the client sent one', () => {
     for (const id of ['pay_7d5d747be160e280', 'a'.repeat(128)])
       expect(read(withId(id))).toMatchObject({ identifier: id });
   });
-  it('is none where the client sent nothing, or our own declaration back', () => {
+  it('is absent if the client sent nothing, or returned our own declaration', () => {
     for (const extension of [undefined, null, {}, { info: { required: false } }, { info: null }])
       expect(read(withExtension(extension))).toMatchObject({ identifier: null });
     expect(read(base64({ ...second, extensions: null }))).toMatchObject({ identifier: null });
@@ -125,15 +125,15 @@ describe('a payment identifier', () => {
     7,
     true,
     {},
-  ])('that is not well-formed is a fault, since its sender counts on it (%j)', (id) =>
+  ])('that is malformed is an error, since its sender relies on it (%j)', (id) =>
     expect(reasonOf(withId(id))).toEqual(['invalid_payment', 'payment_identifier']),
   );
-  it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('so is an extension of another shape (%j)', (extension) =>
+  it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('and so is an extension of another shape (%j)', (extension) =>
     expect(reasonOf(withExtension(extension))).toEqual(['invalid_payment', 'payment_identifier']),
   );
-  it('that is refused says what one is', () =>
+  it('that is rejected comes with an explanation of a valid one', () =>
     expect(read(withId('short'))).toMatchObject({ details: { hint: expect.stringContaining('16 to 128 letters') } }));
-  it('of two headers must be one', () => {
+  it('must be the same in two headers', () => {
     const other = base64({ ...second, extensions: { 'payment-identifier': { info: { id: 'b'.repeat(16) } } } });
     expect(readPayment({ 'payment-signature': withId('a'.repeat(16)), 'x-payment': other }, network)).toMatchObject({
       details: { reason: 'several_payments' },
@@ -161,7 +161,7 @@ describe('a payment that cannot be read', () => {
     ['JSON null', base64('null'), 'not_an_object'],
     ['a JSON string', base64('"x"'), 'not_an_object'],
     ['a list', base64([second]), 'not_an_object'],
-    ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x7d]).toString('base64'), 'not_json'],
+    ['bytes that are not text', Buffer.from([0x7b, 0xff, 0x7d]).toString('base64'), 'not_json'],
     ['cut JSON', base64(JSON.stringify(second).slice(0, -2)), 'not_json'],
     ['an empty object', base64({}), 'schema'],
     ['no accepted terms', base64({ x402Version: 2, payload: second.payload }), 'schema'],
@@ -186,7 +186,7 @@ describe('a payment that cannot be read', () => {
 
   it.each([
     ['another version', { ...second, x402Version: 3 }, 'invalid_x402_version'],
-    ['a version that is no number', { ...second, x402Version: '2' }, 'invalid_x402_version'],
+    ['a version that is not a number', { ...second, x402Version: '2' }, 'invalid_x402_version'],
     ['another scheme', { ...first, scheme: 'upto' }, 'unsupported_scheme'],
     ['another network', { ...first, network: 'base' }, 'invalid_exact_svm_network_mismatch'],
     [
@@ -198,7 +198,7 @@ describe('a payment that cannot be read', () => {
     expect(reasonOf(base64(value))).toEqual(['payment_rejected', reason]);
   });
 
-  it('two headers may carry one payment, and not two', () => {
+  it('two headers may carry one payment, but not two', () => {
     const other = { ...first, payload: { transaction: Buffer.from([1, 9]).toString('base64') } };
     expect(readPayment({ 'payment-signature': base64(second), 'x-payment': base64(first) }, network)).toMatchObject({
       x402Version: 2,
@@ -232,11 +232,11 @@ describe('a payment that cannot be read', () => {
       });
   });
 
-  it('brackets inside strings are no nesting', () => {
+  it('brackets inside strings are not nesting', () => {
     expect(read(base64({ ...first, note: '[{'.repeat(500), quoted: '\\"[[' }))).toMatchObject({ transaction });
   });
 
-  it('any text at all is read or refused, and never thrown at', () => {
+  it('any text is parsed or rejected, and never makes it throw', () => {
     fc.assert(
       fc.property(
         fc.oneof(

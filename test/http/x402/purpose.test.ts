@@ -17,7 +17,7 @@ const purpose = fc.record({
 }) as fc.Arbitrary<Purpose>;
 
 describe('the memo of a payment', () => {
-  it('names its purpose in words that a wallet can show, and fits it', () => {
+  it('names its purpose in words that a wallet can show, and matches it', () => {
     const shown = newMemos({
       word: 'rotate-key',
       call: 'POST /v2/wallet/keys',
@@ -30,7 +30,7 @@ describe('the memo of a payment', () => {
     expect(shown.short).toMatch(/^docket1 rotate-key [\w-]{15}$/);
   });
 
-  it('fits its own purpose in both forms, and no other', () => {
+  it('matches its own purpose in both forms, and no other', () => {
     fc.assert(
       fc.property(purpose, purpose, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);
@@ -49,13 +49,14 @@ describe('the memo of a payment', () => {
         expect(short.length).toBeLessThanOrEqual(MAX_SHORT_MEMO);
         expect(inWords.length).toBeLessThanOrEqual(MAX_MEMO_BYTES);
         expect(short + inWords).toMatch(/^[ -~]+$/);
-        // What the deployed program took of 32 and of 60 characters; 6,200 for a transfer, 300 to set limit and price.
+        // What the deployed program used for 32 and for 60 characters; 6,200 for a transfer, 300 to set limit and
+        // price.
         expect(1_050 + 365 * short.length + 6_200 + 300).toBeLessThanOrEqual(20_000);
       }),
     );
   });
 
-  it('fits nothing once any character of it is changed, and is none of ours under another prefix', () => {
+  it('matches nothing once any character of it is changed, and is not ours under another prefix', () => {
     fc.assert(
       fc.property(purpose, fc.nat(), fc.constantFrom('A', 'b', '0'), (one, at, character) => {
         for (const memo of Object.values(newMemos(one))) {
@@ -73,7 +74,7 @@ describe('the memo of a payment', () => {
     }
   });
 
-  it('is another in each 402', () => {
+  it('differs in each 402', () => {
     const one: Purpose = { word: 'case', call: 'GET /v2/case', publicUrl: 'https://a.example', request: 'x' };
     const memos = Array.from({ length: 100 }, () => newMemos(one)).flatMap(Object.values);
     expect(new Set(memos).size).toBe(200);

@@ -24,10 +24,10 @@ const offer = {
 const memos = { short: 'm1', inWords: 'm1 in words' };
 const latest = { blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N', lastValidBlockHeight: 1234 };
 
-describe('what a 402 asks for', () => {
+describe('the terms of a 402', () => {
   const terms = termsFor(merchant, offer, { memos, now: 0, latest }, 'why');
 
-  it('x402 v2, by its own schema', () => {
+  it('have x402 v2, by its own schema', () => {
     expect(PaymentRequiredV2Schema.parse(terms.v2)).toMatchObject({
       x402Version: 2,
       error: 'why',
@@ -51,14 +51,14 @@ describe('what a 402 asks for', () => {
     });
   });
 
-  it('offers x402’s payment-identifier, and does not require it', () => {
+  it('offer x402’s payment-identifier, and do not require it', () => {
     expect(PaymentRequiredV2Schema.parse(terms.v2).extensions?.['payment-identifier']).toMatchObject({
       info: { required: false },
       schema: { properties: { id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' } } },
     });
   });
 
-  it('x402 v1, by its own schema, with nothing that is null', () => {
+  it('have x402 v1, by its own schema, without null values', () => {
     const parsed = PaymentRequiredV1Schema.parse({ x402Version: 1, accepts: [terms.v1] });
     expect(parsed.accepts[0]).toMatchObject({
       network: 'solana-devnet',
@@ -69,23 +69,23 @@ describe('what a 402 asks for', () => {
     expect(JSON.stringify(terms.v1)).not.toContain('null');
   });
 
-  it('a transfer that the caller pays for itself names no fee payer', () => {
+  it('have a self-paid transfer that names no fee payer', () => {
     expect(terms.selfPaid).toMatchObject({ network: 'solana-devnet', extra: { memo: 'm1 in words' } });
     expect(JSON.stringify(terms.selfPaid)).not.toContain(merchant.feePayer);
   });
 
-  it('without a blockhash where none is known yet', () => {
+  it('have no blockhash if none is known yet', () => {
     const { v2 } = termsFor(merchant, offer, { memos, now: 0, latest: null }, 'why');
     expect(v2.accepts[0]?.extra).toEqual({ feePayer: merchant.feePayer, memo: 'm1' });
   });
 
-  it('is checked before its endpoint opens: too long to be sent back is an error', () => {
+  it('are checked before their endpoint opens: terms that are too long to be sent back are an error', () => {
     checkTerms(merchant, offer);
     expect(() => checkTerms(merchant, { ...offer, description: 'x'.repeat(3_000) })).toThrow(/shorten its description/);
     expect(() => transferTermsOf({ ...merchant, payTo: 'nobody' })).toThrow(/not a Solana address/);
   });
 
-  it('encodes as x402 decodes', () => {
+  it('encode as x402 decodes', () => {
     const encoded = Buffer.from(JSON.stringify(terms.v2)).toString('base64');
     expect(decodePaymentRequiredHeader(encoded)).toEqual(terms.v2);
   });
@@ -102,7 +102,7 @@ describe('a receipt', () => {
   const decoded = (headers: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, decodePaymentResponseHeader(value)]));
 
-  it('goes out under the header of its dialect', () => {
+  it('is sent in the header of its dialect', () => {
     const common = { success: true, transaction: 'T', payer: 'P', amount: '990000' };
     const caip2 = { ...common, network: NETWORKS.mainnet.caip2 };
     expect(decoded(receiptHeaders({ ...receipt, dialect: 'x402-v2' }))).toEqual({ 'payment-response': caip2 });
@@ -136,7 +136,7 @@ describe('base units as text', () => {
     expect(usdcText(amount)).toBe(text);
   });
 
-  it('loses nothing', () => {
+  it('lose nothing', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n }), (amount) => {
         const [whole, fraction = ''] = usdcText(amount).split('.');

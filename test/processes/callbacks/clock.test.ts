@@ -1,4 +1,4 @@
-/** Deliveries while the wall clock is set back and forth: the steady clock is the test's too. */
+/** Deliveries while the wall clock is set back and forth: the test also controls the steady clock. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delivery } from '../../../src/commands/delivery/delivery.ts';
@@ -16,7 +16,7 @@ let world: DeliveryWorld;
 afterEach(() => world.close());
 
 const until = (condition: () => Promise<void> | void) => vi.waitFor(condition, { timeout: 10_000, interval: 10 });
-/** While time goes on a little: what is spread has to have its turn. */
+/** Time advances a little meanwhile, so that spread deliveries get their turn. */
 const soon = (condition: () => Promise<void> | void) =>
   until(() => {
     world.forward(10_000);
@@ -27,7 +27,7 @@ const attempts = (id: string, count: number) =>
     const { attempts: made, underway } = await world.stateOf(id);
     expect([made, underway]).toEqual([count, null]);
   });
-/** Until it waits by the clock as it is, for as long as that but for the time that this took. @returns how long now */
+/** Until it waits by the current clock, for this long minus the time that this took. @returns the remaining time */
 async function dueIn(id: string, micros: number): Promise<number> {
   let left = 0;
   await soon(async () => {
@@ -50,7 +50,7 @@ async function failingOnce(): Promise<string> {
 }
 
 describe('a wall clock that is set back by hours', () => {
-  it('delays a delivery that waits by the wait that it is in, and no more', async () => {
+  it('delays a waiting delivery by at most its current wait', async () => {
     const id = await failingOnce();
     world.forward(MINUTE);
     world.setBack(6 * HOUR);
@@ -71,7 +71,7 @@ describe('a wall clock that is set back by hours', () => {
     });
   });
 
-  it('has what waits wait anew one after the other, so that it is not all due at once', async () => {
+  it('restarts waits one after the other, so that they do not all end at once', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     world.node();
@@ -82,14 +82,14 @@ describe('a wall clock that is set back by hours', () => {
       (await Promise.all(ids.map(world.stateOf))).filter(
         ({ nextAttemptAt }) => toMicros(nextAttemptAt!) < START - 5 * HOUR,
       ).length;
-    // The steady clock stands still, so of those that are spread none but the first has its turn.
+    // The steady clock stands still, so only the first of the spread deliveries gets its turn.
     await until(async () => expect(await timedAnew()).toBe(1));
     await sleep(150);
     expect(await timedAnew()).toBe(1);
     await soon(async () => expect(await timedAnew()).toBe(12));
   });
 
-  it('is the same to a process that starts after it', async () => {
+  it('has the same effect on a process that starts after it', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     const first = world.node();
@@ -103,7 +103,7 @@ describe('a wall clock that is set back by hours', () => {
     await attempts(id, 2);
   });
 
-  it('is the same while the read model stands still and shows what was before', async () => {
+  it('has the same effect while the read model pauses and shows the previous state', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     world.node();
@@ -119,7 +119,7 @@ describe('a wall clock that is set back by hours', () => {
     await attempts(id, 2);
   });
 
-  it('is the same to deliveries that wait for longer than what is kept in memory', async () => {
+  it('has the same effect on deliveries that wait longer than what is kept in memory', async () => {
     const id = await failingOnce();
     for (const [index, minutes] of [3, 9, 27].entries()) {
       world.forward(minutes * MINUTE);
@@ -127,13 +127,13 @@ describe('a wall clock that is set back by hours', () => {
     }
     world.setBack(6 * HOUR);
     await dueIn(id, 81 * MINUTE);
-    // Again, before it is due: what is left of the wait is longer than an hour still.
+    // Again, before it is due: the rest of the wait is still longer than an hour.
     world.setBack(6 * HOUR);
     world.forward(await dueIn(id, 81 * MINUTE));
     await attempts(id, 5);
   });
 
-  it('by less than has passed of a wait makes it longer by as much, and no more', async () => {
+  it('by less than the elapsed part of a wait extends the wait by that much, and no more', async () => {
     const id = await failingOnce();
     world.forward(2 * MINUTE);
     world.setBack(MINUTE);
@@ -144,7 +144,7 @@ describe('a wall clock that is set back by hours', () => {
     expect(await typesOf(id)).not.toContain('Rescheduled');
   });
 
-  it('does not hold up what is due at once: a new delivery, and a redelivery', async () => {
+  it('does not delay what is due at once: a new delivery, and a redelivery', async () => {
     const old = await failingOnce();
     const ports = { ...world.storage, clock: world.clock };
     const promised = await world.schedule({ wallet: 'before' });
@@ -158,7 +158,7 @@ describe('a wall clock that is set back by hours', () => {
     });
   });
 
-  it('does not hold up what a process left when it starts anew', async () => {
+  it('does not delay what a process left when it restarts', async () => {
     world = await openDeliveryWorld();
     const id = await world.schedule();
     await until(async () => expect(await world.recordOf(id)).toBeDefined());
@@ -168,7 +168,7 @@ describe('a wall clock that is set back by hours', () => {
     expect(await world.stateOf(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('lets an attempt that nobody makes any more be taken over after the time of a lease', async () => {
+  it('lets an abandoned attempt be taken over after the time of a lease', async () => {
     world = await openDeliveryWorld();
     const id = await world.schedule();
     const command = { type: 'StartAttempt', now: START, keyId: 'k', owner: 'a-node-elsewhere' } as const;
@@ -200,14 +200,14 @@ describe('a wall clock that is set back by hours', () => {
 });
 
 describe('a wall clock that is set forward by hours', () => {
-  it('starts what is due now one after the other, also what waits in memory', async () => {
+  it('starts what is now due one after the other, including what waits in memory', async () => {
     world = await openDeliveryWorld();
     world.answer(status(500));
     world.node();
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
     for (const id of ids) await attempts(id, 1);
     world.forward(6 * HOUR);
-    // The steady clock stands still, so of those that are spread none but the first comes.
+    // The steady clock stands still, so only the first of the spread deliveries comes.
     await until(() => expect(world.received).toHaveLength(13));
     await sleep(150);
     expect(world.received).toHaveLength(13);
@@ -219,8 +219,8 @@ describe('a wall clock that is set forward by hours', () => {
   });
 });
 
-describe('a wall clock that is set forward again and again, faster than what waits has its turn', () => {
-  it('keeps nobody from their turn', async () => {
+describe('a wall clock that is set forward repeatedly, faster than waiting deliveries get their turn', () => {
+  it('starves no delivery', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     world.node();
@@ -228,8 +228,8 @@ describe('a wall clock that is set forward again and again, faster than what wai
     for (const id of ids) await attempts(id, 1);
     const states = () => Promise.all(ids.map(world.stateOf));
     const attemptsMade = async () => (await states()).reduce((sum, state) => sum + state.attempts, 0);
-    // All twelve are due, 10 ms apart: between two jumps one of them has its turn, and no more time than that. The next
-    // jump waits for its record, so that a slow machine comes to the same order as a fast one.
+    // All twelve are due, 10 ms apart: between two jumps exactly one of them gets its turn. The next jump waits for its
+    // record, so that a slow machine produces the same order as a fast one.
     for (let turn = 1; (await states()).some(({ attempts: made }) => made < 2); turn++) {
       expect(turn).toBeLessThanOrEqual(3 * ids.length);
       world.forward(10_000);
@@ -243,12 +243,12 @@ describe('a wall clock that is set forward again and again, faster than what wai
 });
 
 describe('a wall clock that is set back and forth', () => {
-  it('loses no delivery, and gives none more than seven attempts', async () => {
+  it('loses no delivery, and makes no more than seven attempts for any', async () => {
     world = await openDeliveryWorld();
     world.answer(status(503));
     world.node();
     const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => world.schedule({ wallet: `wallet-${i}` })));
-    /** Everything that is due was attempted, and all that waits is timed by the present clock. */
+    /** Everything due was attempted, and every wait is measured by the current clock. */
     const heeded = () =>
       soon(async () => {
         const states = await Promise.all(ids.map(world.stateOf));

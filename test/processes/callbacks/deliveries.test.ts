@@ -54,7 +54,7 @@ describe('a callback', () => {
     for (const family of ['service', 'standard-webhooks'] as const) {
       expect(verifySignature(signed, family, [{ keyId: key!.keyId, secret }])?.keyId).toBe(key!.keyId);
     }
-    // Neither the URL nor a secret nor a signature is in any event.
+    // No event contains the URL, a secret or a signature.
     const events = JSON.stringify([
       ...(await world.eventsOf(id)),
       ...(await world.storage.log.read('wallet-wallet-a')),
@@ -64,7 +64,7 @@ describe('a callback', () => {
     }
   });
 
-  it('has one line in the log for each attempt, with its host and nothing secret', async () => {
+  it('logs one line for each attempt, with its host and no secret', async () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     world = await openDeliveryWorld();
@@ -84,7 +84,7 @@ describe('a callback', () => {
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/geheim|secret-path/);
   });
-  it('is tried again by the time that its attempt took, whatever the wall clock was set to meanwhile', async () => {
+  it('is retried by the duration of its attempt, wherever the wall clock was set meanwhile', async () => {
     world = await openDeliveryWorld();
     world.answer((request, response, count) => {
       if (count === 1) world.forward(4 * MINUTE);
@@ -92,7 +92,7 @@ describe('a callback', () => {
     });
     world.node();
     const id = await world.schedule();
-    // By the clock the second attempt is due a minute ago: it is made at once, and not three minutes from now.
+    // By the clock the second attempt was due a minute ago: it is made at once, and not three minutes from now.
     await attempts(id, 2);
     const started = (await world.eventsOf(id)).filter(({ type }) => type === 'DeliveryAttemptStarted');
     const finished = (await world.eventsOf(id)).filter(({ type }) => type === 'DeliveryAttemptFinished');
@@ -132,7 +132,7 @@ describe('a callback', () => {
     expect((await world.recordOf(id))!.attemptLog.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it('waits as long as Retry-After asks for, twice its schedule at most', async () => {
+  it('waits as long as Retry-After asks for, at most twice its schedule', async () => {
     world = await openDeliveryWorld();
     world.answer(status(429, { 'retry-after': '86400' }));
     world.node();
@@ -142,7 +142,7 @@ describe('a callback', () => {
     expect(toMicros(nextAttemptAt!) - START).toBe(6 * MINUTE);
   });
 
-  it('is signed with the new key from the first second of a rotation, and with the old one beside it', async () => {
+  it('is signed with the new key from the first second of a rotation, together with the old one', async () => {
     world = await openDeliveryWorld();
     world.node();
     await attempts(await world.schedule(), 1);
@@ -157,7 +157,7 @@ describe('a callback', () => {
     expect(String(world.received.at(-1)!.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 
-  it('is signed with the new key alone where the old one cannot sign here', async () => {
+  it('is signed with the new key alone if the old one cannot sign here', async () => {
     world = await openDeliveryWorld();
     const ports = { ...world.storage, clock: world.clock };
     // Made with a master key that is lost.
@@ -188,7 +188,7 @@ describe('a callback', () => {
   });
 
   it.each(['envelope', 'target'] as const)(
-    'whose %s is damaged fails by the schedule, says so, and is sent once that is restored',
+    'whose %s is damaged fails by the schedule, says so, and is sent once the bytes are restored',
     async (damaged) => {
       world = await openDeliveryWorld();
       const id = await world.schedule();
@@ -203,7 +203,7 @@ describe('a callback', () => {
           responseCode: null,
         });
       });
-      // Not before its time: nothing is looked at again and again.
+      // Not before its time: no delivery is checked repeatedly.
       world.forward(3 * MINUTE - 1);
       await sleep(100);
       expect((await world.stateOf(id)).attempts).toBe(1);
@@ -231,7 +231,7 @@ describe('a callback', () => {
     expect(world.received).toHaveLength(0);
   });
 
-  it('to what is no URL fails with a reason, on schedule', async () => {
+  it('to an invalid URL fails with a reason, on schedule', async () => {
     world = await openDeliveryWorld();
     world.node();
     const id = await world.schedule({ url: 'not a url' });
@@ -241,7 +241,7 @@ describe('a callback', () => {
     expect(finished!.data).toMatchObject({ outcome: 'failed', failureClass: 'url_not_allowed', responseCode: null });
   });
 
-  it('is redelivered when an operator asks, beside the running schedule, with the same bytes', async () => {
+  it("is redelivered at an operator's request, during the running schedule, with the same bytes", async () => {
     world = await openDeliveryWorld();
     world.answer(status(500));
     world.node();
@@ -265,7 +265,7 @@ describe('a callback', () => {
 });
 
 describe('a service that stops', () => {
-  it('lets attempts end, and records those that do not as interrupted; the next one makes them again', async () => {
+  it('lets attempts end, and records the others as interrupted; the next service repeats them', async () => {
     world = await openDeliveryWorld();
     world.answer((_, response, count) => {
       if (count > 1) response.writeHead(200).end();
@@ -289,7 +289,7 @@ describe('a service that stops', () => {
     });
   });
 
-  it('and never came back is taken over when the lease of its attempt has ended, not before', async () => {
+  it('and never returns is taken over when the lease of its attempt has ended, not before', async () => {
     world = await openDeliveryWorld();
     const id = await world.schedule();
     const command = { type: 'StartAttempt', now: START, keyId: 'k', owner: 'a-node-elsewhere' } as const;
@@ -308,7 +308,7 @@ describe('a service that stops', () => {
     ]);
   });
 
-  it('finds what became due meanwhile, a lone one at once and many one after the other', async () => {
+  it('finds what became due meanwhile, a single delivery at once and many one after the other', async () => {
     world = await openDeliveryWorld();
     world.answer(status(500));
     const first = world.node();
@@ -346,7 +346,7 @@ describe('several nodes', () => {
       }
       expect(world.received).toHaveLength(scheduled);
     };
-    // When the second node has its part is a matter of the machine.
+    // When the second node gets its share depends on the machine.
     for (let waves = 0; waves < 30 && Math.min(made.a, made.b) <= 15; waves++) await wave();
     expect(Math.min(made.a, made.b)).toBeGreaterThan(15);
     await b.stop();
@@ -358,7 +358,7 @@ describe('several nodes', () => {
 });
 
 describe('a slow receiver', () => {
-  it('delays nobody else, and meets no more than eight at once', async () => {
+  it('delays no other receiver, and gets at most eight attempts at once', async () => {
     world = await openDeliveryWorld();
     const slow: (() => void)[] = [];
     world.answer((request, response) => {
@@ -366,7 +366,7 @@ describe('a slow receiver', () => {
       else response.writeHead(200).end();
     });
     world.node('n', { limits: { total: 256, perOrigin: 8, perWallet: 6, waiting: 1_000 } });
-    // One origin, and wallets that have sent it more than it takes.
+    // One origin, and wallets that have sent it more than it accepts.
     const wallets = Array.from({ length: 4 }, (_, i) => `slow-${i}`);
     const ids = await Promise.all(
       wallets.flatMap((wallet) => Array.from({ length: 5 }, () => world.schedule({ wallet, path: '/slow' }))),

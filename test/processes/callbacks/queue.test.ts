@@ -13,7 +13,7 @@ const due = (deliveryId: string, over: Partial<DueDelivery> = {}): DueDelivery =
   ...over,
 });
 const LIMITS = { total: 6, perOrigin: 3, perWallet: 4, waiting: 100 };
-/** Of those that start one after the other, one may at each tenth microsecond of a clock that is never set. */
+/** Deliveries that start one after the other may start every ten microseconds of the steady clock. */
 const EVERY = 10;
 let steady = 0;
 const queueWith = (limits?: QueueLimits) => new CallbackQueue(new Spread({ now: () => steady }, EVERY), limits);
@@ -24,7 +24,7 @@ const takeAll = (queue: CallbackQueue, now: number) => {
 };
 
 describe('the queue of due deliveries', () => {
-  it('gives none before its time, and the earliest first', () => {
+  it('returns none before its time, and the earliest first', () => {
     const queue = queueWith();
     for (const at of [30, 10, 20]) queue.add(due(`at ${at}`, { dueAt: at }));
     expect(takeAll(queue, 9)).toEqual([]);
@@ -32,7 +32,7 @@ describe('the queue of due deliveries', () => {
     expect(takeAll(queue, 25)).toEqual(['at 10', 'at 20']);
     expect(queue.nextAt(25)).toBe(30);
   });
-  it('lets an earlier time overtake a later one, and gives each delivery once', () => {
+  it('lets an earlier time overtake a later one, and returns each delivery once', () => {
     const queue = queueWith();
     queue.add(due('a', { dueAt: 100 }));
     queue.add(due('a', { dueAt: 5 }));
@@ -49,13 +49,13 @@ describe('the queue of due deliveries', () => {
     queue.add(due('lone', { wallet: 'lone', origin: 'elsewhere' }));
     expect(takeAll(queue, 1)).toContain('lone');
   });
-  it('keeps an origin from taking all of the room', () => {
+  it('keeps an origin from using all of the room', () => {
     const queue = queueWith(LIMITS);
     const taken = Array.from({ length: 200 }, (_, i) => queue.add(due(`${i}`)));
     expect(taken.filter(Boolean).length).toBeLessThan(30);
     expect(queue.add(due('x', { origin: 'another' }))).toBe(true);
   });
-  it('starts what has become long overdue in it one after the other, and the rest beside it', () => {
+  it('starts long overdue deliveries one after the other, and the rest alongside', () => {
     const queue = queueWith();
     const now = 3_600_000_000;
     for (let i = 0; i < 3; i++) queue.add(due(`overdue ${i}`, { dueAt: i }));
@@ -74,7 +74,7 @@ describe('the queue of due deliveries', () => {
     expect(takeAll(queue, now + 3)).toEqual(['overdue 2']);
     expect([queue.size, queue.nextAt(now + 3)]).toEqual([0, null]);
   });
-  it('keeps the turns of what waits for one, wherever the wall clock is set to', () => {
+  it('keeps the turns of waiting deliveries, wherever the wall clock is set', () => {
     const queue = queueWith();
     const hour = 3_600_000_000;
     for (let i = 0; i < 4; i++) queue.add(due(`${i}`, { dueAt: i }));
@@ -82,7 +82,7 @@ describe('the queue of due deliveries', () => {
       steady += EVERY;
       expect(takeAll(queue, (jump % 2 === 0 ? 1 : 7) * hour)).toEqual([`${jump}`]);
       expect(takeAll(queue, 9 * hour)).toEqual([]);
-      // What has had its turn comes behind those that wait for theirs.
+      // What has had its turn comes after those that wait for theirs.
       queue.done(`${jump}`);
       queue.add(due(`${jump}`, { dueAt: 10 }));
     }
@@ -107,7 +107,7 @@ describe('the queue of due deliveries', () => {
     steady += EVERY;
     expect(takeAll(queue, 3_000)).toEqual([]);
   });
-  it('lets what is asked for now overtake those that wait for their turns', () => {
+  it('lets an immediate request overtake those that wait for their turns', () => {
     const queue = queueWith();
     const now = 3_600_000_000;
     steady += EVERY;
@@ -118,13 +118,13 @@ describe('the queue of due deliveries', () => {
     steady += EVERY;
     expect(takeAll(queue, now)).toEqual(['1']);
   });
-  it('forgets what others tend now', () => {
+  it('forgets deliveries that another node handles now', () => {
     const queue = queueWith();
     for (let partition = 0; partition < 4; partition++) queue.add(due(`p${partition}`, { partition }));
     queue.retain(({ partition }) => partition % 2 === 0);
     expect(takeAll(queue, 1).sort()).toEqual(['p0', 'p2']);
   });
-  it('forgets also what waits for its turn, and keeps the turns of the rest', () => {
+  it('also forgets those that wait for their turn, and keeps the turns of the rest', () => {
     const queue = queueWith();
     const now = 3_600_000_000;
     steady += EVERY;
@@ -140,7 +140,7 @@ describe('the queue of due deliveries', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('never runs more than its limits, and starts everything in the end', () => {
+  it('never exceeds its limits, and starts everything in the end', () => {
     const step = fc.oneof(
       fc.record({ add: fc.nat(5), origin: fc.nat(3), dueAt: fc.nat(20) }),
       fc.record({ done: fc.nat(5) }),

@@ -18,16 +18,16 @@ function opened(start = 100 * HOUR) {
   };
 }
 
-it('an hour, by a clock that nobody sets', () => {
+it('an hour, by the steady clock', () => {
   const span = opened();
   for (let minutes = 0; minutes < 200; minutes++) {
-    // What it was before it began it is taken to have been right: a little more is looked at then.
+    // The clock is assumed to have been right before the span began, so a little more is checked then.
     expect(span.from()).toBe(Math.max(100 * HOUR - HOUR, span.now() - HOUR - (minutes <= 60 ? minutes * MINUTE : 0)));
     span.pass(MINUTE);
   }
 });
 
-it('an hour as it passed, where the clock is set forward meanwhile', () => {
+it('an hour as it passed, if the clock is set forward meanwhile', () => {
   const span = opened();
   for (let minutes = 0; minutes < 120; minutes++) {
     span.from();
@@ -47,7 +47,7 @@ it('an hour as it passed, where the clock is set forward meanwhile', () => {
   expect(span.from()).toBeGreaterThan(givenUp);
 });
 
-it('everything since, where the clock was set back', () => {
+it('everything since then, if the clock was set back', () => {
   const span = opened();
   span.from();
   span.pass(MINUTE, -6 * HOUR);

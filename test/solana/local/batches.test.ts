@@ -8,7 +8,7 @@ import { openChain, openMarket, post, type RpcAnswer, type TestChain } from './h
 
 let chain: TestChain;
 beforeAll(async () => {
-  // The present slot outlasts the tests, so that the same question has the same answer.
+  // The current slot outlasts the tests, so that the same call has the same answer.
   chain = await openChain({ slotMs: 60_000 });
 });
 afterAll(() => chain.dispose());
@@ -35,7 +35,7 @@ const simulate = (wire: Buffer): Call => ({
 const nameOf = (wire: Buffer) => bs58.encode(wire.subarray(1, 65));
 
 describe('a batch', () => {
-  it('gives each call its own answer, and what is refused spoils no neighbour', async () => {
+  it('gives each call its own answer, and an error affects no other call', async () => {
     const { seller, payment } = await openMarket(chain);
     const [good, other, short] = [await payment(1n), await payment(2n), await payment(10n ** 12n)];
     const expired = await payment(1n, { blockhash: Keypair.generate().publicKey.toBase58() });
@@ -80,7 +80,7 @@ describe('a batch', () => {
         { err: null },
         nameOf(wire),
         { amount: '5' },
-        // The answer waits for the disk, so that by then this is as sure as what was acknowledged before.
+        // The answer waits for the disk, so by then this is as durable as what was acknowledged before.
         [{ err: null, confirmationStatus: 'confirmed' }],
         { err: 'AlreadyProcessed' },
         { code: -32002, data: { err: 'AlreadyProcessed' } },
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(await chain.usdc(seller.publicKey)).toBe(5n);
   });
 
-  it('takes as many as a thousand calls, each by its id, and ids that come twice', async () => {
+  it('accepts up to a thousand calls, each with its id, and duplicate ids', async () => {
     const call = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'getHealth' });
     const ids = Array.from({ length: 1_000 }, (_, index) => (index % 2 ? index >> 2 : `id ${index}`));
     const answers = (await ask(ids.map(call))) as Answer[];
@@ -108,7 +108,7 @@ describe('a batch', () => {
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
-  it('answers as its calls do one by one, whatever they ask', async () => {
+  it('answers as its calls do one by one, of any kind', async () => {
     const { buyer, payment } = await openMarket(chain);
     const wires = [await payment(), await payment(10n ** 12n), Buffer.from('junk')];
     const address = fc.constantFrom(buyer.publicKey.toBase58(), MINT.toBase58(), '1'.repeat(32), 'x', '', null, 7);
@@ -139,13 +139,13 @@ describe('a batch', () => {
     );
   });
 
-  it('that the disk refuses is acknowledged to none of its calls, nor shown to any', async () => {
+  it('that the disk rejects is acknowledged to none of its calls, and visible to none', async () => {
     const failures: unknown[] = [];
     const doomed = await openChain({ slotMs: 60_000, onFailure: (error) => failures.push(error) });
     const { seller, payment } = await openMarket(doomed);
     const held = { method: 'getTokenAccountBalance', params: [tokenAccountOf(seller.publicKey).toBase58()] };
     const wire = await payment(1n);
-    // The last two are refused for what the first two did: that shows it, too.
+    // The last two are rejected because of what the first two did: that proves it, too.
     const calls = [{ method: 'getHealth' }, send(wire), held, send(await payment(2n)), send(wire), simulate(wire)];
     const committing = vi.spyOn(ChainStore.prototype, 'commit').mockImplementation(() => {
       throw new Error('disk full');

@@ -95,7 +95,7 @@ describe('@solana/web3.js', () => {
       dataSlice: { offset: 32, length: 32 },
     });
     expect(JSON.stringify(result)).toContain(buyer.publicKey.toBase58());
-    // Clients that are strict about integers, as those of Rust and Python are, read it as a u64.
+    // Clients that are strict about integers, as those of Rust and Python are, parse it as a u64.
     const epoch = /"rentEpoch":(\d+)/.exec(JSON.stringify(result))?.[1] ?? '';
     expect(BigInt(epoch)).toBeGreaterThan(2n ** 63n);
     expect(BigInt(epoch)).toBeLessThan(2n ** 64n);
@@ -147,7 +147,7 @@ describe('@solana/kit', () => {
     expect(landed?.meta?.fee).toBe(5_000n);
   });
 
-  it('reads a failed preflight as the error that a cluster gives', async () => {
+  it('reads a failed preflight as the error that a cluster returns', async () => {
     const rpc = createSolanaRpc(chain.url);
     const { payment } = await openMarket(chain);
     const wire = (await payment(10n ** 15n)).toString('base64') as Base64EncodedWireTransaction;
@@ -193,7 +193,7 @@ describe('@x402/svm', () => {
     expect((await chain.connection.getSignatureStatus(settled.transaction)).value?.err).toBeNull();
   });
 
-  it('fails in the words that the facilitator understands when funds are short', async () => {
+  it('fails with the message that the facilitator understands when funds are short', async () => {
     const { buyer, seller } = await openMarket(chain);
     const instruction = createTransferCheckedInstruction(
       tokenAccountOf(buyer.publicKey),

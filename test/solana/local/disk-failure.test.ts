@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-it('a commit that the disk refuses is acknowledged to nobody, and ends the chain’s answers', async () => {
+it('a commit that the disk rejects is not acknowledged, and ends the chain’s answers', async () => {
   const { seller, payment } = await openMarket(chain);
   const first = await payment(1n);
   await chain.connection.sendRawTransaction(first);
@@ -36,7 +36,7 @@ it('a commit that the disk refuses is acknowledged to nobody, and ends the chain
   expect(await chain.usdc(seller.publicKey)).toBe(1n);
 });
 
-it('a slot that cannot be saved ends nothing: the chain goes on, and a restart finds every transaction', async () => {
+it('a slot that cannot be saved ends nothing: the chain continues, and a restart finds every transaction', async () => {
   await chain.close();
   const told: unknown[] = [];
   const logger = { info: () => {}, warn: () => {}, error: (_details: unknown, text?: string) => told.push(text) };

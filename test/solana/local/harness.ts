@@ -1,4 +1,4 @@
-/** A local chain in a temporary folder, over a real socket, and what its tests keep needing. */
+/** A local chain in a temporary folder, over a real socket, with helpers for its tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,13 +20,13 @@ export interface RpcAnswer {
 export interface TestChain extends LocalChain {
   readonly connection: Connection;
   readonly directory: string;
-  /** One call, as it comes back. */
+  /** One call, with its raw answer. */
   rpc(method: string, ...params: readonly unknown[]): Promise<RpcAnswer>;
   /** Gives SOL and USDC, in lamports and base units. */
   fund(owner: PublicKey, lamports: number, usdc: number): Promise<void>;
   usdc(owner: PublicKey): Promise<bigint>;
   blockhash(): Promise<string>;
-  /** Ends the chain and its folder. */
+  /** Ends the chain and removes its folder. */
   dispose(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function openChain(
 export const post = (url: string, body: string, contentType = 'application/json'): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'content-type': contentType }, body });
 
-/** Two parties with money, and a way to write the transfer of one to the other. */
+/** Two funded parties, and a function that writes the transfer from one to the other. */
 export async function openMarket(chain: TestChain) {
   const [buyer, seller] = [Keypair.generate(), Keypair.generate()];
   await chain.fund(buyer.publicKey, 1_000_000_000, 100_000_000);

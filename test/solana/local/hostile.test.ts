@@ -18,7 +18,7 @@ const errorOf = async (body: string) => {
 const alive = async () => expect((await chain.rpc('getHealth')).result).toBe('ok');
 
 describe('JSON-RPC', () => {
-  it('answers what is no call with the code for it', async () => {
+  it('answers an invalid call with its error code', async () => {
     for (const body of ['', '{', 'null{', '['.repeat(200_000), '\u0000', '{"jsonrpc":"2.0"']) {
       expect(await errorOf(body), body.slice(0, 20)).toBe(-32700);
     }
@@ -34,7 +34,7 @@ describe('JSON-RPC', () => {
     expect(await call('getSlot', [{ minContextSlot: 10 ** 9 }])).toBe(-32016);
   });
 
-  it('answers bad parameters of every method with -32602, and stays', async () => {
+  it('answers invalid parameters of every method with -32602, and keeps running', async () => {
     const methods = [
       ...['getAccountInfo', 'getBalance', 'getMultipleAccounts', 'getTokenAccountBalance', 'getTokenSupply'],
       ...['getTokenAccountsByOwner', 'sendTransaction', 'simulateTransaction', 'getSignatureStatuses'],
@@ -58,7 +58,7 @@ describe('JSON-RPC', () => {
       for (const params of bad) {
         const { error, result } = await chain.rpc(method, ...params);
         if (Array.isArray(params[0]) && params[0].length === 0 && error === undefined) {
-          // No addresses and no signatures is a fair question.
+          // Empty lists of addresses and signatures are valid.
           expect(result, method).toMatchObject({ value: [] });
         } else expect(error?.code, `${method} ${JSON.stringify(params).slice(0, 60)}`).toBe(-32602);
       }
@@ -79,7 +79,7 @@ describe('JSON-RPC', () => {
     await alive();
   });
 
-  it('answers a batch in order, failures beside results, and notifications not at all', async () => {
+  it('answers a batch in order, failures next to results, and notifications not at all', async () => {
     const call = (id: unknown, method: string) => ({ jsonrpc: '2.0', id, method });
     const body = JSON.stringify([
       call('a', 'getHealth'),
@@ -98,7 +98,7 @@ describe('JSON-RPC', () => {
 });
 
 describe('HTTP', () => {
-  it('takes JSON by POST alone', async () => {
+  it('accepts JSON by POST only', async () => {
     expect((await fetch(chain.url)).status).toBe(405);
     expect((await fetch(chain.url, { method: 'PUT', body: '{}' })).status).toBe(405);
     expect((await post(chain.url, '{}', 'text/plain')).status).toBe(415);
@@ -106,7 +106,7 @@ describe('HTTP', () => {
     expect(await (await fetch(`${chain.url}/health`)).text()).toBe('ok');
   });
 
-  it('bounds a body', async () => {
+  it('limits a body', async () => {
     expect((await post(chain.url, ' '.repeat(1024 * 1024 + 1))).status).toBe(413);
     const flood = post(chain.url, ' '.repeat(20 * 1024 * 1024)).then(
       ({ status }) => status,
@@ -116,7 +116,7 @@ describe('HTTP', () => {
     await alive();
   });
 
-  it('outlives connections that break off', async () => {
+  it('survives connections that break', async () => {
     const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"json';
     for (const text of [head, 'GARBAGE\r\n\r\n', 'POST / HTTP/1.1\r\ncontent-length: -4\r\n\r\n']) {
       const socket = connect(chain.port, '127.0.0.1');
@@ -133,7 +133,7 @@ describe('HTTP', () => {
 });
 
 describe('bytes of a transaction', () => {
-  it('are read whole or refused: any bytes, and any change of good ones', async () => {
+  it('are parsed as a whole or rejected: any bytes, and any change of good ones', async () => {
     const { payment } = await openMarket(chain);
     const wire = await payment();
     const read = (bytes: Buffer) => {
@@ -164,7 +164,7 @@ describe('bytes of a transaction', () => {
     expect(() => readTransaction(Buffer.concat([wire, Buffer.of(0)]))).toThrow('left over');
   });
 
-  it('never bring the chain down, whatever they say', async () => {
+  it('never crash the chain, for any content', async () => {
     const { payment } = await openMarket(chain);
     const wire = await payment();
     const calls: { method: string; settings: object; wire: string }[] = [];

@@ -1,6 +1,6 @@
 /**
- * LiteSVM ends the whole process where it meets what it did not expect. Here are well-formed, well-signed transactions
- * that call every program of the runtime with nonsense: none of them may bring the chain down or leave a call unanswered.
+ * LiteSVM ends the whole process when it meets something unexpected. These are well-formed, well-signed transactions
+ * that call every program of the runtime with random data: none of them may crash the chain or leave a call unanswered.
  */
 import { randomBytes as randomData, randomInt } from 'node:crypto';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -44,7 +44,7 @@ const many = <T>(least: number, most: number, make: () => T): T[] =>
   Array.from({ length: randomInt(least, most + 1) }, make);
 const length = (count: number) => (count < 128 ? Buffer.of(count) : Buffer.of((count & 127) | 128, count >> 7));
 
-/** Nonsense with a tag before it that programs may take for an instruction. */
+/** Random data after a tag that programs may parse as an instruction. */
 function instructionData(program: PublicKey): Buffer {
   const body = randomData(randomInt(60));
   for (let at = 0; at + 8 <= body.length; at += 8)
@@ -98,7 +98,7 @@ function nonsense(blockhash: string): Buffer | null {
   return wire.length <= 1232 ? wire : null;
 }
 
-it(`${TRANSACTIONS} transactions of nonsense are answered one by one, and survive a restart`, async () => {
+it(`${TRANSACTIONS} random transactions are answered one by one, and survive a restart`, async () => {
   const codes = new Map<string, number>();
   const count = (what: string) => codes.set(what, (codes.get(what) ?? 0) + 1);
   for (let sent = 0; sent < TRANSACTIONS; sent += PER_BATCH) {

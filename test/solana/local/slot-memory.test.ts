@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SlotMemory } from '../../../src/solana/local/slot-memory.ts';
 
-it('holds what was noted since a slot and nothing else, however often and in whatever order keys are noted', () => {
+it('keeps exactly what was noted since a slot, for any number and order of noted keys', () => {
   const steps = fc.array(
     fc.record({ passed: fc.nat({ max: 2 }), key: fc.constantFrom(...'abcdefgh'), note: fc.boolean() }),
   );
@@ -29,7 +29,7 @@ it('holds what was noted since a slot and nothing else, however often and in wha
   );
 });
 
-it('keeps nothing for the sake of a key that is noted in each slot', () => {
+it('keeps nothing just because a key is noted in each slot', () => {
   const memory = new SlotMemory<null>();
   for (let slot = 0; slot < 1_000; slot++) {
     memory.forgetBefore(slot - 150);

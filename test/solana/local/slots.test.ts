@@ -29,7 +29,7 @@ function clockAt(slot = 1_000, slotMs = 400) {
 }
 
 describe('slots', () => {
-  it('follow time that passes, however often they are looked at', () => {
+  it('follow the passing time, however often they are read', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 50 }), (steps) => {
         const { clock, pass } = clockAt();
@@ -41,7 +41,7 @@ describe('slots', () => {
     );
   });
 
-  it('do not jump when the process stood still', () => {
+  it('do not jump when the process paused', () => {
     const { clock, pass } = clockAt();
     pass(3_600_000);
     expect(clock.slot).toBeLessThan(1_010);
@@ -62,7 +62,7 @@ describe('slots', () => {
   });
 });
 
-describe('the chain in time', () => {
+describe('the chain over time', () => {
   let chain: TestChain | undefined;
   afterEach(async () => {
     vi.useRealTimers();
@@ -70,7 +70,7 @@ describe('the chain in time', () => {
     chain = undefined;
   });
 
-  it('expires a blockhash, and tells so', async () => {
+  it('expires a blockhash, and reports it', async () => {
     chain = await openChain({ slotMs: 5 });
     const { payment, seller } = await openMarket(chain);
     const { blockhash, lastValidBlockHeight } = await chain.connection.getLatestBlockhash();
@@ -127,7 +127,7 @@ describe('the chain in time', () => {
     expect(after - before).toBeLessThanOrEqual(4);
   });
 
-  it('goes on where it stopped: height, blockhashes, balances, history and faucet', async () => {
+  it('continues where it stopped: height, blockhashes, balances, history and faucet', async () => {
     chain = await openChain({ slotMs: 50 });
     const { buyer, seller, payment } = await openMarket(chain);
     const { directory } = chain;
@@ -164,7 +164,7 @@ describe('the chain in time', () => {
     await expect(startLocalChainWorker(options)).rejects.toThrow(LocalChainRefused);
   });
 
-  it('gives equal gifts in one slot to whoever asks', async () => {
+  it('gives every caller in one slot an equal gift', async () => {
     chain = await openChain();
     const { publicKey } = Keypair.generate();
     await Promise.all(Array.from({ length: 10 }, () => chain?.connection.requestAirdrop(publicKey, 1_000_000)));

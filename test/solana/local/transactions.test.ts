@@ -41,7 +41,7 @@ describe('sendTransaction', () => {
     expect(await chain.usdc(seller.publicKey)).toBe(990_000n);
   });
 
-  it('takes the same transaction from many senders at once, and runs it once', async () => {
+  it('accepts the same transaction from many concurrent senders, and runs it once', async () => {
     const { seller, payment } = await openMarket(chain);
     const wire = await payment();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(wire)));
@@ -49,7 +49,7 @@ describe('sendTransaction', () => {
     expect(await chain.usdc(seller.publicKey)).toBe(990_000n);
   });
 
-  it('refuses in preflight what would fail, and charges nothing for it', async () => {
+  it('rejects in preflight what would fail, and charges nothing for it', async () => {
     const { buyer, payment } = await openMarket(chain);
     const before = await lamports(buyer);
     const { error } = await send(await payment(10n ** 12n));
@@ -62,7 +62,7 @@ describe('sendTransaction', () => {
     expect(await lamports(buyer)).toBe(before);
   });
 
-  it('lands what fails without preflight, and takes its fee', async () => {
+  it('lands what fails without preflight, and charges its fee', async () => {
     const { buyer, seller, payment } = await openMarket(chain);
     const before = await lamports(buyer);
     const wire = await payment(10n ** 12n);
@@ -78,7 +78,7 @@ describe('sendTransaction', () => {
     expect(landed?.meta).toMatchObject({ err: { InstructionError: [0, { Custom: 1 }] }, fee: 5_000 });
   });
 
-  it('refuses a forged signature, and without preflight never lands it', async () => {
+  it('rejects a forged signature, and without preflight never lands it', async () => {
     const { seller, payment } = await openMarket(chain);
     const wire = forged(await payment());
     expect((await send(wire)).error).toMatchObject({
@@ -90,7 +90,7 @@ describe('sendTransaction', () => {
     expect(await chain.usdc(seller.publicKey)).toBe(0n);
   });
 
-  it('refuses an unknown blockhash as a cluster does', async () => {
+  it('rejects an unknown blockhash as a cluster does', async () => {
     const { seller, payment } = await openMarket(chain);
     const wire = await payment(1n, { blockhash: Keypair.generate().publicKey.toBase58() });
     expect((await send(wire)).error).toMatchObject({
@@ -104,7 +104,7 @@ describe('sendTransaction', () => {
     expect(await chain.usdc(seller.publicKey)).toBe(0n);
   });
 
-  it('refuses a fee payer without money', async () => {
+  it('rejects a fee payer without money', async () => {
     const poor = Keypair.generate();
     const wire = build({
       instructions: [memo()],
@@ -128,7 +128,7 @@ describe('sendTransaction', () => {
     expect((await chain.rpc('sendTransaction', bs58.encode(await payment()))).result).toBeTypeOf('string');
   });
 
-  it('runs the guards of wallets on the stand-in, and the priority fee is burnt', async () => {
+  it('runs the guards of wallets on the stand-in, and burns the priority fee', async () => {
     const { buyer, parties } = await openMarket(chain);
     const before = await lamports(buyer);
     const instructions = [limit(50_000), price(100_000n), guard(5), transfer(parties, buyer.publicKey), guard(9)];
@@ -184,7 +184,7 @@ describe('simulateTransaction', () => {
 });
 
 describe('the runtime', () => {
-  it('has Token-2022', async () => {
+  it('supports Token-2022', async () => {
     const { buyer } = await openMarket(chain);
     const mint = Keypair.generate();
     const rent = await chain.connection.getMinimumBalanceForRentExemption(MINT_SIZE);
@@ -207,7 +207,7 @@ describe('the runtime', () => {
     expect((await chain.connection.getTokenSupply(mint.publicKey)).value.decimals).toBe(9);
   });
 
-  it('has lookup tables, and keeps what a transaction writes through one', async () => {
+  it('supports lookup tables, and keeps what a transaction writes through one', async () => {
     const { buyer, seller, parties } = await openMarket(chain);
     const run = async (instructions: Parameters<typeof build>[0]['instructions']) => {
       const blockhash = await chain.blockhash();
@@ -229,7 +229,7 @@ describe('the runtime', () => {
         addresses: [destination],
       }),
     ]);
-    // A table's new addresses are good from the next slot on.
+    // A table's new addresses are valid from the next slot on.
     await new Promise((resolve) => setTimeout(resolve, 250));
     const account = (await chain.connection.getAddressLookupTable(table)).value;
     expect(account).not.toBeNull();

@@ -1,4 +1,4 @@
-/** What a simulation has verified is not verified again: nobody may profit from that. */
+/** What a simulation has verified is not verified again: no attacker may exploit that. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { SlotMemory } from '../../../src/solana/local/slot-memory.ts';
@@ -32,7 +32,7 @@ function take(step: (typeof STEPS)[number], wire: Buffer, on = chain) {
   });
 }
 
-it('moves money by verified bytes alone, once, whatever was simulated or sent before', async () => {
+it('moves money only for verified bytes, once, regardless of earlier simulations and sends', async () => {
   const { buyer, seller, payment } = await openMarket(chain);
   let sold = 0n;
   const step = fc.record({ step: fc.constantFrom(...STEPS), forged: fc.option(fc.nat({ max: 511 }), { freq: 2 }) });
@@ -71,7 +71,7 @@ it('moves money by verified bytes alone, once, whatever was simulated or sent be
   );
 }, 60_000);
 
-it('remembers nothing of what no block could take, however often it is simulated', async () => {
+it('remembers nothing that no block could accept, however often it is simulated', async () => {
   const quick = await openChain({ slotMs: 10 });
   try {
     const { payment } = await openMarket(quick);

@@ -9,11 +9,11 @@ import { post, silent } from './harness.ts';
 const built = new URL('../../../dist/solana/local/start-local-chain-worker.js', import.meta.url);
 const health = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
 
-describe('the local chain in a thread of its own', () => {
+describe('the local chain in a separate thread', () => {
   let directory: string;
   let start: typeof StartLocalChainWorker;
   beforeAll(async () => {
-    expect(existsSync(built), 'npm run build comes first').toBe(true);
+    expect(existsSync(built), 'run npm run build first').toBe(true);
     ({ startLocalChainWorker: start } = await import(built.href));
     directory = mkdtempSync(join(tmpdir(), 'chain-'));
   });
@@ -48,7 +48,7 @@ describe('the local chain in a thread of its own', () => {
     await again.close();
   });
 
-  it('runs in this thread where the sources are not compiled', async () => {
+  it('runs in this thread if the sources are not compiled', async () => {
     const chain = await fromSources({ directory, port: 0, logger: silent, environment: {} });
     expect(await (await post(chain.url, health)).json()).toMatchObject({ result: 'ok' });
     await chain.close();

@@ -30,7 +30,7 @@ const numberedPages = (count: number): ListedPage[] =>
     },
     ...rows(at),
   }));
-/** Saved without the address of the count: links back and forth name the pages alike. */
+/** Saved without the address of the count: links in both directions name the pages alike. */
 const namedPages = (count: number): ListedPage[] =>
   Array.from({ length: count }, (_, at) => ({
     links: {
@@ -46,7 +46,7 @@ describe('saved pages of a list of docket entries', () => {
     ['by cursor', cursorPages],
     ['by number', numberedPages],
     ['without the count', namedPages],
-  ])('linked %s are whole in any order and saved twice, and never without one of them', (_name, pagesOf) => {
+  ])('linked %s are complete in any order and if saved twice, but never without one of them', (_name, pagesOf) => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.nat(), fc.integer(), (count, missing, seed) => {
         const pages = pagesOf(count);
@@ -69,7 +69,7 @@ describe('saved pages of a list of docket entries', () => {
   });
 
   it.each(['date_modified__gt=2024-02-01', 'entry_number__lte=50', 'recap_documents__is_available=true'])(
-    'that were filtered by %s are a part, though there is one page',
+    'that were filtered by %s are partial, even if there is only one page',
     (filter) => {
       const [page] = cursorPages(1);
       const filtered = { ...page!, links: { ...page!.links!, count: address(`count=on&${filter}`) } };
@@ -78,11 +78,11 @@ describe('saved pages of a list of docket entries', () => {
     },
   );
 
-  it('are a part where an entry was saved alone', () => {
+  it('are partial if an entry was saved alone', () => {
     expect(whyPartialList([{ links: null, ids: ['1'], numbers: [1] }])).toMatch(/one by one/);
   });
 
-  it('are judged whatever the addresses are', () => {
+  it('are assessed for any addresses', () => {
     const link = fc.option(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), { nil: null });
     const count = fc.oneof(link, fc.double());
     const links = fc.option(fc.record({ next: link, previous: link, count }), { nil: null });

@@ -66,7 +66,7 @@ describe('saved pages of CourtListener', () => {
     ['entries', ENTRIES[0]],
     ['parties', PARTIES[0]],
     ['attorneys', ATTORNEYS[0]],
-  ])('of %s are told by what is in them, as a page and alone', (kind, result) => {
+  ])('of %s are recognized by their content, as a page and alone', (kind, result) => {
     for (const value of [page([result!]), result]) {
       const found = readCourtListenerPage(json(value));
       expect(found).toMatchObject({ kind, links: value === result ? null : { next: null, previous: null } });
@@ -130,7 +130,7 @@ describe('saved pages of CourtListener', () => {
     expect(JSON.stringify(snapshot)).not.toMatch(/Hidden Lane|555-0142|mail\.example/);
   });
 
-  it('keep what was modified last of an entry that two pages hold', () => {
+  it('keep the latest version of an entry that two pages contain', () => {
     const newer = entry(DOCKET_ID, 2, 'ORDER resetting the conference', {
       date_modified: '2024-05-01T00:00:00.000000-07:00',
     });
@@ -151,7 +151,7 @@ describe('saved pages of CourtListener', () => {
     expect([null, undefined, '', 'https://x/', 1.5].map((one) => idOf(one))).toEqual(Array(5).fill(null));
   });
 
-  it('are total, whatever was saved', () => {
+  it('never throw, for any saved content', () => {
     const field = fc.constantFrom(
       'id',
       'docket',
@@ -196,7 +196,7 @@ describe('files of saved pages', () => {
     return items;
   };
 
-  it('are told from other dockets by how they begin', async () => {
+  it('are distinguished from other dockets by how they begin', async () => {
     const pages = [
       await save('a.json', page([docket(1)])),
       await save('b.json', docket(2)),
@@ -210,7 +210,7 @@ describe('files of saved pages', () => {
     expect(await separatePages([...others, ...pages])).toEqual({ pages, others });
   });
 
-  it('give each docket once, whole where its first and its last page are there', async () => {
+  it('give each docket once, complete if its first and its last page are present', async () => {
     const files = [
       await save('2.json', page(ENTRIES.slice(2), { previous: 'https://x/?cursor=a' })),
       await save('parties.json', page(PARTIES.slice(0, 2))),
@@ -230,7 +230,7 @@ describe('files of saved pages', () => {
     expect(part.hash).not.toBe(whole.hash);
   });
 
-  it('say what lacks and what cannot be read, and go on', async () => {
+  it('say what is missing and what cannot be read, and continue', async () => {
     const items = await all([
       await save('entries.json', page([ENTRIES[0]!])),
       await save('broken.json', '{"results": ['),

@@ -21,7 +21,7 @@ async function itemsOf(name: string, text: string) {
 describe('a docket that cannot be read', () => {
   const deep = `{"docket_entries":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
 
-  it('costs no other docket of its list', async () => {
+  it('affects no other docket of its list', async () => {
     expect(await itemsOf('list.json', `[{"a":1},${deep},{"b":2}]`)).toEqual([
       '[0]: read',
       '[1]: is nested too deeply',
@@ -29,7 +29,7 @@ describe('a docket that cannot be read', () => {
     ]);
   });
 
-  it('costs no other line of its file', async () => {
+  it('affects no other line of its file', async () => {
     const items = await itemsOf('lines.ndjson', `{"a":1}\n${deep}\n{bad\n\n{"b":2}`);
     expect(items).toEqual([
       'line 1: read',

@@ -29,11 +29,11 @@ describe('a docket as juriscraper writes it', () => {
     [12, 12],
     [null, null],
     ['', null],
-  ])('takes %j for an entry number', (value, number) => {
+  ])('may have %j as an entry number', (value, number) => {
     expect(entryOf({ ...rawEntry(null, '2024-02-05', 'ORDER'), document_number: value }).entryNumber).toBe(number);
   });
 
-  it('sets the fourth digit of a document id to 0, and leaves a GUID alone', () => {
+  it('has the fourth digit of a document id set to 0, and a GUID unchanged', () => {
     expect(entryOf(rawEntry(1, '2024-02-05', 'ORDER', { pacer_doc_id: '035112345678' }))).toMatchObject({
       documentIdentifier: '035012345678',
       documentIdentifierType: 'pacer_doc_id',
@@ -51,7 +51,7 @@ describe('a docket as juriscraper writes it', () => {
     });
   });
 
-  it('reads dates with and without a time, and the minute that appellate texts state', () => {
+  it('has dates with and without a time, and the minute that appellate texts state', () => {
     const acms = { date_filed: '2023-10-03T00:00:00', date_entered: '2023-10-03T17:45:00' };
     const appellate = { court_id: 'ca2', docket_number: '23-1234' };
     expect(entryOf({ ...rawEntry(1, '2023-10-03', 'PETITION'), ...acms }, appellate)).toMatchObject({
@@ -65,7 +65,7 @@ describe('a docket as juriscraper writes it', () => {
     expect(entryOf(rawEntry(1, '2017-06-20', stated), appellate).enteredAt).toBeNull();
   });
 
-  it('takes the case below as a cross-reference', () => {
+  it('has the case below as a cross-reference', () => {
     const { snapshot } = readWhole(
       rawDocket([], {
         court_id: 'ca9',
@@ -80,7 +80,7 @@ describe('a docket as juriscraper writes it', () => {
     ]);
   });
 
-  it('leaves out a bad entry alone, and says where and why', () => {
+  it('skips only a bad entry, and says where and why', () => {
     const { snapshot, skipped } = readWhole(
       rawDocket([
         rawEntry(1, '2024-02-05', 'ORDER'),
@@ -96,7 +96,7 @@ describe('a docket as juriscraper writes it', () => {
     expect(skipped[0]?.why).toContain('description');
   });
 
-  it('keeps an entry with a date or a number that cannot be read, and remarks on it', () => {
+  it('keeps an entry with an invalid date or number, with a note', () => {
     const { snapshot, remarks } = readWhole(
       rawDocket([{ ...rawEntry(1, '2024-02-31', 'ORDER'), document_number: 'one' }]),
     );
@@ -114,11 +114,11 @@ describe('a docket as juriscraper writes it', () => {
     [rawDocket([], { docket_number: 'no number' })],
     [rawDocket([], { docket_number: 7 })],
     [{ ...rawDocket([]), docket_entries: 'none' }],
-  ])('refuses %j with a reason', (value) => {
+  ])('is rejected for %j with a reason', (value) => {
     expect(read(value)).toMatchObject({ refused: expect.stringMatching(/.{10}/) });
   });
 
-  it('cuts a text of 10 MB, and shows no part of a detail at the cut', () => {
+  it('has a text of 10 MB truncated, and shows no part of a detail at the cut', () => {
     const text = `${'x'.repeat(65_530)} 123-45-6789 ${'y'.repeat(10_000_000)}`;
     const { snapshot, remarks } = readWhole(rawDocket([rawEntry(1, '2024-02-05', text)]));
     expect(snapshot.entries[0]?.description.length).toBeLessThanOrEqual(65_536);
@@ -126,12 +126,12 @@ describe('a docket as juriscraper writes it', () => {
     expect(remarks[0]?.why).toContain('cut after');
   });
 
-  it('makes control characters, lone surrogates and line ends harmless', () => {
+  it('has control characters, lone surrogates and line ends neutralized', () => {
     const entry = entryOf(rawEntry(1, '2024-02-05', 'OR\u0000DER\r\n\tgranting\u2028 \uD800it \uFEFF'));
     expect(entry.description).toBe('OR DER granting \uFFFDit');
   });
 
-  it('lets no key of a prototype through', () => {
+  it('ignores the keys of a prototype', () => {
     const value = JSON.parse('{"__proto__":{"court_id":"cand"},"constructor":1,"docket_number":"3:24-cv-1"}');
     expect(read(value)).toHaveProperty('refused');
     const docket = JSON.parse(
@@ -144,7 +144,7 @@ describe('a docket as juriscraper writes it', () => {
     expect(({} as Record<string, unknown>).sealed).toBeUndefined();
   });
 
-  it('never throws, whatever JSON comes', () => {
+  it('never throws, for any JSON', () => {
     const keys = fc.constantFrom(
       'court_id',
       'docket_number',
@@ -197,7 +197,7 @@ describe('attorneys', () => {
   });
 });
 
-describe('what a text says beside what it is', () => {
+describe('metadata in a text', () => {
   it.each([
     ['COMPLAINT against X filed by Acme Widgets, Inc. (Attachments: # 1)', 'Acme Widgets, Inc.'],
     ['MOTION filed by Defendant Bank of the West re 3 Order', 'Bank of the West'],
@@ -220,7 +220,7 @@ describe('what a text says beside what it is', () => {
 });
 
 describe('court-local days', () => {
-  it('begin and end by the court’s own clock, changes of the clock included', () => {
+  it('begin and end by the court’s own clock, including clock changes', () => {
     expect(dayAsTimestamp('America/Los_Angeles', '2024-03-10')).toBe('2024-03-10T00:00:00-08:00');
     expect(toInstant(endOfDay('America/Los_Angeles', '2024-03-10'))).toBe('2024-03-11T06:59:59.999999Z');
     expect(toInstant(endOfDay('America/Los_Angeles', '2024-11-03'))).toBe('2024-11-04T07:59:59.999999Z');

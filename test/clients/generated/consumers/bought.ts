@@ -1,4 +1,7 @@
-/** What a consumer reads by the generated types alone: a type that the document loses or gets wrong does not compile. */
+/**
+ * What a consumer reads through the generated types alone: if the document loses a type or gets it wrong, this does not
+ * compile.
+ */
 export interface Bought {
   readonly sandbox: readonly Entry[];
   readonly caseName: string | null;

@@ -1,10 +1,10 @@
-// What the client finds out about the node, and mistakes that harm the client itself (each in a process of its own).
+// What the client learns about the node, and mistakes that harm the client itself (each in a separate process).
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const OURS = /streams\.streams|gossip|server_features/;
 
-/** Runs one mistake in a child process, so that a crash of the client is a result and not an end. */
+/** Runs one mistake in a child process, so that a crash of the client is a result and does not end the run. */
 function mistake(kit, name) {
   return new Promise((resolve) => {
     const child = spawn(

@@ -1,4 +1,4 @@
-// What goes in and what comes out again: names, contents, sizes.
+// Round trips of names, contents and sizes.
 import { binaryEvent, jsonEvent } from '@eventstore/db-client';
 
 const MAX = 1_048_576;

@@ -8,7 +8,7 @@ const fresh = async (kit, name, count = 3) => {
   await kit.client.appendToStream(stream, kit.events(`${name}/`, count));
   return stream;
 };
-/** A node answers the append that brings a deleted stream back a moment before readers see the stream again. */
+/** A node answers the append that recreates a deleted stream a moment before readers see the stream again. */
 const undeleted = () => sleep(200);
 const remove = (kit, stream, options) =>
   kit.outcome(kit.client.deleteStream(stream, options).then((r) => ({ position: r.position })));

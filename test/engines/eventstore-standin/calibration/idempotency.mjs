@@ -1,7 +1,7 @@
-// Repeated appends: which are recognised as the same write, and what they answer.
+// Repeated appends: which are recognized as the same write, and what they answer.
 import { ANY, NO_STREAM, STREAM_EXISTS } from '@eventstore/db-client';
 
-/** Writes [a, b, c] and then `later`, repeats `names` with `expected`, and tells what became of it. */
+/** Writes [a, b, c] and then `later`, repeats `names` with `expected`, and returns the result. */
 const repeat =
   (first, names, expected, { later = [], setup } = {}) =>
   async (kit) => {
@@ -112,7 +112,7 @@ export const probes = {
       kit.append(stream, kit.event('echo'), { expectedRevision: NO_STREAM }, other),
     ]);
     await other.dispose();
-    // the second is recognised, or dropped while the first is in flight: then it times out
+    // the second is recognized, or dropped while the first is in flight: then it times out
     return {
       answers: answers.every((a) => a.ok?.nextExpectedRevision === '0n' || a.error?.class === 'DeadlineExceededError')
         ? 'revision 0, or a timeout'

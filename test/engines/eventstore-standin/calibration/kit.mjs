@@ -1,4 +1,4 @@
-// What every probe works with: names and ids of its own, outcomes as data, and values without ids, times or absolute positions.
+// What every probe uses: its own names and ids, outcomes as data, and values without ids, times or absolute positions.
 import { createHash, randomBytes } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 

@@ -1,4 +1,4 @@
-// Follows a subscription and keeps everything that it says, in the order in which the client says it.
+// Follows a subscription and records all its events, in the order in which the client emits them.
 import { SILENT, sleep, within } from './kit.mjs';
 
 export class Watch {
@@ -8,7 +8,7 @@ export class Watch {
     this.log = [];
     for (const signal of ['confirmation', 'caughtUp', 'fellBehind'])
       subscription.on(signal, () => this.log.push(signal));
-    subscription.on('error', () => {}); // the loop below sees it; without a listener a late one would end the process
+    subscription.on('error', () => {}); // the loop below handles it; without a listener a late error would end the process
     this.ended = (async () => {
       try {
         for await (const resolved of subscription) this.log.push(show(resolved));

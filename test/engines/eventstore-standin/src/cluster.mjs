@@ -1,5 +1,6 @@
-// A cluster of nodes: who leads, what each says of it in its gossip, and changes of the leader on demand. All nodes work on one
-// database, which is what the cluster has committed; what a deposed leader takes and never commits is not written.
+// A cluster of nodes: which one leads, what each says about it in its gossip, and leader changes on demand. All nodes
+// use one database, which holds what the cluster has committed; what a deposed leader accepts and never commits is not
+// written.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,9 +16,9 @@ import { Gate } from './gate.mjs';
 import { serve } from './server.mjs';
 
 const pick = (choices) => choices[Math.floor(Math.random() * choices.length)];
-/** How long a leader takes writes that it can no longer commit. */
+/** How long a leader accepts writes that it can no longer commit. */
 const TAIL_MS = 40;
-/** How long a node that was started says that it is not ready. */
+/** How long a started node reports that it is not ready. */
 const START_MS = 150;
 /** How long a leader without a majority answers reads before it resigns. */
 const RESIGN_MS = 2000;
@@ -84,14 +85,14 @@ export class Cluster {
     }
   }
 
-  // --- what nodes say ---
+  // --- what nodes report ---
 
   #members() {
     return this.#nodes.map((node) => ({
       id: node.id,
       host: node.gate.host,
       port: node.gate.port,
-      // A frozen node is found out by its silence; until another leads, the others still believe in it.
+      // A frozen node is detected by its silence; until another leads, the others still treat it as alive.
       isAlive: node.alive && !(node.frozen && this.#leader !== null),
       state: node === this.#leader ? 'LEADER' : this.#leader ? 'FOLLOWER' : 'UNKNOWN',
     }));
@@ -116,11 +117,11 @@ export class Cluster {
 
   // --- what happens to them ---
 
-  /** Another node leads: `how` is what became of the old leader. Resolves once the new one is there. */
+  /** Makes another node the leader: `how` is what happens to the old one. Resolves once the new leader is ready. */
   async change({ how, electionMs, thawMs }) {
     const old = this.#leader;
     if (!old) throw new Error('there is no leader to be changed');
-    // What it takes from now on it will not commit: it is written nowhere and answered to nobody.
+    // What it accepts from now on it does not commit: it is never written and never answered.
     old.deposed = true;
     await sleep(TAIL_MS);
     if (how === 'kill') this.kill(old);
@@ -157,7 +158,7 @@ export class Cluster {
     node.gate.freeze();
   }
 
-  /** A deposed leader finds that it must cut its log back: it ends, and is started again. */
+  /** A deposed leader finds that it must truncate its log: it ends, and is started again. */
   async thaw(node) {
     if (!node.frozen) return;
     node.frozen = false;
@@ -168,7 +169,7 @@ export class Cluster {
     setTimeout(() => this.start(node), START_MS);
   }
 
-  /** All but the leader are killed: it times writes out, answers reads for some seconds and resigns. */
+  /** Kills all nodes but the leader: it times out writes, answers reads for some seconds and resigns. */
   loseMajority() {
     for (const node of this.#nodes) if (node !== this.#leader) this.kill(node);
     setTimeout(() => {
@@ -178,7 +179,7 @@ export class Cluster {
     }, RESIGN_MS);
   }
 
-  /** Everything that was killed or frozen comes back, and there is a leader. */
+  /** Restarts everything that was killed or frozen, and ensures that there is a leader. */
   async recover() {
     for (const node of this.#nodes) {
       if (node.frozen) await this.thaw(node);
@@ -202,7 +203,7 @@ export class Cluster {
     this.#electedAt = Date.now();
   }
 
-  /** Subscriptions end, in each way that was seen, and some connections of the nodes that stay are reset. */
+  /** Ends subscriptions, in each way that was observed, and resets some connections of the remaining nodes. */
   #upset() {
     for (const { served, gate, alive, frozen } of this.#nodes) {
       if (!alive || frozen) continue;

@@ -1,4 +1,5 @@
-// Decides whether an append or a deletion may be written: the expected revision, and whether it repeats an earlier write.
+// Decides whether an append or a deletion may be written: the expected revision, and whether it repeats an earlier
+// write.
 import { ANY, NO_STREAM, STREAM_EXISTS } from './limits.mjs';
 
 const OK = { decision: 'ok' };
@@ -11,9 +12,9 @@ const repeated = (first, last, indexed) => ({
 });
 
 /**
- * `stream` tells of the stream as the writer knows it: `last` (revision, -1 when there is none), `tombstoned`, `softDeleted`,
- * `hasMetadata`, `indexed` (last revision that readers can see), `recent(id)` (revision of a recently written id in this stream),
- * `idAt(revision)`. `ids` are those of the events.
+ * `stream` describes the stream as the writer knows it: `last` (revision, -1 when there is none), `tombstoned`,
+ * `softDeleted`, `hasMetadata`, `indexed` (last revision that readers can see), `recent(id)` (revision of a recently
+ * written id in this stream), `idAt(revision)`. `ids` are those of the events.
  */
 export function checkCommit(stream, expected, ids) {
   if (stream.tombstoned) return DELETED;
@@ -26,7 +27,10 @@ export function checkCommit(stream, expected, ids) {
   return expected > stream.last ? WRONG : OK;
 }
 
-/** A repetition when every id is among the recent ones of the stream, wherever; wrong when the first is and another is not. */
+/**
+ * A repetition when every id is among the recent ones of the stream, at any revision; wrong when the first is and
+ * another is not.
+ */
 function anyRevision(stream, ids) {
   if (ids.length === 0) return OK;
   const revisions = ids.map((id) => stream.recent(id));
@@ -35,7 +39,10 @@ function anyRevision(stream, ids) {
   return repeated(revisions[0], revisions.at(-1), stream.indexed);
 }
 
-/** A repetition when the stream holds exactly these ids after the expected revision. Decided from the stream itself, so it does not age. */
+/**
+ * A repetition when the stream holds exactly these ids after the expected revision. This depends only on the stream, so
+ * it does not expire.
+ */
 function earlierRevision(stream, expected, ids) {
   if (ids.length === 0) return WRONG;
   const mismatch = ids.findIndex((id, i) => stream.idAt(expected + 1 + i) !== id);

@@ -1,8 +1,8 @@
-// The control port: plain HTTP for tests that want to know of the stand-in or to upset it.
+// The control port: plain HTTP for tests that inspect the stand-in or inject faults.
 import { createServer } from 'node:http';
 import { LASTING, MOMENTARY } from './faults.mjs';
 
-/** Resolves to the port. `state()` is what /health tells. */
+/** Resolves to the port. `state()` is what /health returns. */
 export function control({ host, port, faults, state, cluster }) {
   const server = createServer(async (request, response) => {
     const reply = (code, body) => {
@@ -54,7 +54,7 @@ export function control({ host, port, faults, state, cluster }) {
   });
 }
 
-/** What can be done to a cluster. Answered once it is done; of a change of the leader once the new one is there. */
+/** The commands of a cluster. Answered once the command is done; a leader change once the new leader is ready. */
 async function command(cluster, name, given) {
   const ms = (key, otherwise) => {
     const text = given.get(key) ?? String(otherwise);

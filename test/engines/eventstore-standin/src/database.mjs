@@ -1,8 +1,8 @@
 // The log in memory: every record in order, every stream's events, and the one place where anything is written.
 //
-// A write has two moments, as on a node. First it is decided and gets its revisions and positions; the writer goes on from there.
-// Then, with all other writes of the same turn of the event loop, it is handed to the log file and indexed: only now readers and
-// subscribers see it, and only now the caller hears of it.
+// A write has two phases, as on a node. First it is decided and gets its revisions and positions; the writer continues
+// from there. Then, with all other writes of the same turn of the event loop, it is handed to the log file and indexed:
+// only now do readers and subscribers see it, and only now does the caller get its answer.
 import { randomUUID } from 'node:crypto';
 import { checkCommit } from './commit-check.mjs';
 import { MAX_LONG } from './limits.mjs';
@@ -39,7 +39,7 @@ export class Database {
   #listeners = new Set();
   #log;
 
-  /** Takes a transaction back from the log file. */
+  /** Restores a transaction from the log file. */
   replay({ endPosition, wires }) {
     for (const wire of wires) {
       const record = EventRecord.read(wire);
@@ -50,7 +50,9 @@ export class Database {
     this.#index(this.records.length);
   }
 
-  /** Starts to write: each start of a node is an epoch, the first one of a database also sets up a system stream. */
+  /**
+   * Starts to write: each start of a node is an epoch, and the first start of a database also sets up a system stream.
+   */
   open(log) {
     this.#log = log;
     const empty = this.records.length === 0;
@@ -82,7 +84,10 @@ export class Database {
     return this.indexedRecords === 0 ? -1 : this.records[this.indexedRecords - 1].position;
   }
 
-  /** `{ last, tombstoned, softDeleted, events, first }` of a stream; `first` is the lowest revision that metadata lets readers see. */
+  /**
+   * `{ last, tombstoned, softDeleted, events, first }` of a stream; `first` is the lowest revision that metadata lets
+   * readers see.
+   */
   view(name) {
     const stream = this.#streams.get(name);
     const metadata = this.#metadata(name, (metastream) => metastream.indexed);
@@ -107,7 +112,9 @@ export class Database {
     return oldest !== undefined && events[revision].created < oldest ? undefined : events[revision];
   }
 
-  /** Calls `listener(record)` for every event from now on, in order, as it is indexed. Returns how to stop. */
+  /**
+   * Calls `listener(record)` for every event from now on, in order, as it is indexed. Returns a function that stops it.
+   */
   listen(listener) {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -116,8 +123,9 @@ export class Database {
   // --- what writers do ---
 
   /**
-   * Resolves to `{ result: 'success', lastRevision, position? }`, `{ result: 'wrong expected version', current }`, `{ result: 'deleted' }`,
-   * `{ result: 'timeout' }` (a repetition of a write that is not indexed yet: the node drops it) or `{ result: 'none' }` (never answered).
+   * Resolves to `{ result: 'success', lastRevision, position? }`, `{ result: 'wrong expected version', current }`, `{
+   * result: 'deleted' }`, `{ result: 'timeout' }` (a repetition of a write that is not indexed yet: the node drops it)
+   * or `{ result: 'none' }` (never answered).
    */
   append(name, expected, events) {
     const stream = this.#writerView(name);
@@ -137,7 +145,7 @@ export class Database {
     return this.#indexed({ result: 'success', lastRevision, position });
   }
 
-  /** Deletes a stream for good (`tombstone`) or until the next append. Resolves as `append` does. */
+  /** Deletes a stream permanently (`tombstone`) or until the next append. Resolves as `append` does. */
   remove(name, expected, tombstone) {
     const stream = this.#writerView(name);
     const check = checkCommit(stream, expected, [randomUUID()]);
@@ -160,7 +168,7 @@ export class Database {
     if (decision === 'wrong expected version') return Promise.resolve({ result: decision, current: stream.last });
     if (decision === 'deleted') return Promise.resolve({ result: decision });
     if (decision === 'repeated, not yet indexed') return Promise.resolve({ result: 'timeout' });
-    if (last - first + 1 < 0) return Promise.resolve({ result: 'none' }); // the answer would end before it begins, which the node cannot say
+    if (last - first + 1 < 0) return Promise.resolve({ result: 'none' }); // the answer would end before it begins, which the node cannot express
     return Promise.resolve({ result: 'success', lastRevision: last, position: this.readable(name, last)?.position });
   }
 
@@ -194,7 +202,7 @@ export class Database {
     const metastream = this.#streams.get(metastreamOf(name));
     return metadataOfRecord(metastream?.events[count(metastream) - 1]);
   }
-  /** A tombstone buries the metadata stream too. */
+  /** A tombstone removes the metadata stream too. */
   #tombstoned(name, buried) {
     const stream = this.#streams.get(name);
     return (

@@ -1,4 +1,5 @@
-// How a node puts its refusals into gRPC: status codes, texts, and the trailers from which the client makes its error classes.
+// How a node expresses its rejections in gRPC: status codes, texts, and the trailers from which the client makes its
+// error classes.
 import grpc from '@grpc/grpc-js';
 
 const { status, Metadata } = grpc;
@@ -63,6 +64,6 @@ export const notLeader = ({ host, port }) =>
   });
 export const noLeaderInfo = () => new RpcError(status.UNKNOWN, 'No leader info available in response');
 export const notReady = () => new RpcError(status.UNAVAILABLE, 'Server Is Not Ready');
-/** Said by the stand-in only: a node would have done it. */
+/** Only the stand-in returns this: a node would support it. */
 export const notInStandin = (what) =>
   new RpcError(status.UNIMPLEMENTED, `the EventStoreDB stand-in does not do this: ${what}`);

@@ -1,4 +1,5 @@
-// Faults on demand. A lasting fault holds until it is cleared or its `count` is used up; a momentary one happens once, at once.
+// Faults on demand. A lasting fault holds until it is cleared or its `count` is used up; a momentary one happens once,
+// immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
 import { accessDenied, consumerTooSlow, notLeader, notReady, RpcError } from './errors.mjs';
@@ -31,10 +32,10 @@ const code = (name) => {
   return name;
 };
 
-/** Every fault with its parameters: how each is read, and its default. */
+/** Every fault with its parameters: how each is parsed, and its default. */
 export const LASTING = {
   silent: {
-    does: 'takes appends and deletions and never answers',
+    does: 'accepts appends and deletions and never answers',
     written: [flag, 'true'],
     stream: [text, ''],
     count: [whole, ''],
@@ -92,7 +93,7 @@ function parameters(definition, given) {
   return out;
 }
 
-/** Which right a call needs; none for the questions about the node itself. */
+/** The right that a call needs; none for queries about the node itself. */
 const rightFor = (call, kind) => {
   if (kind === 'write') return 'append';
   if (kind === 'node') return undefined;
@@ -104,12 +105,15 @@ export class Faults {
   #deliveries = new Set();
   #server;
 
-  /** `server` tells its address and closes its connections. */
+  /** `server` provides its address and closes its connections. */
   constructor(server) {
     this.#server = server;
   }
 
-  /** Starts a lasting fault, or does a momentary one. `given` is a URLSearchParams. Throws an Error that says what is wrong. */
+  /**
+   * Starts a lasting fault, or performs a momentary one. `given` is a URLSearchParams. Throws an Error that says what
+   * is wrong.
+   */
   set(name, given) {
     if (name in LASTING) {
       this.#lasting.set(name, parameters(LASTING[name], given));
@@ -151,9 +155,9 @@ export class Faults {
     delivery.whenOver(() => this.#deliveries.delete(delivery));
   }
 
-  /** Before a call is carried out. `kind`: 'read', 'write' or 'node'. */
+  /** Runs before a call is executed. `kind`: 'read', 'write' or 'node'. */
   async enter(call, kind) {
-    if (this.#use('unavailable')) throw new RpcError(status.UNAVAILABLE, 'unavailable by order of the stand-in');
+    if (this.#use('unavailable')) throw new RpcError(status.UNAVAILABLE, 'made unavailable by the stand-in');
     if (this.#use('not-ready')) throw Object.assign(notReady(), { inBand: 'Server Is Not Ready' });
     const redirect = this.#lasting.get('not-leader');
     if (
@@ -169,7 +173,7 @@ export class Faults {
     if (kind !== 'write') await this.answer();
   }
 
-  /** Carries a write out, or not. */
+  /** Performs a write, unless a fault prevents it. */
   async write(streamName, write) {
     for (const [name, result] of [
       ['silent', { result: 'none' }],
@@ -183,13 +187,13 @@ export class Faults {
     return write();
   }
 
-  /** A response to a read as it goes out. */
+  /** A response to a read as it is sent. */
   shown(wire) {
     const fault = this.#lasting.get('incomplete');
     return fault ? withoutPart(wire, fault) : wire;
   }
 
-  /** Before an answer is sent. */
+  /** Runs before an answer is sent. */
   async answer() {
     const slow = this.#lasting.get('slow');
     if (slow) await sleep(slow.ms);

@@ -1,12 +1,12 @@
-// The network side of a node in a cluster: a TCP port that can be cut, frozen or closed while the node behind it runs. What a client
-// sees of it is what it sees of a process that is killed (`kill -9`), stopped (`kill -STOP`) or unplugged.
+// The network side of a node in a cluster: a TCP port that can be cut, frozen or closed while the node behind it runs.
+// To a client it looks like a process that is killed (`kill -9`), stopped (`kill -STOP`) or unplugged.
 import { connect, createServer } from 'node:net';
 
 export class Gate {
   #target;
   #server;
   #pairs = new Set(); // [client, upstream]
-  #held = new Set(); // accepted while frozen: nobody answers them
+  #held = new Set(); // accepted while frozen: never answered
   #frozen = false;
   host;
   port;
@@ -49,7 +49,7 @@ export class Gate {
     upstream.pipe(client);
   }
 
-  /** Nothing goes through any more; new connections are accepted and never answered. */
+  /** Nothing passes any more; new connections are accepted and never answered. */
   freeze() {
     this.#frozen = true;
     for (const [client, upstream] of this.#pairs) {
@@ -58,7 +58,7 @@ export class Gate {
     }
   }
 
-  /** What was sent meanwhile goes through. */
+  /** What was sent meanwhile passes. */
   thaw() {
     this.#frozen = false;
     for (const [client, upstream] of this.#pairs) {
@@ -69,7 +69,7 @@ export class Gate {
     this.#held.clear();
   }
 
-  /** Resets every connection, in the middle of whatever it carries. */
+  /** Resets every connection, even in the middle of a message. */
   cut() {
     for (const [client, upstream] of this.#pairs) {
       client.resetAndDestroy();
@@ -78,7 +78,7 @@ export class Gate {
     for (const client of this.#held) client.resetAndDestroy();
   }
 
-  /** Refuses connections from now on, and resets those there are. */
+  /** Refuses connections from now on, and resets the existing ones. */
   close() {
     this.#server?.close();
     this.#server = undefined;

@@ -1,9 +1,9 @@
-// Events that lack what every event of a node has: a client must survive them.
+// Events without a part that every event of a node has: a client must survive them.
 import { messages } from './protocol.mjs';
 
 const { ReadResp, UUID } = messages;
 
-/** A response to a read, in bytes, without the `part` of its event if that lies in a stream whose name begins with `stream`. */
+/** A response to a read, in bytes, without the `part` of its event if the event's stream name begins with `stream`. */
 export function withoutPart(wire, { part, stream = '' }) {
   const response = ReadResp.deserializeBinary(wire);
   const event = response.getEvent()?.getEvent();
@@ -16,7 +16,7 @@ export function withoutPart(wire, { part, stream = '' }) {
   return Buffer.from(response.serializeBinary());
 }
 
-/** Of no version and no variant that UUIDs have. */
+/** A UUID of no valid version and variant. */
 function structured() {
   const halves = new UUID.Structured();
   halves.setMostSignificantBits('-1');

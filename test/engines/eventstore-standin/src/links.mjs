@@ -1,7 +1,7 @@
 // Link events (`$>`): their data is `revision@stream`.
 import { encodeResolved } from './wire.mjs';
 
-/** The wire bytes of an event, with what it leads to if it is a link. */
+/** The wire bytes of an event, with its target if it is a link. */
 export function resolveLink(database, record) {
   if (record.type !== '$>') return record.wire;
   const match = /^\s*([+-]?\d+)\s*@([\s\S]+)$/.exec(record.data.toString('utf8'));

@@ -1,6 +1,6 @@
-// The durable log: frames of length, CRC-32 and payload, appended to one file. A payload is one transaction: the end position of its
-// records and the records' wire bytes. A frame that the last crash cut short is removed on start; a broken one before the end is not
-// survivable and stops the start.
+// The durable log: frames of length, CRC-32 and payload, appended to one file. A payload is one transaction: the end
+// position of its records and the records' wire bytes. A frame that the last crash truncated is removed on start; a
+// damaged one before the end prevents the start.
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -23,7 +23,10 @@ const HEADER = 8;
 export class LogFile {
   #fd;
 
-  /** Calls `replay(transaction)` for every transaction in the file, in order. `onRepair(bytes)` hears of a removed tail. */
+  /**
+   * Calls `replay(transaction)` for every transaction in the file, in order. `onRepair(bytes)` is called for a removed
+   * tail.
+   */
   static async open(directory, replay, onRepair = () => {}) {
     mkdirSync(directory, { recursive: true });
     if (readdirSync(directory).some((name) => /^chunk-\d{6}\.\d{6}$/.test(name)))
@@ -51,7 +54,7 @@ export class LogFile {
     return log;
   }
 
-  /** Hands the transactions to the operating system in one write: from then on a kill of the process does not lose them. */
+  /** Hands the transactions to the operating system in one write: from then on they survive a kill of the process. */
   append(transactions) {
     const frames = transactions.map(encode);
     const bytes = frames.length === 1 ? frames[0] : Buffer.concat(frames);
@@ -108,7 +111,10 @@ function scan(bytes, path, replay) {
   return at;
 }
 
-/** One process for each directory. An abstract socket vanishes with its process, however that ends; elsewhere than on Linux there is no lock. */
+/**
+ * One process for each directory. An abstract socket vanishes with its process, however that ends; other systems than
+ * Linux have no lock.
+ */
 async function lock(directory) {
   if (process.platform !== 'linux') return;
   const server = createServer();

@@ -1,4 +1,4 @@
-// Reads of $all. Everything is in it but the epochs: events of users, metadata, tombstones.
+// Reads of $all. It contains everything but the epochs: events of users, metadata, tombstones.
 import { handlerFailed, unexpected } from './errors.mjs';
 import { END, recordAt } from './positions.mjs';
 import { Filler } from './record.mjs';
@@ -12,7 +12,7 @@ function resolve(database, from) {
   return at;
 }
 
-/** Events from a position on (the one there included), as far as they are indexed when they are reached. */
+/** Events from a position on, including the one there, as far as they are indexed when they are reached. */
 export function* forwards(database, from) {
   const at = resolve(database, from);
   if (at.commit > database.indexedPosition) return;
@@ -32,8 +32,8 @@ export function* backwards(database, from) {
 }
 
 /**
- * One page of a filtered read: at most `count` events that pass, found among at most `window` events. `next` is where the next page
- * begins: after the last event that was looked at, with 0 as its prepare position.
+ * One page of a filtered read: at most `count` events that pass, found among at most `window` events. `next` is where
+ * the next page begins: after the last examined event, with 0 as its prepare position.
  */
 export function filteredPage(database, from, { count, window, filter }) {
   const events = [];
@@ -58,7 +58,7 @@ export function filteredPage(database, from, { count, window, filter }) {
   return { events, next, considered, endOfStream };
 }
 
-/** Where a subscription goes on that has seen the event at a position: after the first event at or after it. */
+/** Where a subscription continues that has seen the event at a position: after the first event at or after it. */
 export function after(database, from) {
   if (from.commit > database.indexedPosition) return from;
   let i;

@@ -1,5 +1,6 @@
-// Which events were written lately, by id. It forgets the oldest beyond its memory, and everything when the node restarts: repeated
-// appends that expect `any` or `stream_exists` are recognised by it alone. An id belongs to the first stream that used it.
+// Which events were written recently, by id. It forgets the oldest beyond its memory, and everything when the node
+// restarts: repeated appends that expect `any` or `stream_exists` are recognized only by it. An id belongs to the first
+// stream that used it.
 import { RECENT_IDS_BYTES } from './limits.mjs';
 
 const sizeOf = (streamName) => 28 + Math.ceil((21 + 2 * streamName.length) / 8) * 8;

@@ -1,4 +1,4 @@
-// Puts the calls onto a gRPC server.
+// Registers the calls on a gRPC server.
 import grpc from '@grpc/grpc-js';
 import { append } from './calls/append.mjs';
 import { batchAppend } from './calls/batch-append.mjs';
@@ -10,8 +10,9 @@ import { KEEP_ALIVE_MS, MAX_CONCURRENT_STREAMS, MAX_MESSAGE_SIZE } from './limit
 import { messages, services } from './protocol.mjs';
 
 /**
- * Resolves, once it listens, to `{ port, faults, close }`. In a cluster `view` tells what the node knows of it: `address()`, under
- * which clients reach it, `members()`, and `admit(call, kind)`, which throws where the node does not serve a call.
+ * Resolves, once it listens, to `{ port, faults, close }`. In a cluster `view` provides what the node knows about it:
+ * `address()`, where clients reach it, `members()`, and `admit(call, kind)`, which throws if the node does not serve a
+ * call.
  */
 export async function serve({ database, host, port, hold, view }) {
   const server = new grpc.Server({
@@ -28,7 +29,7 @@ export async function serve({ database, host, port, hold, view }) {
   const faults = new Faults({ admit: view?.admit, address, disconnect: () => server.drain(at(bound), 0) });
   const node = { database, faults, address, hold, members: view?.members };
 
-  // Read responses are encoded when their events are written: they go out as they are.
+  // Read responses are encoded when their events are written, and sent unchanged.
   const streams = {
     ...services.StreamsService,
     read: { ...services.StreamsService.read, responseSerialize: (bytes) => bytes },

@@ -1,8 +1,9 @@
-// Stream metadata as the server understands it: the properties that cut a stream short. Metadata that breaks a rule counts as none.
+// Stream metadata as the server interprets it: the properties that limit what readers see of a stream. Metadata that
+// breaks a rule is ignored.
 import { MAX_LONG } from './limits.mjs';
 
 const NONE = Object.freeze({});
-/** Every metadata stream keeps its last event only. */
+/** Every metadata stream keeps only its last event. */
 export const OF_METASTREAMS = Object.freeze({ maxCount: 1 });
 
 export const isMetastream = (name) => name.startsWith('$$');
@@ -11,9 +12,9 @@ export const originalOf = (metastream) => metastream.slice(2);
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-const INTEGER = '\u0001'; // no property of anyone's metadata
+const INTEGER = '\u0001'; // not a property that metadata can have
 
-/** Parses JSON with its integers as bigints, so that 2^63-1 keeps its last digits and 1.0 is no integer. */
+/** Parses JSON with its integers as bigints, so that 2^63-1 keeps its last digits and 1.0 is not an integer. */
 function parse(text) {
   return JSON.parse(
     text.replace(TOKEN, (token) => (/^-?\d+$/.test(token) ? `{"\\u0001":"${token}"}` : token)),
@@ -62,7 +63,7 @@ function read(text) {
 
 export const DELETED = Buffer.from(`{"$tb":${MAX_LONG}}`);
 
-/** The same metadata with another `$tb`, or `undefined` where it is no JSON object. */
+/** The same metadata with another `$tb`, or `undefined` if it is not a JSON object. */
 export function withTruncateBefore(data, revision) {
   try {
     const json = JSON.parse(data.toString('utf8'));

@@ -1,4 +1,4 @@
-// Catch-up subscriptions: first what lies in the past, then a `caughtUp`, then what happens.
+// Catch-up subscriptions: first past events, then a `caughtUp`, then live events.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { streamDeleted } from './errors.mjs';

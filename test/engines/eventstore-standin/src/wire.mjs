@@ -1,4 +1,5 @@
-// Writes the protobuf bytes of read responses. An event is encoded once, when it is written; every read sends those bytes.
+// Writes the protobuf bytes of read responses. An event is encoded once, when it is written; every read sends those
+// bytes.
 
 const LENGTH_DELIMITED = 2;
 
@@ -48,7 +49,10 @@ const readResp = (events, commitPosition) => bytesField(1, Buffer.concat([...eve
 /** A `ReadResp` with the event. */
 export const encodeEvent = (event) => readResp([bytesField(1, recordedEvent(event))], event.position);
 
-/** The `RecordedEvent` inside the bytes that `encodeEvent` made: past the tag and length of `ReadResp.event` and of `ReadEvent.event`. */
+/**
+ * The `RecordedEvent` inside the bytes that `encodeEvent` made: after the tag and length of `ReadResp.event` and of
+ * `ReadEvent.event`.
+ */
 export function recordedIn(wire) {
   let at = 0,
     length = 0;
@@ -64,7 +68,7 @@ export function recordedIn(wire) {
   return wire.subarray(at, at + length);
 }
 
-/** A `ReadResp` with a link and the event that it leads to (`undefined` where it leads nowhere). */
+/** A `ReadResp` with a link and its target (`undefined` if it has none). */
 export const encodeResolved = (link, target) =>
   readResp(
     [...(target ? [bytesField(1, recordedIn(target.wire))] : []), bytesField(2, recordedIn(link.wire))],

@@ -1,4 +1,5 @@
-// The stand-in answers the calibration questions as the recorded node did, but for the differences that the README lists.
+// The stand-in answers the calibration questions as the recorded node did, except for the differences that the README
+// lists.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

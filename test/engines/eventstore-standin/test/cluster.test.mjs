@@ -38,11 +38,11 @@ test('a cluster has one leader, and its followers name it', async (t) => {
   const follower = nodes.find(({ index }) => index !== leader);
   const error = await outcome(nodeClient(t, follower.port).deleteStream('s', { requiresLeader: true }));
   assert.deepEqual([error.type, error.leader.port], ['not-leader', nodes[leader].port]);
-  assert.equal((await ids(nodeClient(t, follower.port), 's')).length, 1, 'who requires no leader is served');
+  assert.equal((await ids(nodeClient(t, follower.port), 's')).length, 1, 'a client that requires no leader is served');
 });
 
 for (const how of ['kill', 'resign', 'freeze'])
-  test(`a change of the leader: ${how}`, async (t) => {
+  test(`a leader change: ${how}`, async (t) => {
     const cluster = await standin(t, '--cluster', '3');
     const before = await cluster.http('GET', '/cluster');
     const client = clusterClient(
@@ -53,18 +53,18 @@ for (const how of ['kill', 'resign', 'freeze'])
     const after = await cluster.http('POST', `/cluster/change?how=${how}&election=50`);
     assert.notEqual(after.leader, before.leader);
     assert.equal(after.changes, before.changes + 1);
-    // A client that a frozen node holds learns of it from nothing but silence.
+    // A client of a frozen node notices only its silence.
     await untilAppended(
       how === 'freeze' ? clusterClient(t, [after.nodes[after.leader].port, after.nodes[after.leader].port]) : client,
       'after',
     );
   });
 
-test('what a deposed leader takes and does not commit is neither answered nor written', async (t) => {
+test('what a deposed leader accepts and does not commit is neither answered nor written', async (t) => {
   const cluster = await standin(t, '--cluster', '3');
   const { leader, nodes } = await cluster.http('GET', '/cluster');
   const client = nodeClient(t, nodes[leader].port);
-  client.supports = async () => false; // appends by calls of their own
+  client.supports = async () => false; // each append in its own call
   assert.equal((await client.appendToStream('s', event())).success, true);
   const changed = cluster.http('POST', '/cluster/change?how=resign&election=50');
   const appends = [];
@@ -83,7 +83,7 @@ test('what a deposed leader takes and does not commit is neither answered nor wr
   assert.equal((await ids(nodeClient(t, after.nodes[after.leader].port), 'tail')).length, written);
 });
 
-test('without a majority writes time out, then nobody leads, and it comes back', async (t) => {
+test('without a majority writes time out, then no node leads, and the cluster recovers', async (t) => {
   const cluster = await standin(t, '--cluster', '3');
   const { leader, nodes } = await cluster.http('GET', '/cluster');
   const client = nodeClient(t, nodes[leader].port);
@@ -104,7 +104,7 @@ test('without a majority writes time out, then nobody leads, and it comes back',
   );
 });
 
-test('the control port refuses what a cluster cannot do', async (t) => {
+test('the control port rejects what a cluster cannot do', async (t) => {
   const cluster = await standin(t, '--cluster', '3');
   for (const wrong of ['nonsense', 'change?how=nonsense', 'change?election=-1', 'kill?node=9'])
     assert.equal((await cluster.http('POST', `/cluster/${wrong}`)).status, 400, wrong);

@@ -87,7 +87,7 @@ test('a restart forgets which ids were written, except to an exact expectation',
   assert.equal((await ids(client, 'strict')).length, 1);
 });
 
-test('an append that was cut short is removed whole', async (t) => {
+test('a truncated append is removed as a whole', async (t) => {
   const directory = temporaryDirectory(t);
   const first = await standin(t, '--db', directory);
   await first.client().appendToStream('whole', [event(), event()]);
@@ -103,7 +103,7 @@ test('an append that was cut short is removed whole', async (t) => {
   assert.ok(statSync(log).size >= size);
 });
 
-test('a log that is damaged before its end, foreign or in use is refused', async (t) => {
+test('a log that is damaged before its end, foreign or in use is rejected', async (t) => {
   const directory = temporaryDirectory(t);
   const node = await standin(t, '--db', directory);
   for (let i = 0; i < 10; i++) await node.client().appendToStream('damaged', event());

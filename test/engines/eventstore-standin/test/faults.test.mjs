@@ -36,7 +36,7 @@ test('silent, written and not', async (t) => {
     assert.equal(
       (await node.client().appendToStream('other', event())).success,
       true,
-      'another stream is not concerned',
+      'another stream is not affected',
     );
     assert.equal(
       await outcome(node.client().appendToStream(stream, one, { expectedRevision: NO_STREAM })),
@@ -46,13 +46,13 @@ test('silent, written and not', async (t) => {
     assert.equal(
       (await node.client().appendToStream(stream, one, { expectedRevision: NO_STREAM })).nextExpectedRevision,
       0n,
-      'repeated, it is recognised or written',
+      'repeated, it is recognized or written',
     );
     assert.equal((await ids(node.client(), stream)).length, 1);
   }
 });
 
-test('silent holds for appends with credentials of their own and for deletions', async (t) => {
+test('silent applies to appends with credentials and to deletions', async (t) => {
   const node = await standin(t, '--fault', 'silent?written=true');
   const client = node.client();
   assert.equal(
@@ -164,7 +164,7 @@ test('disconnect', async (t) => {
   await until(() => state.how !== 'open');
   let answer;
   for (let i = 0; i < 5 && !answer?.success; i++) answer = await outcome(client.appendToStream('s', event()));
-  assert.equal(answer.success, true, 'the client finds its way back');
+  assert.equal(answer.success, true, 'the client reconnects');
 });
 
 for (const [what, call] of [
@@ -189,7 +189,7 @@ for (const [what, call] of [
     await node.fault('incomplete?part=id&stream=yours');
     let events = 0;
     for await (const _ of node.client().readStream('mine')) events++;
-    assert.equal(events, 1, 'another stream is not concerned');
+    assert.equal(events, 1, 'another stream is not affected');
   });
 
 test('the control port explains itself', async (t) => {
@@ -224,7 +224,7 @@ test('the control port explains itself', async (t) => {
   assert.deepEqual((await node.http('DELETE', '/faults/slow')).active, {});
 });
 
-test('--live-buffer drops a live subscriber who is that far behind, who comes back and misses nothing', async (t) => {
+test('--live-buffer drops a live subscriber that is that far behind; it resubscribes and misses nothing', async (t) => {
   const node = await standin(t, '--live-buffer', '32');
   const client = node.client();
   await client.appendToStream('s', event());

@@ -13,7 +13,7 @@ async def main() -> None:
         tools = (await client.list_tools()).tools
         results = []
         for name, arguments in calls:
-            # Held against the output schema that the tool has.
+            # The client validates it against the tool's output schema.
             result = await client.call_tool(name, arguments)
             results.append({"error": bool(result.is_error), "data": result.structured_content})
         print(

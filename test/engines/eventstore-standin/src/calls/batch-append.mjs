@@ -1,5 +1,5 @@
-// Streams.BatchAppend: one long call that carries all appends of a client, each under a correlation id of its own. This is what the
-// client uses unless an append brings credentials.
+// Streams.BatchAppend: one long call that carries all appends of a client, each under its own correlation id. The
+// client uses this for every append without credentials.
 import { MAX_APPEND_SIZE, WRITE_TIMEOUT_MS } from '../limits.mjs';
 import { messages } from '../protocol.mjs';
 import {
@@ -47,7 +47,8 @@ class Batch {
         ...request.getProposedMessagesList().map((message) => proposedEvent(message, missingProperty)),
       );
     } catch (error) {
-      // It stays among the incomplete ones, as on a node: when its time is up it is refused once more, which the client does not survive.
+      // It stays among the incomplete ones, as on a node: at its deadline it is rejected once more, which the client
+      // does not survive.
       this.#answer(append, badRequest(error.message));
       return;
     }
@@ -59,7 +60,7 @@ class Batch {
     else this.#write(append);
   }
 
-  /** False if the append is refused at once. */
+  /** False if the append is rejected at once. */
   #begin(key, request) {
     const options = request.getOptions();
     const identifier = options.getStreamIdentifier();
@@ -108,7 +109,7 @@ class Batch {
     if (this.#ended) this.finish();
   }
 
-  /** Always false, for callers that refuse. */
+  /** Always false, so that callers can return it for a rejection. */
   #answer(append, fill) {
     if (this.#closed) return false;
     const resp = new BatchAppendResp();

@@ -35,7 +35,7 @@ async function readOnce(database, delivery, options) {
   const events = options.hasStream() ? ofStream(database, options, count) : ofAll(database, options);
   if (events === stream.MISSING) await delivery.send(streamNotFound(streamName(options.getStream())));
   else {
-    if (count === 0n && options.hasAll()) return; // a node reads empty pages for ever
+    if (count === 0n && options.hasAll()) return; // a node keeps reading empty pages
     let left = count;
     for (const record of events) {
       await delivery.send(options.getResolveLinks() ? resolveLink(database, record) : record.wire);
