@@ -1,5 +1,5 @@
-// Compiles src beside dist and swaps it in whole: a deleted source never lives on as stale output, and a build that
-// fails leaves the last good one.
+// Compiles src into a new folder and swaps it with dist: no output of a deleted source remains, and a failed build
+// keeps the last good one.
 import { spawnSync } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

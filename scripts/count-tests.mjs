@@ -1,6 +1,6 @@
 // Adds up the reports of several test runs: node count-tests.mjs FAILED_STEPS REPORT…
 // A step that failed without a failing test (types, lint, a run that never started) counts as one failure.
-// The failing tests are told once more, shortly, before the sum: of a long log often only the end is kept.
+// The failing tests are listed briefly before the sum, because often only the end of a long log is kept.
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 

@@ -1,6 +1,6 @@
 // Fuzzes a running service from its own OpenAPI document, in the sandbox and without payment: npm run fuzz
-// Fails on any 5xx, on any status, media type, header or body that the document does not list, and where something is
-// accepted that the document forbids. FUZZ_SECONDS (120) is the time for all; FUZZ_SEED repeats a run.
+// Fails on any 5xx, on any status, media type, header or body that the document does not list, and if the service
+// accepts a request that the document forbids. FUZZ_SECONDS (120) is the total time; FUZZ_SEED repeats a run.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const seconds = Number(process.env.FUZZ_SECONDS ?? 120);
 const seed = process.env.FUZZ_SEED ?? String(Math.floor(Math.random() * 2 ** 31));
 
-/** Each has half of the time. Nobody pays: what is asked is answered by fixtures, or by the terms of payment. */
+/** Each has half of the time. No request pays: answers come from fixtures or are payment terms. */
 const RUNS = [
   { title: 'in the sandbox', options: ['--header', 'X-Service-Test: 1'] },
   { title: 'without payment', options: [] },
@@ -21,7 +21,7 @@ const RUNS = [
 
 const CONFIGURATION = fileURLToPath(new URL('./python/schemathesis.toml', import.meta.url));
 
-/** Runs the service on free ports and a folder of its own; resolves once it answers. */
+/** Runs the service on free ports with its own folder; resolves once it answers. */
 async function startService(directory) {
   const child = spawn(process.execPath, [here('../bin/docket.js'), 'serve', '--json'], {
     env: {
@@ -83,7 +83,7 @@ try {
   }
   const alive = await fetch(`${service.url}/v2/status`).catch(() => null);
   if (alive?.status !== 200) {
-    console.error('the service does not answer any more');
+    console.error('the service no longer answers');
     failed = true;
   }
   if (service.failures.length > 0) {

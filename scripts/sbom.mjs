@@ -1,6 +1,6 @@
-// Writes the software bill of materials of what runs, dist/sbom.cdx.json: npm run sbom. Needs python3 with venv.
-// npm makes it from the lock without what only development needs: `--omit=dev` also leaves out what both need. The
-// CycloneDX project's own library validates it. Fails where a package that runs is not listed.
+// Writes the bill of materials of the production packages, dist/sbom.cdx.json: npm run sbom. Needs python3 with venv.
+// npm generates it from a lock without the development packages: `--omit=dev` would also omit packages that both need.
+// The library of the CycloneDX project validates it. Fails if a production package is not listed.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

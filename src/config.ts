@@ -1,6 +1,6 @@
 /**
- * The configuration: every environment variable in one schema. A wrong start names every fault at once, each with its
- * variable, what was received and what is expected.
+ * The configuration: every environment variable in one schema. An invalid configuration reports every error at once, with
+ * the variable, the value received and what is expected.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -19,7 +19,9 @@ export class ConfigurationError extends Error {
   readonly code = 'configuration';
   constructor(readonly faults: readonly ConfigurationFault[]) {
     super(
-      ['The configuration is wrong:', ...faults.map(({ variable, problem }) => `  ${variable}: ${problem}`)].join('\n'),
+      ['The configuration is invalid:', ...faults.map(({ variable, problem }) => `  ${variable}: ${problem}`)].join(
+        '\n',
+      ),
     );
     this.name = 'ConfigurationError';
   }
@@ -30,7 +32,7 @@ export interface ConfigurationFault {
   readonly problem: string;
 }
 
-/** An environment variable that is set to nothing counts as not set. */
+/** An environment variable set to the empty string counts as not set. */
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema);
 
@@ -75,12 +77,12 @@ const publicUrl = httpUrl.superRefine((value, context) => {
   context.addIssue({ code: 'custom', message });
 });
 
-/** One spelling for each address, without a slash at the end: payments are bound to it, and nodes may spell it differently. */
+/** One spelling for each URL, without a trailing slash: payments are bound to it, and nodes may spell it differently. */
 const normalUrl = (url: string): string => new URL(url).href.replace(/\/+$/, '');
 
 const HOST_EXPECTED = 'an IP address or a host name is expected (127.0.0.1, ::1, ::, 0.0.0.0)';
 
-/** Where to listen, as `listen` takes it: an IPv6 address may come in brackets, as in a URL. */
+/** Where to listen. An IPv6 address may be in brackets, as in a URL. */
 const host = (portVariable: string) =>
   optional(
     z
@@ -118,7 +120,7 @@ const masterKey = z.string().superRefine((value, context) => {
   }
 });
 
-/** Items between commas, each brought into one form; a fault names the first that is not of it. */
+/** Items separated by commas, each normalized; the error names the first invalid one. */
 const list = (read: (item: string) => string | null, expected: string) =>
   optional(
     z
@@ -134,7 +136,7 @@ const list = (read: (item: string) => string | null, expected: string) =>
       }),
   );
 
-/** Invalid payments a minute from one address: far more than a client that is being written sends. */
+/** Invalid payments per minute from one address: far more than a client under development sends. */
 const DEFAULT_ADDRESS_LIMIT = 120;
 
 const Environment = z.object({
@@ -178,17 +180,17 @@ const Environment = z.object({
   ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
   TRUSTED_PROXIES: list(
     readProxyRange,
-    'ranges of addresses (10.0.0.0/8,2001:db8::/32), no bit set behind their length and none of length 0, are',
+    'ranges of addresses (10.0.0.0/8,2001:db8::/32), with no bit set after the prefix length, which must not be 0, are',
   ),
   MCP_ALLOWED_ORIGINS: list(readOrigin, 'origins (https://app.example,https://other.example:8443), or *, are'),
   CALLBACK_ALLOW_PRIVATE: list(readTrustedPair, 'addresses with a port (127.0.0.1:9000,[::1]:9000) are'),
   CALLBACK_NAT64_PREFIXES: list(
     (item) => (readRange(item)?.family === 6 ? item : null),
-    'IPv6 prefixes (2001:db8:64::/96), no bit set behind their length, are',
+    'IPv6 prefixes (2001:db8:64::/96), with no bit set after the prefix length, are',
   ),
 });
 
-/** Environment variables that hold secrets: masked wherever the configuration is shown. */
+/** Environment variables that hold secrets, which are masked wherever the configuration is shown. */
 export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'FEE_PAYER_KEY',
   'MASTER_KEY',
@@ -197,7 +199,7 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'SOLANA_RPC_URL',
 ]);
 
-/** Where the distributed engines are. Both, or neither: then SQLite in the data folder serves for all three stores. */
+/** The URLs of the distributed engines. Set both, or neither to use SQLite in the data folder for all three stores. */
 export interface EngineUrls {
   readonly eventStore: string;
   readonly mongo: string;
@@ -207,39 +209,39 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
-  /** Where the admin port listens: it asks for no login, so not where the public one does. */
+  /** Where the admin port listens. It has no login, so its default differs from the public port's. */
   readonly adminHost: string;
   readonly adminPort: number;
-  /** Without a trailing slash; null: derived from the port listened on. */
+  /** Without a trailing slash; null: derived from the listening port. */
   readonly publicUrl: string | null;
   readonly dataDirectory: string;
   /** Null: the embedded engine, one machine. */
   readonly engines: EngineUrls | null;
   readonly logLevel: string;
-  /** What failed sponsored payments may cost the fee payer before sponsorship pauses. */
+  /** The cost of failed sponsored payments to the fee payer at which sponsorship pauses. */
   readonly sponsorLimits: SponsorLimits;
-  /** Most requests with an invalid payment in a minute from one client address; null: any number. */
+  /** Most requests with an invalid payment per minute from one client address; null: no limit. */
   readonly addressLimitPerMinute: number | null;
   /** Ranges of the proxies whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly string[];
-  /** Origins of web pages that may call the MCP endpoint; `*`: of all. Outside production those of this machine, too. */
+  /** Origins of web pages that may call the MCP endpoint; `*`: all. Outside production, also origins on this machine. */
   readonly mcpAllowedOrigins: readonly string[];
-  /** `host:port` pairs that callbacks may reach although they are not public; empty in production. */
+  /** Non-public `host:port` pairs that callbacks may reach; empty in production. */
   readonly callbackAllowPrivate: readonly string[];
-  /** NAT64 prefixes of the network, through which callbacks would reach private IPv4 addresses: refused. */
+  /** NAT64 prefixes of the network. Callbacks never use them, since they could lead to private IPv4 addresses. */
   readonly callbackNat64Prefixes: readonly string[];
   /**
-   * `version:hex[,older version:hex…]`, from which the secrets of wallets' signing keys are derived; null: one in the
-   * data folder.
+   * `version:hex[,older version:hex…]`, which derives the secrets of wallets' signing keys; null: one in the data
+   * folder.
    */
   readonly masterKey: string | null;
   readonly solana: {
     readonly network: SolanaNetwork;
-    /** Endpoints to use; empty where the service starts its own local chain. */
+    /** Endpoints to use; empty if the service starts its own local chain. */
     readonly rpcUrls: readonly string[];
-    /** Calls to one endpoint in a second; null: any number. */
+    /** Calls per second to one endpoint; null: no limit. */
     readonly callsPerSecond: number | null;
-    /** Questions about blockhashes that were not offered here, in a second, of all nodes. */
+    /** Lookups per second, over all nodes, of blockhashes that this service did not offer. */
     readonly unknownBlockhashesPerSecond: number;
     readonly localPort: number;
     readonly localSlotMs: number;
@@ -250,7 +252,7 @@ export interface Config {
   };
 }
 
-/** @throws ConfigurationError naming every fault */
+/** @throws ConfigurationError that lists every error */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const parsed = Environment.safeParse(environment);
   const faults: ConfigurationFault[] = [];
@@ -268,10 +270,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const rpcUrls = values.SOLANA_RPC_URL ?? [];
   faults.push(...engineFaults(production, values), ...productionFaults(production, values, network));
   if (network && network !== 'local') {
-    if (!rpcUrls.length) faults.push({ variable: 'SOLANA_RPC_URL', problem: `needed with SOLANA_NETWORK=${network}` });
+    if (!rpcUrls.length)
+      faults.push({ variable: 'SOLANA_RPC_URL', problem: `required with SOLANA_NETWORK=${network}` });
     if (!values.FEE_PAYER_KEY)
-      faults.push({ variable: 'FEE_PAYER_KEY', problem: `needed with SOLANA_NETWORK=${network}` });
-    if (!values.PAY_TO) faults.push({ variable: 'PAY_TO', problem: `needed with SOLANA_NETWORK=${network}` });
+      faults.push({ variable: 'FEE_PAYER_KEY', problem: `required with SOLANA_NETWORK=${network}` });
+    if (!values.PAY_TO) faults.push({ variable: 'PAY_TO', problem: `required with SOLANA_NETWORK=${network}` });
   }
   if (faults.length || !network) throw new ConfigurationError(faults);
   return {
@@ -310,18 +313,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** The engines come together: events on many machines and read models on one would be neither. */
+/** Both engines are set or none: events on many machines need read models that all of them can reach. */
 function engineFaults(production: boolean, values: z.infer<typeof Environment>): readonly ConfigurationFault[] {
   const engines = ['EVENTSTORE_URL', 'MONGODB_URL'] as const;
   const missing = engines.filter((variable) => !values[variable]);
   if (missing.length === 0 || (missing.length === engines.length && !production)) return [];
   const problem = production
-    ? 'needed in production: the embedded engine is lost with its one machine'
-    : `needed with ${engines.find((variable) => values[variable])}; set both, or neither for SQLite in DATA_DIR`;
+    ? 'required in production: the embedded engine is lost with its single machine'
+    : `required with ${engines.find((variable) => values[variable])}; set both, or neither for SQLite in DATA_DIR`;
   return missing.map((variable) => ({ variable, problem }));
 }
 
-/** What `NODE_ENV=production` demands: real money is never taken by a start that fell back on a default. */
+/** The requirements of `NODE_ENV=production`: a start must never take real money on default settings. */
 function productionFaults(
   production: boolean,
   values: z.infer<typeof Environment>,
@@ -330,29 +333,29 @@ function productionFaults(
   if (!production) return [];
   const faults: ConfigurationFault[] = [];
   if (network === undefined) {
-    faults.push({ variable: 'SOLANA_NETWORK', problem: 'needed in production: mainnet or devnet' });
+    faults.push({ variable: 'SOLANA_NETWORK', problem: 'required in production: mainnet or devnet' });
   }
   if (network === 'local') {
     faults.push({
       variable: 'SOLANA_NETWORK',
-      problem: 'the local chain holds test money and is refused in production',
+      problem: 'the local chain holds test money and is rejected in production',
     });
   }
   if (!values.MASTER_KEY) {
     const problem =
-      'needed in production: a generated one is lost with its data folder, and with it every secret that was handed ' +
-      'out; docket keys new-master makes one';
+      'required in production: a generated key is lost with its data folder, and with it every secret that was handed ' +
+      'out; docket keys new-master generates one';
     faults.push({ variable: 'MASTER_KEY', problem });
   }
   if (values.CALLBACK_ALLOW_PRIVATE.length > 0) {
     faults.push({
       variable: 'CALLBACK_ALLOW_PRIVATE',
       problem:
-        'refused in production: any caller names the URL of a callback, and so could reach these private addresses',
+        'rejected in production: any caller chooses the URL of a callback, and so could reach these private addresses',
     });
   }
   if (!values.PUBLIC_URL) {
-    faults.push({ variable: 'PUBLIC_URL', problem: 'needed in production: the address that callers use' });
+    faults.push({ variable: 'PUBLIC_URL', problem: 'required in production: the URL that callers use' });
   }
   return faults;
 }

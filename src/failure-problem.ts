@@ -1,8 +1,8 @@
-/** What a caller is told of a failure that no rule foresaw. Its cause is for the log alone. */
+/** The error that callers get for an unexpected failure. Its cause goes only to the log. */
 import { type Problem, problem } from './errors.ts';
 import { StorageFailure } from './storage/storage-failure.ts';
 
-/** A storage that fails (a full disk, say) is mended by its operator, and then the same request is answered. */
+/** When an operator has fixed a storage failure (such as a full disk), the same request succeeds. */
 export const problemOf = (failure: unknown): Problem =>
   failure instanceof StorageFailure
     ? problem('service_unavailable', { component: 'storage', retry_after: 2 })

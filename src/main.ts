@@ -1,4 +1,4 @@
-/** The composition root: configuration in, a running service out. The only file that knows every concrete class. */
+/** The composition root: turns a configuration into a running service. Only this file knows every concrete class. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,24 +45,24 @@ import type { CommandContext } from './storage/event-log.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** How long requests that are under way at a stop may take to end by themselves. */
+/** How long running requests may take to finish at a stop. */
 const DRAIN_MS = 10_000;
-/** How long the parts may take in all to end one after the other, an engine that never answers included. */
+/** How long all parts together may take to end, even if an engine never answers. */
 const STOP_MS = 12_000;
 
 export interface Service {
-  /** Base addresses, without a slash at the end. */
+  /** Base URLs, without a trailing slash. */
   readonly url: string;
   readonly adminUrl: string;
-  /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
+  /** Where callers reach the chain; null if it is remote, since its URL may contain a key. */
   readonly rpcUrl: string | null;
   readonly storage: Storage;
   readonly runner: ProjectionRunner;
-  /** What an operator should know at once: what is real, what is local, what to try. */
+  /** What an operator needs at the start: what is real, what is local, what to try. */
   readonly banner: readonly string[];
   /**
-   * Finishes what is under way (10 s at most), then stops every part; 13 s in all, though an engine never answers. What is
-   * not finished is resumed at the next start.
+   * Finishes running requests (10 s at most), then stops every part, within 13 s even if an engine never answers. The next
+   * start resumes what is not finished.
    */
   stop(): Promise<void>;
 }
@@ -72,13 +72,13 @@ export interface ServiceOptions {
   readonly logger?: Logger;
 }
 
-/** Starts every part; resolves once the service answers and is ready for work or can say what it lacks. */
+/** Starts every part. Resolves once the service answers and is ready, or can report what is missing. */
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const undo = new Undo();
   try {
     return await start(config, options, undo);
   } catch (error) {
-    // What went wrong first says more than what could not be ended after it.
+    // The first error matters more than a failure of the cleanup after it.
     await undo.run(STOP_MS).catch(() => undefined);
     throw error;
   }
@@ -94,7 +94,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   undo.add('storage', () => opened.close());
   const paymentChain = await openPaymentChain(config, logger, undo);
   const { rpcUrl, blockhashes, network, receiver } = paymentChain;
-  /** What works under leases: a process that has lost its log leaves them to one that has it. */
+  /** Parts that hold leases: a process that has lost its log gives them up to one that still has it. */
   const leased: (() => Promise<unknown>)[] = [];
   const standDown = () => void Promise.allSettled(leased.map((stop) => stop()));
   const { log, logIdentity } = await openOwnLog({
@@ -153,7 +153,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   });
   undo.add('payments', () => paymentRole.stop());
 
-  // Links must name the port before anything listens on it, so a port that the system is to choose is chosen here.
+  // URLs must contain the port before the service listens, so a free port is chosen here.
   const port = config.port || ((await freePorts(1))[0] ?? 0);
   const publicUrl = config.publicUrl ?? `http://${reachableHost(config.host)}:${port}`;
   const outbound = openOutbound(config, logger, { port, publicUrl });
@@ -224,11 +224,11 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     banner: bannerOf({ url, adminUrl, rpcUrl, config, payTo: receiver.payTo }),
     async stop() {
       const late = setTimeout(() => draining.abort(), DRAIN_MS);
-      // Beside the requests: what both of them wait for may take ten seconds, and the whole stop fifteen.
+      // In parallel with the requests: both may take ten seconds, and the whole stop only fifteen.
       callbacks.stop().catch(() => undefined);
       const unfinished = await undo.run(STOP_MS);
       clearTimeout(late);
-      if (unfinished.length > 0) logger.warn({ unfinished }, 'stopped; the next start resumes what had not ended');
+      if (unfinished.length > 0) logger.warn({ unfinished }, 'stopped; the next start resumes unfinished work');
       else logger.info('stopped');
       logger.flush();
     },
@@ -246,8 +246,8 @@ interface OwnLogParts {
 }
 
 /**
- * The log, once it is known to be the one of these read models, this chain and this receiver, and held to staying it.
- * @throws StorageFailure if it is another one
+ * Opens the log after checking that it belongs to these read models, this chain and this receiver. From then on it is
+ * watched. @throws StorageFailure if it is another log
  */
 async function openOwnLog({ config, storage, paymentChain, clock, logger, onLost }: OwnLogParts) {
   const parts = { network: config.solana.network, receiver: paymentChain.receiver.payTo, chain: paymentChain.chain };
@@ -275,16 +275,16 @@ async function openOwnLog({ config, storage, paymentChain, clock, logger, onLost
   return { log, logIdentity: identity };
 }
 
-/** Callers are told by whatever they ask for; that only a backup brings it back is an operator's business. */
+/** Alerts the operator, since only a backup can restore the content. Callers get an error when they ask for it. */
 const damageTeller = (logger: Logger, metrics: Metrics) => (blob: string) => {
   metrics.payloadDamaged();
   logger.error({ blob, alarm: 'payload_damaged' }, 'stored content is damaged: restore it from a backup');
 };
 
-/** Peers that are told of: whoever connects directly can send the header as well. */
+/** Most peers reported: any direct caller can send the header, too. */
 const MOST_PEERS_TOLD = 10;
 
-/** Once for each peer: without its range, address limits cannot tell the clients behind a proxy apart. */
+/** Reports each peer once: without its range, address limits cannot tell the clients behind a proxy apart. */
 function untrustedProxyTeller(logger: Logger) {
   const told = new Set<string>();
   return (peer: string): void => {
@@ -292,18 +292,18 @@ function untrustedProxyTeller(logger: Logger) {
     told.add(peer);
     logger.warn(
       { peer, alarm: 'untrusted_proxy' },
-      'a request with X-Forwarded-For came from an address outside of TRUSTED_PROXIES: if that is your proxy, add its range',
+      'a request with X-Forwarded-For came from an address outside TRUSTED_PROXIES; if it is your proxy, add its range',
     );
   };
 }
 
-/** The guard through which callbacks leave. */
+/** The guard that all callbacks pass through. */
 function openOutbound(config: Config, logger: Logger, own: { readonly port: number; readonly publicUrl: string }) {
   const { adminPort, callbackAllowPrivate, callbackNat64Prefixes, solana } = config;
   if (callbackAllowPrivate.length > 0) {
     logger.warn(
       { allowed: callbackAllowPrivate, alarm: 'private_callbacks_allowed' },
-      'callbacks may reach private addresses: whoever pays for a query can have this service call them',
+      'callbacks may reach private addresses: anyone who pays for a query can make this service call them',
     );
   }
   return createOutbound({
@@ -314,7 +314,7 @@ function openOutbound(config: Config, logger: Logger, own: { readonly port: numb
   });
 }
 
-/** What a start does in the log is its own act. */
+/** Events that a start writes have the actor `start`. */
 const startContext = (): CommandContext => {
   const commandId = randomUUID();
   return { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'start' };

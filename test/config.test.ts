@@ -22,7 +22,7 @@ describe('the configuration', () => {
     expect(JSON.stringify(faultsOf({ SOLANA_RPC_URL: 'https://one,htp:/key.S3CR3T' }))).not.toContain('S3CR3T');
   });
 
-  it('needs no variable: everything runs on the embedded defaults', () => {
+  it('needs no settings: everything runs on the embedded defaults', () => {
     expect(readConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
@@ -40,7 +40,7 @@ describe('the configuration', () => {
     expect(Object.keys(faultsOf({ ADDRESS_LIMIT_PER_MINUTE: '-1' }))).toEqual(['ADDRESS_LIMIT_PER_MINUTE']);
   });
 
-  it('trusts only the proxies that are named, by their ranges', () => {
+  it('trusts only the configured proxies, by their ranges', () => {
     expect(readConfig({}).trustedProxies).toEqual([]);
     expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,2001:DB8::/32' }).trustedProxies).toEqual([
       '10.0.0.0/8',
@@ -56,7 +56,7 @@ describe('the configuration', () => {
     expect(readConfig({ PORT: '', PAY_TO: '', SOLANA_RPC_URL: '' })).toEqual(readConfig({}));
   });
 
-  it('names every error at once, with the received value', () => {
+  it('reports every error at once, with the value received', () => {
     const faults = faultsOf({ PORT: '99999', LOG_LEVEL: 'loud', SOLANA_RPC_URL: 'ftp://x', PAY_TO: '0' });
     expect(Object.keys(faults).sort()).toEqual(['LOG_LEVEL', 'PAY_TO', 'PORT', 'SOLANA_RPC_URL']);
     // Base58 of 44 bytes: no address has these.
@@ -64,7 +64,7 @@ describe('the configuration', () => {
     expect(faults.PORT).toContain('99999');
   });
 
-  it('requires configured keys and endpoints on any chain but the local one', () => {
+  it('requires keys and endpoints on a chain that is not local', () => {
     expect(Object.keys(faultsOf({ SOLANA_NETWORK: 'devnet' })).sort()).toEqual([
       'FEE_PAYER_KEY',
       'PAY_TO',
@@ -72,7 +72,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('rejects production on the local chain, and on an engine for one machine', () => {
+  it('rejects production on the local chain and on the embedded engine', () => {
     const faults = faultsOf({ NODE_ENV: 'production', SOLANA_NETWORK: 'local' });
     expect(faults.SOLANA_NETWORK).toContain('test money');
     expect(faults.EVENTSTORE_URL).toContain('production');
@@ -96,7 +96,7 @@ describe('the configuration', () => {
     expect(config.engines?.eventStore).toContain('events.example');
   });
 
-  it('accepts both engines together, or neither', () => {
+  it('requires both engines or none', () => {
     expect(readConfig({}).engines).toBeNull();
     const eventStore = 'esdb://localhost:2113?tls=false';
     const mongo = 'mongodb://localhost:27017';
@@ -118,7 +118,7 @@ describe('the configuration', () => {
     expect(problem).not.toMatch(/ge:?heim|unknownOption/);
   });
 
-  it('shows where the engines are, and no credentials', () => {
+  it('shows where the engines are, without their credentials', () => {
     const config = readConfig({
       EVENTSTORE_URL: 'esdb://root:geheim@a.example:2113,b.example?tls=true&tlsCAFile=/etc/geheim.pem',
       MONGODB_URL: 'mongodb+srv://root:geheim@cluster.example/dockets?authSource=geheim',
@@ -129,14 +129,14 @@ describe('the configuration', () => {
     expect(shown).not.toMatch(/geheim|root/);
   });
 
-  it('shows the values in use, and where each came from', () => {
+  it('shows the values in use and the source of each', () => {
     const unset = sourcedConfig(readConfig({ DATA_DIR: '/nowhere' }), { DATA_DIR: '/nowhere' });
     expect(unset).toMatchObject({
       publicUrl: { value: 'http://127.0.0.1:8402', source: 'default' },
       dataDirectory: { value: '/nowhere', source: 'DATA_DIR' },
-      masterKey: { value: '(made at the first start)', source: '/nowhere/keys/master-key' },
+      masterKey: { value: '(generated at the first start)', source: '/nowhere/keys/master-key' },
       'solana.rpcUrls': { value: ['http://127.0.0.1:8899'], source: 'default' },
-      'solana.payTo': { value: '(made at the first start)', source: '/nowhere/keys/receiver.json' },
+      'solana.payTo': { value: '(generated at the first start)', source: '/nowhere/keys/receiver.json' },
     });
     const environment = { MASTER_KEY: `2:${'ab'.repeat(32)}`, SOLANA_RPC_URL: 'https://rpc.example/geheim' };
     const set = sourcedConfig(readConfig(environment), environment);
@@ -164,8 +164,8 @@ describe('the configuration', () => {
   });
 });
 
-describe('the addresses that callbacks may reach', () => {
-  it('include no private one unless an operator names it, in any notation of the address', () => {
+describe('the targets of callbacks', () => {
+  it('are public only, unless an operator names a private one, in any notation', () => {
     expect(readConfig({})).toMatchObject({ callbackAllowPrivate: [], callbackNat64Prefixes: [] });
     const pairs = '127.0.0.1:9000, [::1]:9001,[0:0::0001]:9001';
     expect(readConfig({ CALLBACK_ALLOW_PRIVATE: pairs }).callbackAllowPrivate).toEqual([
@@ -186,7 +186,7 @@ describe('the addresses that callbacks may reach', () => {
     'http://127.0.0.1:9000',
     '10.0.0.0/8',
     'x',
-  ])('never accept %s as an address and a port', (pair) => {
+  ])('never accepts %s as an address with a port', (pair) => {
     expect(Object.keys(faultsOf({ CALLBACK_ALLOW_PRIVATE: `127.0.0.1:1,${pair}` }))).toEqual([
       'CALLBACK_ALLOW_PRIVATE',
     ]);
@@ -199,14 +199,14 @@ describe('the addresses that callbacks may reach', () => {
     },
   );
 
-  it('cannot be extended in production, and the error says why', () => {
+  it('are rejected in production, with the reason', () => {
     const faults = faultsOf({ NODE_ENV: 'production', CALLBACK_ALLOW_PRIVATE: '127.0.0.1:9000' });
     expect(faults.CALLBACK_ALLOW_PRIVATE).toContain('any caller');
   });
 });
 
 describe('MCP_ALLOWED_ORIGINS', () => {
-  it('accepts origins of web pages as browsers send them', () => {
+  it('accepts origins of web pages in the form that browsers send', () => {
     expect(readConfig({}).mcpAllowedOrigins).toEqual([]);
     const pages = 'https://App.example, http://10.0.0.7:8080/ ,*';
     expect(readConfig({ MCP_ALLOWED_ORIGINS: pages }).mcpAllowedOrigins).toEqual([
@@ -220,8 +220,8 @@ describe('MCP_ALLOWED_ORIGINS', () => {
   });
 });
 
-describe('the listening address', () => {
-  it.each(['HOST', 'ADMIN_HOST'])('%s accepts addresses of either family and names', (variable) => {
+describe('the listening addresses', () => {
+  it.each(['HOST', 'ADMIN_HOST'])('%s takes addresses of either family and names', (variable) => {
     const read = (value: string) => {
       const { host, adminHost } = readConfig({ [variable]: value });
       return variable === 'HOST' ? host : adminHost;
@@ -237,7 +237,7 @@ describe('the listening address', () => {
     }
   });
 
-  it('keeps the admin port, which needs no login, on this machine', () => {
+  it('keep the admin port, which has no login, on this machine', () => {
     expect(readConfig({ HOST: '0.0.0.0' })).toMatchObject({ host: '0.0.0.0', adminHost: '127.0.0.1' });
   });
 });
@@ -253,7 +253,7 @@ describe('PUBLIC_URL', () => {
     ['http://api.example:80', 'http://api.example'],
     ['http://[0:0::1]:8402/', 'http://[::1]:8402'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
-  ])('normalizes %s to the spelling of every other node', (url, normal) => {
+  ])('gives %s the same spelling on every node', (url, normal) => {
     expect(readConfig({ PUBLIC_URL: url }).publicUrl).toBe(normal);
   });
 
@@ -264,7 +264,7 @@ describe('PUBLIC_URL', () => {
     ['https://dockets.example/#top', 'a fragment'],
     ['https://user:pass@dockets.example', 'credentials'],
     ['https://u@dockets.example/a?b#c', 'credentials, a path, a query, a fragment'],
-  ])('rejects %s, and says why', (url, parts) => {
+  ])('rejects %s and says why', (url, parts) => {
     expect(() => readConfig({ PUBLIC_URL: url })).toThrow(`without ${parts}`);
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 describe('npm start', () => {
-  it('stops the service when npm is signalled: a shell between them must not swallow the signal', async () => {
+  it('stops the service when npm is stopped: a shell in between must not hold back the signal', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
     const npm = spawn('npm', ['start', '--', '--json'], {
       cwd: join(import.meta.dirname, '..'),
@@ -46,7 +46,7 @@ describe('npm start', () => {
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line).msg);
       expect(lines).toEqual(expect.arrayContaining([expect.stringContaining(`answers at ${url} `), 'stopped']));
-      expect(lines).toContain('SIGTERM: finishing what is under way');
+      expect(lines).toContain('SIGTERM: finishing running requests');
     } finally {
       if (npm.pid) {
         try {

@@ -43,7 +43,7 @@ describe('a stop', () => {
     async (signal) => {
       const { code, lines } = await stopped(await serve({}), signal);
       expect([code, lines.at(-1)]).toEqual([0, 'stopped']);
-      expect(lines).toContain(`${signal}: finishing what is under way`);
+      expect(lines).toContain(`${signal}: finishing running requests`);
     },
     60_000,
   );

@@ -6,7 +6,7 @@ import { ended, started } from './processes.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../test/engines/eventstore-standin/eventstore-standin', import.meta.url));
 
-/** Gives its URL and that of its control port. */
+/** Returns its URL and that of its control port. */
 export async function startStandin(folder, undo) {
   const child = spawn(
     process.execPath,

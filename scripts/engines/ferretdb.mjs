@@ -1,4 +1,4 @@
-// Builds and starts FerretDB with its SQLite backend: what the suites of MongoDB run on where there is no MongoDB.
+// Builds and starts FerretDB with its SQLite backend. The MongoDB suites run on it if there is no MongoDB.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,14 +12,14 @@ const VERSION = 'v1.24.2';
 const MODULE = 'github.com/FerretDB/FerretDB';
 const PROXY = fileURLToPath(new URL('one-command-at-a-time.mjs', import.meta.url));
 
-/** The program, built once and kept beside other caches: building it takes minutes. */
+/** The program, built once and kept in the cache folder: the build takes minutes. */
 async function program(say) {
   const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'docket-monitor');
   const file = join(folder, `ferretdb-${VERSION}`);
   if (existsSync(file)) return file;
   say(`building FerretDB ${VERSION}: some minutes, once`);
-  // `go install ${MODULE}/cmd/ferretdb@${VERSION}` builds a program that ends at once: it wants a file with its version
-  // in it, which the published module lacks. So the same module is built from a copy that has the file.
+  // `go install ${MODULE}/cmd/ferretdb@${VERSION}` builds a program that exits at once: it needs a file with its version,
+  // which is missing in the published module. So the module is built from a copy that has the file.
   const source = await mkdtemp(join(tmpdir(), 'ferretdb-source-'));
   try {
     const { Dir } = JSON.parse(
@@ -40,7 +40,7 @@ async function program(say) {
   return file;
 }
 
-/** Starts it, behind the proxy that lets one command through at a time. Gives its URL, or null with the reason said. */
+/** Starts it behind the proxy that passes one command at a time. Returns its URL, or prints the reason and returns null. */
 export async function startFerretDb(folder, undo, say) {
   try {
     await output('go', ['version']);

@@ -1,13 +1,12 @@
-// A proxy for tests that run on FerretDB: it lets one command through at a time, over all connections.
+// A proxy for tests on FerretDB: it passes one command at a time, over all connections.
 //
-// FerretDB 1.24 reads a document, changes it and writes it back without a transaction, so that of two updates which
-// race, one is lost: conditional updates (cells, leases, counters) would not hold. MongoDB does each update atomically
-// and needs nothing of this. So with this proxy in front the adapter's logic is tested, and nothing is said about races
-// inside the server, nor about speed.
+// FerretDB 1.24 reads a document, changes it and writes it back without a transaction, so one of two concurrent updates
+// is lost, and conditional updates (cells, leases, counters) would fail. MongoDB updates atomically and needs no proxy.
+// With this proxy, the tests cover the adapter's logic, but neither races inside the server nor its speed.
 //
-// A command that has begun is let run to its end, whatever becomes of the client that sent it: FerretDB stops a command
-// in the middle when its connection closes, and has been seen to answer nobody any more after that. MongoDB may finish
-// it or not; a client that is gone cannot tell.
+// A started command runs to its end even if its client disconnects: FerretDB stops a command in the middle when its
+// connection closes, and sometimes stops answering all clients after that. MongoDB may finish it or not; a disconnected
+// client cannot tell the difference.
 //
 // node one-command-at-a-time.mjs UPSTREAM_PORT [PORT]; prints "listening on PORT". SIGTERM ends it.
 import { connect, createServer } from 'node:net';
@@ -17,10 +16,10 @@ const REQUEST_ID = 4;
 const RESPONSE_TO = 8;
 const SLOW_MS = 10_000;
 const OP_MSG = 2013;
-/** Flag of an OP_MSG: whoever sent it wants no answer, or has more to send before one. */
+/** Flag of an OP_MSG: its sender expects no answer, or sends more before it expects one. */
 const MORE_TO_COME = 2;
 
-/** Cuts a stream of bytes into messages of the wire protocol: each begins with its length. */
+/** Splits a stream of bytes into messages of the wire protocol; each starts with its length. */
 class Messages {
   #bytes = Buffer.alloc(0);
 
@@ -38,7 +37,7 @@ class Messages {
 const hasMoreToCome = (message) =>
   message.readInt32LE(12) === OP_MSG && (message.readUInt32LE(HEADER_BYTES) & MORE_TO_COME) !== 0;
 
-/** By this a driver asks whether the server lives: it must not wait behind a long command. */
+/** Drivers use these commands to check that the server is alive, so they must not wait for a long command. */
 const GREETINGS = new Set(['hello', 'ismaster', 'isMaster', 'ping']);
 
 /** The first key of the document in a message. */
@@ -49,7 +48,7 @@ function commandName(message) {
 
 const isGreeting = (message) => message.readInt32LE(12) !== OP_MSG || GREETINGS.has(commandName(message));
 
-/** Whose turn it is: each piece of work begins when the one before has ended. */
+/** A queue: each piece of work starts when the previous one has ended. */
 let last = Promise.resolve();
 const inTurn = (work) => {
   last = last.then(work);
@@ -60,7 +59,7 @@ export function serve(upstreamPort, port = 0) {
     const upstream = connect(upstreamPort, '127.0.0.1');
     const [asked, answered] = [new Messages(), new Messages()];
     let clientGone = false;
-    /** The command that runs now: its id, and what ends its turn. */
+    /** The running command: its id, and the function that ends its turn. */
     let running = null;
     const endTurn = () => {
       running?.end();
@@ -117,7 +116,7 @@ export function serve(upstreamPort, port = 0) {
 }
 
 const [upstreamPort, port = '0'] = process.argv.slice(2);
-if (!/^\d+$/.test(upstreamPort ?? '')) throw new Error('the port of FerretDB is expected');
+if (!/^\d+$/.test(upstreamPort ?? '')) throw new Error('expected the port of FerretDB');
 const server = await serve(Number(upstreamPort), Number(port));
 process.on('SIGTERM', () => process.exit(0));
 console.log(`listening on ${server.address().port}`);

@@ -1,16 +1,16 @@
-// Runs programs and waits for what they say.
+// Runs programs and waits for their output.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What a program prints; throws with what it complains of. */
+/** Returns the output of a program; throws with its error output if it fails. */
 export async function output(program, args, options = {}) {
   const { stdout } = await run(program, args, { maxBuffer: 64 * 1024 * 1024, ...options });
   return stdout;
 }
 
-/** Waits until a process has printed everything asked for; gives the first group of each pattern. */
+/** Waits until a process has printed a match for every pattern; returns the first group of each. */
 export function started(child, ...patterns) {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -24,7 +24,7 @@ export function started(child, ...patterns) {
   });
 }
 
-/** Ends a process and waits until it is gone. */
+/** Ends a process and waits for its exit. */
 export async function ended(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));

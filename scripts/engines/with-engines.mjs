@@ -1,9 +1,9 @@
 // Runs a command with engines to test on: node with-engines.mjs [--both] COMMAND ARGUMENT…
 //
-// Engines that the environment names (EVENTSTORE_URL, MONGODB_URL) are used as they are. What it does not name is
-// started here, on free ports and in a temporary folder: the stand-in for EventStoreDB, and FerretDB for MongoDB. What
-// can not be started is left out, and the suites say that they are skipped; with --both the command is then not run.
-// Neither is the engine that it stands for: before a release the same suites run on the engines themselves.
+// Uses the engines in EVENTSTORE_URL and MONGODB_URL if they are set. For a missing one, starts a replacement on free
+// ports in a temporary folder: the stand-in for EventStoreDB, FerretDB for MongoDB. If that fails, the engine's suites
+// report that they are skipped; with --both, the command is not run. Neither replacement is the real engine, so run the
+// same suites on the real engines before a release.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { startFerretDb } from './ferretdb.mjs';
 const args = process.argv.slice(2);
 const needsBoth = args[0] === '--both';
 const [command, ...commandArgs] = needsBoth ? args.slice(1) : args;
-if (!command) throw new Error('a command to run is expected');
+if (!command) throw new Error('expected a command to run');
 
 const say = (text) => process.stderr.write(`engines: ${text}\n`);
 const undo = [];

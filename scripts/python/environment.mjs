@@ -1,5 +1,5 @@
-// Gives a Python with the packages of a requirements file: node environment.mjs REQUIREMENTS. Prints its path.
-// Made once for each state of the file, in the folder for temporary files; later calls find it there.
+// Creates a Python with the packages of a requirements file and prints its path: node environment.mjs REQUIREMENTS
+// Created once per version of the file, in the folder for temporary files; later calls reuse it.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,11 +16,11 @@ const INSTALL_MS = 300_000;
 /**
  * @param {string} requirements path of a file that pins every package
  * @returns {Promise<string>} path of the interpreter
- * @throws Error with what pip or venv complained of
+ * @throws Error with the error output of pip or venv
  */
 export async function pythonWith(requirements) {
   const python = process.env.PYTHON ?? 'python3';
-  // A virtual environment names its interpreter and cannot be moved: another Python is another folder.
+  // A virtual environment refers to its interpreter and cannot be moved, so each Python has its own folder.
   const { stdout: version } = await run(python, ['-c', 'import sys; print(sys.executable, sys.version)']);
   const state = createHash('sha256').update(version).update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const finished = join(tmpdir(), `docket-python-${state}`);

@@ -6,7 +6,7 @@ import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import { type AddCommand, CliError, print, printJson } from './command.ts';
 import { openServiceLog, withStorage } from './service-storage.ts';
 
-/** Which streams an auditor means by a word (docs/design/architecture.md#streams). */
+/** The stream prefixes that each family name of the command stands for (docs/design/architecture.md#streams). */
 const FAMILIES = {
   payments: ['payment-'],
   deliveries: ['delivery-'],
@@ -33,7 +33,7 @@ export interface Replay {
   readonly to: Instant | null;
 }
 
-/** Events in log order, as an auditor asked for them. */
+/** Yields the matching events in log order. */
 export async function* replay(log: EventLog, asked: Replay): AsyncIterable<RecordedEvent> {
   const prefixes: readonly string[] = asked.stream ? [asked.stream] : FAMILIES[asked.family];
   const streamsOfWallet = new Set<string>();
@@ -41,7 +41,7 @@ export async function* replay(log: EventLog, asked: Replay): AsyncIterable<Recor
   for await (const { events } of batches) {
     for (const event of events) {
       if (asked.stream && event.stream !== asked.stream && shortened(event.stream) !== asked.stream) continue;
-      // Who pays is in the first event of each stream, and cannot change: the stream is named after the signed message.
+      // The first event of each stream names the payer, who cannot change: the stream is named after the signed message.
       if (asked.wallet && (event.data.wallet === asked.wallet || event.stream === `wallet-${asked.wallet}`)) {
         streamsOfWallet.add(event.stream);
       }
@@ -53,7 +53,7 @@ export async function* replay(log: EventLog, asked: Replay): AsyncIterable<Recor
   }
 }
 
-/** Enough of a hash to know a stream again; every other name in full, since dockets differ in their last digits. */
+/** Shortens a hash that names a stream. Other names stay whole, since dockets differ only in their last digits. */
 const shortened = (stream: string): string => stream.replace(/[0-9a-f]{64}$/, (hash) => hash.slice(0, 16));
 
 function instantOption(name: string, text: string | undefined): Instant | null {
@@ -80,20 +80,20 @@ function readAsked(family: Family, { wallet, stream, ...times }: ReplayOptions):
 export const addAuditCommand: AddCommand = (program: Command, context) => {
   const audit = program
     .command('audit')
-    .description('Replay the event log, as an auditor does.')
+    .description('Replay the event log for an audit.')
     .addHelpText('after', '\nExamples:\n  $ docket audit replay payments\n  $ docket audit replay all --json');
   audit
     .command('replay')
-    .description('Print events in the order in which they happened.')
+    .description('Print events in the order of the log.')
     .argument('<family>', `which streams: ${Object.keys(FAMILIES).join(', ')}`)
     .option('--wallet <address>', 'only streams of this wallet')
-    .option('--stream <name>', 'only this stream; also by the short name that is shown without --json')
+    .option('--stream <name>', 'only this stream; accepts the short name shown without --json')
     .option('--from <time>', 'recorded at or after this time')
     .option('--to <time>', 'recorded at or before this time')
     .addOption(
       new Option(
         '--json',
-        'one JSON object a line: stream, revision, position, type, recordedAt, data, id, hash and what else is hashed',
+        'one JSON object per line: stream, revision, position, type, recordedAt, data, id, hash and the other hashed fields',
       ),
     )
     .addHelpText(
@@ -106,7 +106,7 @@ Examples:
     )
     .action(async (word: string, options: ReplayOptions) => {
       if (!Object.hasOwn(FAMILIES, word)) {
-        throw new CliError(`There are no streams called ${word}.`, `Use one of ${Object.keys(FAMILIES).join(', ')}.`);
+        throw new CliError(`Unknown family of streams: ${word}.`, `Use one of ${Object.keys(FAMILIES).join(', ')}.`);
       }
       const asked = readAsked(word as Family, options);
       await withStorage(openServiceLog, context, async ({ log }) => {
@@ -115,7 +115,7 @@ Examples:
           count += 1;
           const { stream, revision, position, type, data, id, metadata } = event;
           const { recordedAt } = metadata;
-          // The whole of it: whoever checks the hashes needs everything that goes into them.
+          // The whole event: checking the hashes needs every field that goes into them.
           if (options.json) printJson(context, { stream, revision, position, type, data, id, ...metadata });
           else
             print(context, `${recordedAt}  ${shortened(stream).padEnd(26)} ${String(revision).padStart(4)}  ${type}`);

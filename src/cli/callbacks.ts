@@ -1,4 +1,4 @@
-/** `docket callbacks verify`: whether a delivery's signatures match, and why they do not. */
+/** `docket callbacks verify`: checks the signatures of a delivery and explains a mismatch. */
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { explainComputed } from '../callbacks/explain-computed.ts';
@@ -25,26 +25,26 @@ interface VerifyOptions {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 export const addCallbacksCommand: AddCommand = (program, context) => {
-  const callbacks = program.command('callbacks').description('Callbacks, as the one who receives them sees them.');
+  const callbacks = program.command('callbacks').description('Check callbacks on the receiving side.');
   callbacks
     .command('verify')
-    .description('Verify the signatures of a delivery, and say why one does not match.')
-    .option('--headers <file>', 'its headers: lines of Name: value, or one JSON object')
+    .description('Verify the signatures of a delivery and explain a mismatch.')
+    .option('--headers <file>', 'file with the headers: lines of Name: value, or one JSON object')
     .option('--header <line>', 'one header, Name: value; may be repeated', collect, [])
-    .option('--body <file>', 'its body, byte for byte (stdin)')
-    .option('--key <key>', '[ID:]SECRET[@VALID_UNTIL]; may be repeated (the variable SIGNING_KEYS)', collect, [])
-    .option('--at <time>', 'when it came: ISO-8601 with an offset, or Unix seconds (now)')
-    .option('--computed <digest>', 'the digest that your own code computed: says how it came about')
+    .option('--body <file>', 'file with the exact bytes of the body (default: stdin)')
+    .option('--key <key>', '[ID:]SECRET[@VALID_UNTIL]; may be repeated (default: SIGNING_KEYS)', collect, [])
+    .option('--at <time>', 'when it arrived: ISO-8601 with an offset, or Unix seconds (default: now)')
+    .option('--computed <digest>', 'the digest that your code computed; explains how it was made')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
-A key is what POST /v2/wallet/keys gave: its id and its secret of 64 hexadecimal characters, or whsec_… as libraries of
-Standard Webhooks take it. Give the one before it, too, with its previous_key_valid_until behind an @. What stands in
-arguments can be seen by others on the machine: SIGNING_KEYS=ID:SECRET[@TIME][,…] keeps it out of them. Nothing is sent
-anywhere, and no secret is printed.
+A key is what POST /v2/wallet/keys returned: the id and the secret, as 64 hexadecimal characters or as whsec_… for
+Standard Webhooks libraries. After a rotation also give the previous key, with its previous_key_valid_until after an @.
+Other users of this machine can see arguments; SIGNING_KEYS=ID:SECRET[@TIME][,…] hides the keys from them.
+The command sends nothing and never prints a secret.
 
-Exit codes: 0 it is valid; 1 it is not, and why; 2 the call is wrong.
+Exit codes: 0 valid; 1 not valid (the reason is printed); 2 wrong usage.
 
 Examples:
   $ SIGNING_KEYS=KEY_ID:SECRET docket callbacks verify --headers headers.txt --body body.json
@@ -73,7 +73,7 @@ async function verify(context: CliContext, options: VerifyOptions): Promise<void
   const computed = options.computed === undefined ? undefined : explainComputed(options.computed, delivery);
   if (options.json) printJson(context, computed === undefined ? report : { ...report, computed });
   else printReport(context, report, computed);
-  if (!report.valid) throw new FoundWrong('The delivery is not valid.', 'What was found says what to do.');
+  if (!report.valid) throw new FoundWrong('The delivery is not valid.', 'Each finding says what to do.');
 }
 
 function printReport(
@@ -84,44 +84,48 @@ function printReport(
   print(context, valid ? 'valid' : 'not valid');
   for (const { family, present, matches, keyId } of families) {
     const verdict = matches ? `matches${keyId === null ? '' : `, by key ${keyId}`}` : 'does not match';
-    print(context, `  ${FAMILY_HEADERS[family].padEnd(20)} ${present ? verdict : 'is not there'}`);
+    print(context, `  ${FAMILY_HEADERS[family].padEnd(20)} ${present ? verdict : 'is missing'}`);
   }
   for (const { code, message, hint } of findings) print(context, `\n${code}: ${message}\n  ${hint}`);
   if (computed === undefined) return;
-  const story = computed ?? 'none of the usual ways; check the secret and which bytes it was computed of';
-  print(context, `\nThe computed digest is of: ${story}.`);
+  const story = computed ?? 'none of the usual inputs; check the secret and the bytes that you computed it over';
+  print(context, `\nYour digest was computed over: ${story}.`);
 }
 
 const KEY = /^(?:([^:@\s]+):)?([0-9a-f]{64}|whsec_[A-Za-z0-9+/]+=*)(?:@(.+))?$/i;
 
-/** Reads one key. No message repeats any part of it. */
+/** Reads one key. Error messages never repeat any part of it. */
 function readKey(text: string): HeldKey {
   const [, keyId = null, written, until] = KEY.exec(text.trim()) ?? [];
   if (written === undefined) {
     throw new CliError(
-      'A key could not be read.',
-      'It is [ID:]SECRET[@VALID_UNTIL]; the secret has 64 hexadecimal characters, or is whsec_ and the base64 of those.',
+      'Invalid key.',
+      'Use [ID:]SECRET[@VALID_UNTIL]. The secret is 64 hexadecimal characters, or whsec_ and the base64 of those characters.',
     );
   }
   const secret = written.startsWith('whsec_') ? Buffer.from(written.slice(6), 'base64').toString('utf8') : written;
   if (!/^[0-9a-f]{64}$/i.test(secret)) {
     throw new CliError(
-      'A key that begins with whsec_ does not hold a secret of this service.',
-      'Behind whsec_ stands the base64 of the 64 hexadecimal characters as text, not of the 32 bytes that they stand for.',
+      'A whsec_ key does not hold a secret of this service.',
+      'After whsec_ comes the base64 of the 64 hexadecimal characters as text, not of the 32 bytes that they encode.',
     );
   }
-  const validUntil = until === undefined ? null : readTime(until, 'the time behind an @');
+  const validUntil = until === undefined ? null : readTime(until, 'the time after the @');
   return { keyId, secret: secret.toLowerCase(), validUntil };
 }
 
 function readTime(text: string, what: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   const instant = parseTimestamp(text);
-  if (instant === null) throw new CliError(`${what} is not a time.`, 'Use 2026-01-05T10:00:00Z, or Unix seconds.');
+  if (instant === null)
+    throw new CliError(
+      `${what} is not a time.`,
+      'Use ISO-8601 with an offset, such as 2026-01-05T10:00:00Z, or Unix seconds.',
+    );
   return toMicros(instant) / MICROS_PER_SECOND;
 }
 
-/** The headers, names in lower case; several of one name are joined as HTTP joins them. */
+/** The headers, with names in lower case. Repeated headers are joined with commas, as in HTTP. */
 function readHeaders({ headers: file, header: lines }: VerifyOptions): Record<string, string> {
   const entries = [
     ...(file === undefined ? [] : headersIn(readFile(file, '--headers').toString('utf8'))),
@@ -141,7 +145,7 @@ type Header = readonly [name: string, value: string];
 function headersIn(text: string): readonly Header[] {
   if (text.trimStart().startsWith('{')) return jsonHeaders(text);
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  // A dump of a request begins with its request line.
+  // A dump of a request starts with its request line.
   return lines.filter((line, index) => index > 0 || !/^POST \S+ HTTP\/[\d.]+$/.test(line.trim())).map(headerIn);
 }
 
@@ -150,14 +154,14 @@ function jsonHeaders(text: string): readonly Header[] {
     const parsed: unknown = JSON.parse(text);
     return Object.entries(parsed ?? {}).map(([name, value]): Header => [name, [value].flat().map(String).join(', ')]);
   } catch {
-    throw new CliError('The file of headers is not JSON.', 'It is one JSON object, or lines of Name: value.');
+    throw new CliError('The headers file is not valid JSON.', 'Use one JSON object, or lines of Name: value.');
   }
 }
 
 function headerIn(line: string): Header {
   const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) {
-    throw new CliError(`This is no header: ${line}`, 'A header is Name: value.');
+    throw new CliError(`Not a header: ${line}`, 'Use Name: value.');
   }
   return [name, value];
 }
@@ -173,6 +177,9 @@ function readFile(path: string, option: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`${option} ${path} cannot be read: ${reason}.`, 'Name a file that is there.');
+    throw new CliError(
+      `${option} ${path} cannot be read: ${reason}.`,
+      'Give a file that exists and that you may read.',
+    );
   }
 }

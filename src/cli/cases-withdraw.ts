@@ -1,4 +1,4 @@
-/** `docket cases withdraw`: the text of a filing is gone from the docket, from stored answers and from open callbacks. */
+/** `docket cases withdraw`: removes the text of a filing from the docket, stored answers and open callbacks. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { withdrawText } from '../commands/docket/withdraw-text.ts';
@@ -44,7 +44,7 @@ export async function withdraw(
   }
   const untilQueriesEnded = async (redactedUpTo: Position): Promise<void> => {
     await untilShown(storage, redactedUpTo, shownWithinMs);
-    note(context, `Waiting ${queriesMs / 1000} s for queries under way…`);
+    note(context, `Waiting ${queriesMs / 1000} s for running queries to finish…`);
     await delay(queriesMs);
   };
   const ports = { ...storage, clock: systemClock, untilQueriesEnded };
@@ -62,11 +62,11 @@ export async function withdraw(
   print(context, `contents of the docket replaced: ${contents}`);
   print(context, `stored answers replaced: ${answers.length}`);
   for (const requestId of answers) print(context, `  ${requestId}`);
-  print(context, `callbacks not sent any more: ${callbacks.length}`);
+  print(context, `callbacks canceled: ${callbacks.length}`);
   for (const deliveryId of callbacks) print(context, `  ${deliveryId}`);
 }
 
-/** Makes the read model show it where no service does. @throws CliError where it does not come to */
+/** Applies the withdrawal to the read model when no service does. @throws CliError if the read model does not catch up */
 async function untilShown(storage: ImportStorage, position: Position, withinMs: number): Promise<void> {
   const runner = createProjectionRunner({
     ...storage,
@@ -80,7 +80,7 @@ async function untilShown(storage: ImportStorage, position: Position, withinMs: 
     if (await runner.waitFor(cases.name, position, withinMs)) return;
     const [status] = await runner.status();
     throw new CliError(
-      'The withdrawal is not complete: it is recorded, but answers can still show the text, since the read model of ' +
+      'The withdrawal is not complete: it is recorded, but answers can still show the text, because the read model of ' +
         `cases is behind the log (${status?.state ?? 'missing'}).`,
       `${CATCH_UP_HINT} Then run this command again.`,
       EXIT.unavailable,

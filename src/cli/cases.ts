@@ -1,4 +1,4 @@
-/** `docket cases`: the dockets that the service knows, and what each of their filings said when. */
+/** `docket cases`: lists the known dockets and shows the revisions of each filing. */
 import type { Command } from 'commander';
 import { loadDocket } from '../commands/docket/load.ts';
 import type { Court } from '../courts/court.ts';
@@ -30,7 +30,7 @@ interface ListOptions {
 }
 
 const HELP = `
-Reads the service's state where DATA_DIR (or the engines' addresses) says; the service may be running or not.
+Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
 
 Examples:
   $ docket cases list --court cand
@@ -48,13 +48,13 @@ export const createCasesCommand =
     group
       .command('list')
       .description('Known cases, by court and number.')
-      .option('--court <code>', 'only those of this court')
-      .option('--limit <count>', 'at most so many; 0 for all', String(DEFAULT_LIMIT))
-      .option('--json', 'one JSON object a line')
+      .option('--court <code>', 'filter by court')
+      .option('--limit <count>', 'maximum number to list; 0 for all', String(DEFAULT_LIMIT))
+      .option('--json', 'one JSON object per line')
       .addHelpText('after', '\nExamples:\n  $ docket cases list\n  $ docket cases list --court nysd --limit 0 --json')
       .action((options: ListOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
     onOneCase(group, 'show')
-      .description('One case, its filings and what each of them said when.')
+      .description('Show one case with the revisions of each filing.')
       .option('--revised', 'only filings that were revised, merged or withdrawn')
       .option('--json', 'one JSON object')
       .addHelpText(
@@ -65,9 +65,11 @@ export const createCasesCommand =
         withStorage(open, context, (storage) => show(storage, context, code, words.join(' '), options)),
       );
     onOneCase(group, 'withdraw')
-      .description('Withdraw the text of a filing: from the docket, stored answers and open callbacks. Safe to repeat.')
-      .requiredOption('--filing <id>', 'its filing_id')
-      .requiredOption('--by <name>', 'who orders it; recorded')
+      .description(
+        'Withdraw the text of a filing: from the docket, stored answers and open callbacks. Safe to run again.',
+      )
+      .requiredOption('--filing <id>', 'filing_id of the filing')
+      .requiredOption('--by <name>', 'who ordered it; recorded')
       .requiredOption('--reason <text>', 'why; recorded')
       .option('--json', 'one JSON object')
       .addHelpText(
@@ -80,8 +82,8 @@ export const createCasesCommand =
         ),
       );
     onOneCase(group, 'export')
-      .description('One case as a line of JSON that docket import reads.')
-      .option('--json', 'the output is JSON in any case')
+      .description('Print one case as a line of JSON that docket import reads.')
+      .option('--json', 'no effect: the output is always JSON')
       .addHelpText('after', '\nExample:\n  $ docket cases export cand 3:24-cv-00042 > docket.ndjson')
       .action((code: string, words: string[]) =>
         withStorage(open, context, (storage) => exportCase(storage, context, code, words.join(' '))),
@@ -89,24 +91,19 @@ export const createCasesCommand =
   };
 
 const onOneCase = (group: Command, name: string): Command =>
-  group
-    .command(name)
-    .argument('<court>', 'its code or alias')
-    .argument('<number...>', 'the case number, as you have it');
+  group.command(name).argument('<court>', 'court code or alias').argument('<number...>', 'case number, in any form');
 
-/** The command as the program has it, on the storage that the service uses. */
+/** The command on the storage that the service uses. */
 export const addCasesCommand: AddCommand = createCasesCommand((environment) =>
-  openServiceStorage(
-    environment,
-    'Set DATA_DIR to the folder that the service keeps its state in, or import a docket first.',
-  ),
+  openServiceStorage(environment, 'Set DATA_DIR to the data folder of the service, or import a docket first.'),
 );
 
 async function list(storage: ImportStorage, context: CliContext, options: ListOptions): Promise<void> {
   const { readStore } = storage;
   const court = options.court === undefined ? null : courtNamed(options.court);
   const limit = Number(options.limit);
-  if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
+  if (!/^\d{1,9}$/.test(options.limit))
+    throw new CliError(`--limit ${options.limit} is not a number.`, 'Give a whole number, or 0 for all.');
   let count = 0;
   let after: string | null = null;
   for (;;) {
@@ -159,7 +156,7 @@ async function find(storage: ImportStorage, code: string, number: string): Promi
   const isWhole = () => showsEverything(storage, cases);
   const notYetShown = () =>
     new CliError(
-      `Whether ${court.code} ${number} is known cannot be said: the read model of cases is behind the log.`,
+      `Cannot tell yet whether ${court.code} ${number} is known: the read model of cases is behind the log.`,
       CATCH_UP_HINT,
       EXIT.unavailable,
     );
@@ -170,11 +167,11 @@ async function find(storage: ImportStorage, code: string, number: string): Promi
     const candidates = (found.details.candidates ?? []) as readonly string[];
     throw new CliError(
       found.problem === 'invalid_case_id'
-        ? `${court.name} cannot have a case number “${number.slice(0, 128)}”.`
-        : `${court.code} ${number} is ${found.problem === 'ambiguous_case_id' ? 'more than one case' : 'not known here'}.`,
+        ? `${court.name} has no case numbers like “${number.slice(0, 128)}”.`
+        : `${court.code} ${number} ${found.problem === 'ambiguous_case_id' ? 'matches more than one case' : 'is not known here'}.`,
       candidates.length > 0
-        ? `Known are ${candidates.join(', ')}.`
-        : `See docket cases list --court ${court.code}, or how the number is read: docket courts explain ${court.code} NUMBER.`,
+        ? `Give one of ${candidates.join(', ')}.`
+        : `List known cases with docket cases list --court ${court.code}, or check the number with docket courts explain ${court.code} NUMBER.`,
       EXIT.found,
     );
   }
@@ -191,7 +188,7 @@ function courtNamed(code: string): Court {
   if (court !== null) return court;
   const near = nearestCourts(code, 3).map((candidate) => candidate.code);
   throw new CliError(
-    `There is no court ${code.slice(0, 64)}.`,
+    `Unknown court: ${code.slice(0, 64)}.`,
     near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
   );
 }
@@ -219,7 +216,7 @@ async function show(
   for (const [label, value] of [
     ['case', `${document.caseNumber}  ${document.header?.caseName ?? ''}`],
     ['court', `${court.name} (${court.code})`],
-    ['filings', `${document.filingCount}${document.baseline === 'completed' ? '' : ', known in part'}`],
+    ['filings', `${document.filingCount}${document.baseline === 'completed' ? '' : ', partly known'}`],
     ['as of', document.dataAsOf ?? 'never'],
     ['stream', stream],
   ]) {
@@ -280,7 +277,7 @@ async function exportCase(storage: ImportStorage, context: CliContext, code: str
     header: contents.details?.header ?? UNKNOWN_HEADER,
     parties: contents.details?.parties ?? [],
     crossReferences: contents.details?.crossReferences ?? [],
-    // What was withdrawn or removed is no longer told by anybody.
+    // A withdrawn or removed text is never exported.
     entries: [...state.filings.values()]
       .filter(({ withdrawn }) => !withdrawn)
       .map(({ recorded }) => ({ recorded, content: contents.filings.get(recorded.filingId) ?? REDACTED_FILING }))

@@ -18,21 +18,21 @@ const whole =
   (text: string): number => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new CliError(`${name} is ${JSON.stringify(text)}`, `Give a whole number from ${least} to ${most}.`);
+    throw new CliError(`Invalid ${name}: ${JSON.stringify(text)}`, `Give a whole number from ${least} to ${most}.`);
   };
 
 export const addChainCommand: AddCommand = (program: Command, context) => {
   program
     .command('chain')
     .description(
-      'Run the local chain alone until SIGTERM or Ctrl-C: a Solana RPC endpoint with worthless SOL and USDC.',
+      'Run only the local chain, a Solana RPC endpoint with worthless SOL and USDC, until SIGTERM or Ctrl-C.',
     )
     .option(
       '--port <number>',
       'port on loopback; 0 for any free one (SOLANA_LOCAL_PORT, 8899)',
       whole('--port', 0, 65_535),
     )
-    .option('--data-dir <folder>', 'where its state is kept, as the service keeps it (DATA_DIR, ./data)')
+    .option('--data-dir <folder>', 'folder of its state, laid out as the service does (DATA_DIR, ./data)')
     .option(
       '--slot-ms <milliseconds>',
       'how long a slot takes (SOLANA_LOCAL_SLOT_MS, 400)',
@@ -40,13 +40,13 @@ export const addChainCommand: AddCommand = (program: Command, context) => {
     )
     .option(
       '--lighthouse-stand-in',
-      'put a program that does nothing at Lighthouse’s address, so that wallets’ guards run',
+      'deploy a program that does nothing at Lighthouse’s address, so that the guards that wallets add run',
     )
-    .option('--json', 'one JSON object with the address once it answers')
+    .option('--json', 'one JSON object with the address, once the chain answers')
     .addHelpText(
       'after',
       `
-The state outlives the process, a kill included. The service joins this chain by SOLANA_RPC_URL.
+The state survives the end of the process, even a kill. Point the service to this chain with SOLANA_RPC_URL.
 
 Examples:
   $ docket chain
@@ -63,7 +63,7 @@ async function run(options: ChainOptions, context: CliContext): Promise<void> {
   if (environment.NODE_ENV === 'production') {
     throw new CliError(
       'The local chain does not run with NODE_ENV=production.',
-      'Its money is worth nothing. Use devnet or mainnet by SOLANA_RPC_URL.',
+      'Its tokens are worthless. Set SOLANA_RPC_URL to an endpoint of devnet or mainnet.',
     );
   }
   const config = readConfig(environment);
@@ -88,7 +88,7 @@ async function run(options: ChainOptions, context: CliContext): Promise<void> {
   await chain.close();
 }
 
-/** Trouble on stderr; what it normally says is said by the command itself. */
+/** Writes only warnings and errors, to stderr: the command itself reports the rest. */
 function logTo(context: CliContext): ChainLog {
   const say = (details: object, message: string) => {
     const { err } = details as { err?: unknown };
@@ -100,7 +100,11 @@ function logTo(context: CliContext): ChainLog {
 function explainStart(error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
-    throw new CliError('The port is in use.', 'A chain may run already; give another --port, or 0.', EXIT.unavailable);
+    throw new CliError(
+      'The port is in use.',
+      'A chain may already be running. Give another --port, or 0 for any free one.',
+      EXIT.unavailable,
+    );
   }
   if (code === 'chain_in_use') {
     throw new CliError(message, 'Stop that process, or give another --data-dir.', EXIT.unavailable);

@@ -1,4 +1,4 @@
-/** `docket classify`: what docket entries are, told from their texts. */
+/** `docket classify`: finds the filing types of docket entries from their texts. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { classifyFiling } from '../dockets/classify.ts';
@@ -8,14 +8,14 @@ import { type AddCommand, type CliContext, note, printJson } from './command.ts'
 export const addClassifyCommand: AddCommand = (program, context) => {
   program
     .command('classify')
-    .description('Tell the filing types of docket entries: texts on stdin, one a line; {primary, all} a line.')
-    .argument('[text...]', 'one text, instead of stdin')
-    .option('--json', 'the output is JSON lines in any case')
+    .description('Classify docket entries: reads one text per line from stdin, prints {primary, all} for each.')
+    .argument('[text...]', 'one text to classify instead of stdin')
+    .option('--json', 'no effect: the output is always JSON lines')
     .addHelpText(
       'after',
       `
-One line comes out for each line that goes in, an empty one included, in the same order. English and French are told
-by themselves. Types: ${FILING_TYPES.join(', ')}.
+Prints one line for each line read, in the same order; empty lines count. The language, English or French, is detected
+automatically. Types: ${FILING_TYPES.join(', ')}.
 
 Examples:
   $ docket classify ORDER granting MOTION to compel
@@ -27,7 +27,7 @@ Examples:
 
 async function classifyLines(context: CliContext): Promise<void> {
   if ('isTTY' in context.stdin && context.stdin.isTTY)
-    note(context, 'Texts of docket entries, one a line; end with Ctrl-D:');
+    note(context, 'Type docket entries, one per line; end with Ctrl-D:');
   for await (const line of createInterface({ input: context.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     printTypes(context, line);
     if ('writableNeedDrain' in context.stdout && context.stdout.writableNeedDrain) await once(context.stdout, 'drain');

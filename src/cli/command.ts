@@ -1,4 +1,4 @@
-/** What each command of `docket` is given, and how it speaks: results on stdout, progress and errors on stderr. */
+/** What each command of `docket` gets and how it writes: results to stdout, progress and errors to stderr. */
 import type { Command } from 'commander';
 
 export interface CliContext {
@@ -6,38 +6,38 @@ export interface CliContext {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
-  /** Whether stderr is a terminal, where a progress line may be redrawn. */
+  /** Whether stderr is a terminal, so that a progress line can be redrawn. */
   readonly interactive: boolean;
-  /** Something was paid for: what stderr says of it, should the result not come out on stdout. */
+  /** Notes that a payment was made. The reminder goes to stderr if the result cannot be written to stdout. */
   readonly paidFor?: (reminder: string) => void;
-  /** What stderr must say because stdout cannot be written; null where the failure is another, or nothing was paid for. */
+  /** What to write to stderr after this error; null if the error is not a failed write to stdout or nothing was paid. */
   readonly unwritten?: (error: unknown) => string | null;
 }
 
 /** Runs one command line of `docket` in this process and gives its exit code. Never throws. */
 export type RunDocket = (argv: readonly string[], context: CliContext) => Promise<number>;
 
-/** Adds one command to the program. One file of `src/cli` each. */
+/** Adds one command to the program. Each command has its own file in `src/cli`. */
 export type AddCommand = (program: Command, context: CliContext) => void;
 
 /** Exit codes that scripts may rely on; `docket --help` lists them. */
 export const EXIT = {
   ok: 0,
-  /** The command ran and found something wrong: a breach, a failed check, files skipped whole. */
+  /** The command ran and found a problem: a breach, a failed check, files skipped whole. */
   found: 1,
-  /** The call was wrong: an option, an argument, the configuration. */
+  /** Wrong usage: an option, an argument, the configuration. */
   usage: 2,
-  /** Something that the command needs could not be reached. */
+  /** Something that the command needs cannot be reached. */
   unavailable: 3,
 } as const;
 
-/** An error that teaches: what went wrong and what to do about it. */
+/** An error with a message that says what went wrong and a hint that says what to do. */
 export class CliError extends Error {
   constructor(
     message: string,
     readonly hint: string,
     readonly exitCode: number = EXIT.usage,
-    /** What `--json` says beside message and hint, for programs. */
+    /** Extra fields for programs, which `--json` prints next to message and hint. */
     readonly facts: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -45,7 +45,7 @@ export class CliError extends Error {
   }
 }
 
-/** A command has given its result, and the result is that something is wrong: `--json` adds nothing to it. */
+/** A command has printed its result, and the result is a problem, so `--json` adds nothing to it. */
 export class FoundWrong extends CliError {
   constructor(message: string, hint: string) {
     super(message, hint, EXIT.found);
@@ -54,13 +54,13 @@ export class FoundWrong extends CliError {
 }
 
 /**
- * What a terminal would obey or hide rather than show: control characters, those that turn the direction of writing,
- * zero-width and tag characters, halves of characters. Names of files, faults of JSON and answers of a service may hold
+ * Characters that a terminal would obey or hide instead of showing: control characters, bidirectional controls,
+ * zero-width and tag characters, unpaired surrogates. File names, JSON errors and answers of a service may contain
  * them.
  */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** A text as a terminal may be given it: lines and tabs stay, whatever else it would obey is spelt out. */
+/** Makes a text safe for a terminal: keeps lines and tabs, escapes every other character that it would obey. */
 export const printable = (text: string): string =>
   text.replace(OBEYED, (character) =>
     character === '\n' || character === '\t'
@@ -70,17 +70,17 @@ export const printable = (text: string): string =>
           .join(''),
   );
 
-/** Writes one line of result. */
+/** Writes one line of the result. */
 export const print = (context: CliContext, text: string): void => {
   context.stdout.write(`${printable(text)}\n`);
 };
 
-/** Writes one JSON value as a line: what `--json` gives. */
+/** Writes one JSON value as a line, for `--json`. */
 export const printJson = (context: CliContext, value: unknown): void => {
   context.stdout.write(`${printable(JSON.stringify(value))}\n`);
 };
 
-/** Writes one line about progress. */
+/** Writes one line of progress. */
 export const note = (context: CliContext, text: string): void => {
   context.stderr.write(`${printable(text)}\n`);
 };

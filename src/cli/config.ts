@@ -9,7 +9,7 @@ import { maskConnectionString } from '../storage/eventstoredb/connection-string.
 import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';
 import { type AddCommand, print, printJson } from './command.ts';
 
-/** The effective configuration as it may be shown: secrets, and credentials in URLs, are masked. */
+/** The effective configuration, with secrets and credentials in URLs masked. */
 export function shownConfig(config: Config): Record<string, unknown> {
   return {
     ...config,
@@ -55,13 +55,13 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'solana.feePayerKey': 'FEE_PAYER_KEY',
 };
 
-/** A value as it is in use; `source` is a variable, `default`, or the file in DATA_DIR that holds what was generated. */
+/** A setting in effect; `source` is a variable, `default`, or the file in DATA_DIR that holds the generated value. */
 export interface SourcedValue {
   readonly value: unknown;
   readonly source: string;
 }
 
-/** Every setting with where it came from; what a start would derive or generate included. */
+/** Every setting with its source, including values that a start would derive or generate. */
 export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
   const { engines, solana, sponsorLimits, ...rest } = shownConfig(config) as Record<
     'engines' | 'solana' | 'sponsorLimits',
@@ -85,17 +85,17 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
   );
 }
 
-/** What is used in place of settings that are left out. */
+/** The values used for settings that are not set. */
 function unsetInUse({ host, port, dataDirectory, solana }: Config): Readonly<Record<string, SourcedValue>> {
   const keyFile = (name: string) => join(dataDirectory, 'keys', name);
   const generated = (file: string, read: (file: string) => string): SourcedValue => ({
-    value: existsSync(file) ? read(file) : '(made at the first start)',
+    value: existsSync(file) ? read(file) : '(generated at the first start)',
     source: file,
   });
   const masked = () => '(set, masked)';
   return {
     publicUrl: {
-      value: port === 0 ? '(its port is chosen at the start)' : `http://${reachableHost(host)}:${port}`,
+      value: port === 0 ? '(the port is chosen at the start)' : `http://${reachableHost(host)}:${port}`,
       source: 'default',
     },
     masterKey: generated(masterKeyFile(dataDirectory), masked),
@@ -116,7 +116,7 @@ function addressIn(file: string): string {
 const prefixed = (prefix: string, values: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}.${key}`, value]));
 
-/** Keeps where a URL leads and hides what may be a key: user, password, path and query. */
+/** Keeps the host of a URL and hides what may contain a key: user, password, path and query. */
 export function maskUrl(text: string): string {
   const url = new URL(text);
   const hidden = url.username || url.password || url.search || url.pathname.length > 1;
@@ -126,49 +126,49 @@ export function maskUrl(text: string): string {
 export const addConfigCommand: AddCommand = (program: Command, context) => {
   program
     .command('config')
-    .description('Print the effective configuration, secrets masked.')
+    .description('Print the effective configuration, with secrets masked.')
     .option('--json', 'one JSON object: each setting with its value and source')
     .addHelpText(
       'after',
       `
 Variables:
-  NODE_ENV              production: refuses the local chain and the embedded engines, wants MASTER_KEY, PUBLIC_URL
+  NODE_ENV              production: rejects the local chain and the embedded engines, requires MASTER_KEY and PUBLIC_URL
   HOST, PORT            where HTTP listens (127.0.0.1, 8402)
   ADMIN_HOST, ADMIN_PORT
-                        where /healthz, /readyz and /metrics listen (127.0.0.1, 8403); they ask for no login
-  PUBLIC_URL            the address that callers use, without a path (http://HOST:PORT)
-  DATA_DIR              where state is kept (./data)
-  EVENTSTORE_URL        the event log in EventStoreDB, with MONGODB_URL (SQLite in DATA_DIR)
-  MONGODB_URL           read models and payloads in MongoDB, with EVENTSTORE_URL
+                        where /healthz, /readyz and /metrics listen, without a login (127.0.0.1, 8403)
+  PUBLIC_URL            the URL that callers use, without a path (http://HOST:PORT)
+  DATA_DIR              data folder (./data)
+  EVENTSTORE_URL        EventStoreDB for the event log; requires MONGODB_URL (SQLite in DATA_DIR)
+  MONGODB_URL           MongoDB for read models and payloads; requires EVENTSTORE_URL (SQLite in DATA_DIR)
   LOG_LEVEL             fatal, error, warn, info, debug, silent (info)
   SOLANA_NETWORK        local, devnet, mainnet (local)
-  SOLANA_RPC_URL        endpoints, comma-separated; needed but on the local chain
+  SOLANA_RPC_URL        RPC endpoints, comma-separated; required unless on the local chain
   SOLANA_RPC_CALLS_PER_SECOND
-                        most calls to one endpoint in a second, half of them kept for settlement (0: any number); with
-                        several nodes, each node's part of the plan
+                        most calls per second to one endpoint, half of them reserved for settlement (0: no limit); with
+                        several nodes, this node's share of the endpoint's limit
   UNKNOWN_BLOCKHASHES_PER_SECOND
-                        questions about blockhashes that were not offered here, of all nodes (10)
+                        most lookups per second of blockhashes that this service did not offer, all nodes together (10)
   SOLANA_LOCAL_PORT     where the local chain listens (8899)
-  SOLANA_LOCAL_SLOT_MS  milliseconds of a slot of the local chain (400)
-  PAY_TO                the address that is paid; on the local chain a key in DATA_DIR
-  FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain a key in DATA_DIR
-  MASTER_KEY            version:hex[,older version:hex…], from which the secrets that sign callbacks are derived; needed in
-                        production, else a key in DATA_DIR (see docket keys rotate-master)
+  SOLANA_LOCAL_SLOT_MS  slot time of the local chain, milliseconds (400)
+  PAY_TO                address that receives payments; on the local chain a generated key in DATA_DIR
+  FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain generated in DATA_DIR
+  MASTER_KEY            version:hex[,older version:hex…], derives the secrets that sign callbacks; required in production,
+                        otherwise generated in DATA_DIR (see docket keys rotate-master)
   SPONSOR_LOSS_LAMPORTS_PER_HOUR, SPONSOR_LOSS_LAMPORTS_PER_DAY
-                        what failed payments may cost the fee payer (3000000, 20000000): beyond it sponsored payments
-                        of wallets that never paid pause, beyond twice as much those of all; self-paid ones go on
+                        what failed payments may cost the fee payer (3000000, 20000000). Above it, sponsored payments
+                        pause for wallets that never paid; above twice as much, for all. Self-paid ones continue
   ADDRESS_LIMIT_PER_MINUTE
-                        most requests with an invalid payment a minute from one client address, IPv6 by /64 (120; 0: any
-                        number); behind a proxy set TRUSTED_PROXIES too
-  TRUSTED_PROXIES       ranges of the proxies in front (10.0.0.0/8,2001:db8::/32), comma-separated: of their requests
+                        most requests with an invalid payment per minute from one client address, IPv6 by /64 (120; 0: no
+                        limit); behind a proxy, also set TRUSTED_PROXIES
+  TRUSTED_PROXIES       ranges of the proxies in front (10.0.0.0/8,2001:db8::/32), comma-separated; in their requests
                         X-Forwarded-For names the client (none)
-  MCP_ALLOWED_ORIGINS   web pages that may call /v2/mcp: origins, comma-separated, or * (outside production those of
-                        this machine, else none); clients other than browsers are not checked
+  MCP_ALLOWED_ORIGINS   origins of web pages that may call /v2/mcp, comma-separated, or * (outside production, origins on
+                        this machine; in production, none); clients other than browsers are not checked
   CALLBACK_ALLOW_PRIVATE
-                        addresses with a port (127.0.0.1:9000,…) that callbacks may reach although they are not public,
-                        for tests; refused in production
+                        non-public addresses with a port (127.0.0.1:9000,…) that callbacks may reach, for tests; rejected
+                        in production
   CALLBACK_NAT64_PREFIXES
-                        the network's NAT64 prefixes (2001:db8:64::/96,…): callbacks do not go through them
+                        NAT64 prefixes of the network (2001:db8:64::/96,…); callbacks never use them
 
 Examples:
   $ docket config

@@ -1,4 +1,4 @@
-/** `docket courts`: find a court, see what is known of it, and have a case number explained. */
+/** `docket courts`: finds a court, shows its facts, and explains a case number. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { CaseNumber, Court } from '../courts/court.ts';
@@ -24,7 +24,7 @@ const MAX_SEARCH_RESULTS = 25;
 export const addCourtsCommand: AddCommand = (program, context) => {
   const group = program
     .command('courts')
-    .description('Find courts, see what is covered, have a case number explained.')
+    .description('Find courts, see what is covered, explain a case number.')
     .addHelpText(
       'after',
       `
@@ -52,7 +52,7 @@ function addSearch(group: Command, context: CliContext): void {
       if (options.json) printJson(context, found.map(shownCourt));
       if (found.length === 0) {
         throw new FoundWrong(
-          `No court is called like “${words.join(' ')}”.`,
+          `No court matches “${words.join(' ')}”.`,
           'Try fewer words, or docket courts list --region OK for all courts of a state.',
         );
       }
@@ -60,7 +60,7 @@ function addSearch(group: Command, context: CliContext): void {
     });
 }
 
-/** Courts whose code or alias is the text, then those whose facts hold every word, then those with a near code. */
+/** Courts whose code or alias is the text; else those whose facts contain every word; else those with a similar code. */
 export function searchCourts(text: string): Court[] {
   const exact = findCourt(text);
   const words = plainWords(text);
@@ -84,8 +84,8 @@ function holdsAll(court: Court, words: readonly string[]): boolean {
 function addShow(group: Command, context: CliContext): void {
   group
     .command('show')
-    .description('Everything known of one court.')
-    .argument('<code>', 'the code or an alias, in any letter case')
+    .description('Show everything known about one court.')
+    .argument('<code>', 'code or alias; letter case does not matter')
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket courts show cand\n  $ docket courts show cofc --json')
     .action((code: string, options: JsonOption) => {
@@ -98,9 +98,9 @@ function addShow(group: Command, context: CliContext): void {
 function addExplain(group: Command, context: CliContext): void {
   group
     .command('explain')
-    .description('How a case number is read: its canonical form, what is set aside, or why it is none.')
-    .argument('<code>', 'the court')
-    .argument('<number...>', 'the number as you have it')
+    .description('Explain how a case number is read: its canonical form and what is ignored, or why it is invalid.')
+    .argument('<code>', 'court code or alias')
+    .argument('<number...>', 'case number, in any form')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
@@ -123,10 +123,10 @@ function addExplain(group: Command, context: CliContext): void {
 function notANumber(court: Court, typed: string, suggestion: string | null): CliError {
   const form =
     court.example === null
-      ? `It publishes no format; any number that fits ${ANY_CASE_NUMBER} is taken.`
+      ? `It publishes no format; any number that matches ${ANY_CASE_NUMBER} is accepted.`
       : `It writes numbers like ${court.example}: ${numberInWords(court)}; pattern ${court.pattern}.`;
   return new FoundWrong(
-    `${court.name} cannot have a case number “${typed.slice(0, 128)}”.`,
+    `${court.name} has no case numbers like “${typed.slice(0, 128)}”.`,
     suggestion === null ? form : `Did you mean ${suggestion}? ${form}`,
   );
 }
@@ -134,7 +134,7 @@ function notANumber(court: Court, typed: string, suggestion: string | null): Cli
 function addList(group: Command, context: CliContext): void {
   group
     .command('list')
-    .description('All courts, or those of a country, region, level or coverage.')
+    .description('List courts; filter by country, region, level or coverage.')
     .option('--country <country>', 'US or CA', country)
     .option('--region <region>', 'state, province or territory: two letters', region)
     .addOption(
@@ -162,7 +162,7 @@ function addList(group: Command, context: CliContext): void {
 
 function country(value: string): string {
   const upper = value.toUpperCase();
-  if (upper !== 'US' && upper !== 'CA') throw new InvalidArgumentError('Allowed are US and CA.');
+  if (upper !== 'US' && upper !== 'CA') throw new InvalidArgumentError('Use US or CA.');
   return upper;
 }
 
@@ -176,7 +176,7 @@ function courtNamed(code: string): Court {
   if (court !== null) return court;
   const near = nearestCourts(code, 3).map((candidate) => candidate.code);
   throw new CliError(
-    `There is no court ${code.slice(0, 64)}.`,
+    `Unknown court: ${code.slice(0, 64)}.`,
     near.length === 0 ? 'Find it by name with docket courts search.' : `Did you mean ${near.join(', ')}?`,
   );
 }
@@ -191,12 +191,12 @@ function courtFacts(court: Court): readonly (readonly [string, string])[] {
     ['country', court.country],
     ['region', court.region ?? 'the whole country'],
     ['level', `${court.level} (${court.system})`],
-    ['coverage', isLive(court) ? court.coverage : 'planned: listed, and cannot be queried yet'],
-    ['numbers like', court.example ?? 'no format is published: any number is taken as it is'],
+    ['coverage', isLive(court) ? court.coverage : 'planned: listed, but not open to queries yet'],
+    ['numbers like', court.example ?? 'no format is published: any number is accepted unchanged'],
     ['pattern', court.pattern ?? ANY_CASE_NUMBER],
     ['time zone', court.timeZone],
     ['language', court.language],
-    ['system', court.caseManagementSystem ?? 'not known'],
+    ['system', court.caseManagementSystem ?? 'unknown'],
     ...(court.note === null ? [] : ([['note', court.note]] as const)),
   ];
 }
@@ -204,12 +204,12 @@ function courtFacts(court: Court): readonly (readonly [string, string])[] {
 function numberFacts(number: CaseNumber): readonly (readonly [string, string])[] {
   return [
     ['canonical', number.canonical],
-    ['office', number.office ?? (number.complete ? 'none in the numbers of this court' : 'not given')],
-    ['kind', number.caseType ?? 'not said by the number'],
+    ['office', number.office ?? (number.complete ? 'numbers of this court have none' : 'not given')],
+    ['kind', number.caseType ?? 'not part of the number'],
     ['set aside', number.setAside ?? 'nothing'],
     [
       'means',
-      number.complete ? 'one case' : `every case of this court numbered ${number.core}, whatever its office or suffix`,
+      number.complete ? 'one case' : `every case of this court numbered ${number.core}, with any office or suffix`,
     ],
   ];
 }

@@ -1,4 +1,4 @@
-/** `docket deliveries`: what became of callbacks, and one more attempt where a receiver was mended. */
+/** `docket deliveries`: shows the outcome of callbacks, and requests another attempt once a receiver is fixed. */
 import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import { isRejection } from '../commands/decider.ts';
@@ -22,9 +22,9 @@ const DEFAULT_LIMIT = 50;
 const STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
 
 const HELP = `
-Reads the service's state where DATA_DIR (or the engines' addresses) says; the service may be running or not.
-A redelivery sends the same bytes with the same Idempotency-Key. It is outside the seven attempts, and made by the
-running service at once, or by the next start.
+Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
+A redelivery sends the same bytes with the same Idempotency-Key. It does not count as one of the seven attempts. The
+running service makes it at once; if none is running, the next start makes it.
 
 Examples:
   $ docket deliveries list --status failed
@@ -47,16 +47,16 @@ export const createDeliveriesCommand =
   (program, context) => {
     const group = program
       .command('deliveries')
-      .description('List callbacks and what became of them; show one; deliver one again.')
+      .description('List callbacks with their outcome; show one; deliver one again.')
       .addHelpText('after', HELP);
     group
       .command('list')
-      .description('Deliveries, newest first.')
-      .addOption(new Option('--status <status>', 'only those that stand so').choices(STATUSES))
-      .option('--wallet <address>', 'only those of this wallet')
-      .option('--court <code>', 'only those of this court')
-      .option('--limit <count>', 'at most so many; 0 for all', String(DEFAULT_LIMIT))
-      .option('--json', 'one JSON object a line')
+      .description('List deliveries, newest first.')
+      .addOption(new Option('--status <status>', 'filter by status').choices(STATUSES))
+      .option('--wallet <address>', 'filter by wallet')
+      .option('--court <code>', 'filter by court')
+      .option('--limit <count>', 'maximum number to list; 0 for all', String(DEFAULT_LIMIT))
+      .option('--json', 'one JSON object per line')
       .addHelpText(
         'after',
         '\nExamples:\n  $ docket deliveries list --status retrying\n  $ docket deliveries list --wallet ADDRESS --limit 0 --json',
@@ -64,8 +64,8 @@ export const createDeliveriesCommand =
       .action((options: ListOptions) => withStorage(open, context, (storage) => list(storage, context, options)));
     group
       .command('show')
-      .description('One delivery with all of its attempts, from the log itself.')
-      .argument('<delivery>', 'its id, which is its Idempotency-Key')
+      .description('Show one delivery with all its attempts, read from the event log.')
+      .argument('<delivery>', 'delivery id, which is also its Idempotency-Key')
       .option('--json', 'one JSON object')
       .addHelpText('after', '\nExample:\n  $ docket deliveries show 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --json')
       .action((id: string, options: { readonly json?: true }) =>
@@ -73,22 +73,23 @@ export const createDeliveriesCommand =
       );
     group
       .command('retry')
-      .description('Ask for one more attempt, whatever became of those before.')
-      .argument('<delivery...>', 'their ids')
-      .option('--json', 'one JSON object a line')
+      .description('Request one more attempt, regardless of earlier outcomes.')
+      .argument('<delivery...>', 'delivery ids')
+      .option('--json', 'one JSON object per line')
       .addHelpText('after', '\nExample:\n  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e')
       .action((ids: string[], options: { readonly json?: true }) =>
         withStorage(open, context, (storage) => retry(storage, context, ids, options)),
       );
   };
 
-/** The command as the program has it, on the storage that the service uses. */
+/** The command on the storage that the service uses. */
 export const addDeliveriesCommand: AddCommand = createDeliveriesCommand((environment) =>
-  openServiceStorage(environment, 'Set DATA_DIR to the folder that the service keeps its state in.'),
+  openServiceStorage(environment, 'Set DATA_DIR to the data folder of the service.'),
 );
 
 async function list(storage: Storage, context: CliContext, options: ListOptions): Promise<void> {
-  if (!/^\d{1,9}$/.test(options.limit)) throw new CliError(`--limit ${options.limit} is no number.`, 'Give 0 for all.');
+  if (!/^\d{1,9}$/.test(options.limit))
+    throw new CliError(`--limit ${options.limit} is not a number.`, 'Give a whole number, or 0 for all.');
   const limit = Number(options.limit) || Number.POSITIVE_INFINITY;
   const filter: DeliveryFilter = {
     wallet: options.wallet ?? null,
@@ -159,10 +160,10 @@ async function show(
   print(context, `${id}  ${status}, ${state.attempts} of 7 attempts`);
   print(context, `  wallet   ${facts.wallet}`);
   print(context, `  request  ${facts.requestId}  (${facts.courtCode ?? '?'} ${facts.caseId ?? '?'})`);
-  print(context, `  to       ${url ?? `${facts.origin} (the URL is kept no longer)`}`);
+  print(context, `  to       ${url ?? `${facts.origin} (the URL is no longer stored)`}`);
   print(context, `  created  ${facts.createdAt}`);
-  if (underway) print(context, `  an attempt is under way since ${underway.startedAt}`);
-  if (redelivery) print(context, `  a redelivery was asked for at ${redelivery.requestedAt}`);
+  if (underway) print(context, `  an attempt has been running since ${underway.startedAt}`);
+  if (redelivery) print(context, `  a redelivery was requested at ${redelivery.requestedAt}`);
   if (nextAttemptAt) print(context, `  next     ${nextAttemptAt}`);
   for (const attempt of attempts) print(context, attemptLine(attempt));
   const last = attempts.at(-1)?.data.failureClass;
@@ -175,7 +176,7 @@ function attemptLine({ data }: RecordedEvent): string {
   return `  ${String(startedAt)}  ${number.padEnd(13)} ${String(outcome).padEnd(12)} ${responseCode ?? '-'}  ${failureClass ?? ''}  ${durationMs ?? '?'} ms  key ${keyId}`;
 }
 
-/** A query may hold a receiver's secret: nobody but the wallet that sent it is shown it. */
+/** The URL without its query, which may hold a secret of the receiver: only the wallet that sent it may see it. */
 async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, name: string): Promise<string | null> {
   const stored = (await resolveIntact(payloads, [name])).found.get(name);
   if (!stored || stored.replaced) return null;
@@ -199,16 +200,16 @@ async function retry(
     if (!found) unknown++;
     const asked = found && outcome.state.status !== 'none' ? outcome.state.redelivery : null;
     if (json) printJson(context, { deliveryId: id, found, askedAt: asked?.requestedAt ?? null });
-    else print(context, asked ? `${id}: asked for at ${asked.requestedAt}` : `${id}: there is no such delivery`);
+    else print(context, asked ? `${id}: requested at ${asked.requestedAt}` : `${id}: not found`);
   }
   if (unknown > 0)
-    throw new FoundWrong(`${unknown} of ${ids.length} are not known.`, 'docket deliveries list shows their ids.');
+    throw new FoundWrong(`${unknown} of ${ids.length} deliveries not found.`, 'Find ids with docket deliveries list.');
 }
 
 async function stateOf(log: Storage['log'], id: string): Promise<ScheduledDelivery> {
   const { state } = await load(log, delivery, deliveryStream(id));
   if (state.status === 'none') {
-    throw new CliError(`There is no delivery ${id}.`, 'docket deliveries list shows their ids.', EXIT.found);
+    throw new CliError(`Delivery ${id} not found.`, 'Find ids with docket deliveries list.', EXIT.found);
   }
   return state;
 }

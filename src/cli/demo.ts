@@ -1,4 +1,4 @@
-/** `docket demo`: the main job from end to end, by the same commands that anybody would type. */
+/** `docket demo`: the main use case end to end, run with the same commands that a user would type. */
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ interface Bought {
   };
 }
 
-/** What `docket audit replay --json` prints a line of. */
+/** One line that `docket audit replay --json` prints. */
 interface ReplayedEvent {
   readonly stream: string;
   readonly revision: number;
@@ -54,7 +54,7 @@ interface ReplayedEvent {
   readonly requestId: string | null;
 }
 
-/** Runs commands of `docket` in this process and gives what they print. */
+/** Runs `docket` commands in this process and returns their output. */
 class Shell {
   constructor(
     private readonly context: CliContext,
@@ -63,7 +63,7 @@ class Shell {
     private readonly docket: RunDocket,
   ) {}
 
-  /** @throws CliError with the command's own words if it fails */
+  /** @throws CliError with the command's own message if it fails */
   async run(...args: readonly string[]): Promise<string> {
     this.say(`\n$ docket ${args.map((arg) => (/[\s*]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`);
     const [out, err] = [collector(), collector()];
@@ -95,8 +95,8 @@ function collector() {
 }
 
 /**
- * A docket for the demo, on engines under a number of its own: an event store forgets nothing, the docket of an earlier
- * demo is in it still, and a second one under the same number would have nothing new to tell.
+ * The docket file of the demo. On engines it gets a number of its own: the event store keeps the docket of an earlier
+ * demo, so a second demo under the same number would find no new filings.
  */
 async function fixture(name: string, { engines, number, scratch }: Place): Promise<string> {
   const original = join(FIXTURES, name);
@@ -110,8 +110,8 @@ const ownNumber = (): string =>
   `${randomInt(1, 10)}:${randomInt(10, 25)}-cv-${String(randomInt(1, 100_000)).padStart(5, '0')}`;
 
 /**
- * The service of a demo tends every payment that it finds in the log, by the chain that it has. So it may only run
- * where no payment was ever made on another one.
+ * The demo's service settles every payment that it finds in the log, on its own chain. So it may run only on a log
+ * whose payments were all made on that chain.
  */
 async function assertOwnPayments(config: Config): Promise<void> {
   const { log, close } = await openEventLog(config);
@@ -124,7 +124,7 @@ async function assertOwnPayments(config: Config): Promise<void> {
           isLocal
             ? `The event store holds payments of a local chain that is not in ${config.dataDirectory}.`
             : `The event store holds payments on ${String(data.network)}.`,
-          'A demo must not judge them: give it an event store of its own, or DATA_DIR of the demos before.',
+          'A demo must not touch them. Give it its own event store, or the DATA_DIR of the earlier demos.',
         );
       }
     }
@@ -133,7 +133,7 @@ async function assertOwnPayments(config: Config): Promise<void> {
   }
 }
 
-/** The configuration that says which engines to use. */
+/** The configuration of the engines to use. */
 function engineConfig(environment: NodeJS.ProcessEnv): Config {
   const config = readConfig(environment);
   if (!config.engines) {
@@ -141,42 +141,42 @@ function engineConfig(environment: NodeJS.ProcessEnv): Config {
   }
   if (config.production || config.solana.network !== 'local' || config.solana.rpcUrls.length > 0) {
     throw new CliError(
-      'A demo runs on its own local chain only.',
+      'A demo runs only on its own local chain.',
       'Unset NODE_ENV, SOLANA_NETWORK and SOLANA_RPC_URL.',
     );
   }
   return config;
 }
 
-/** Where the demo keeps its data, and whether that is to stay. */
+/** The folder for the demo's data; `keep` says whether it stays afterwards. */
 async function dataFolder(environment: NodeJS.ProcessEnv, keep: boolean): Promise<string> {
   const asked = environment.DATA_DIR;
   if (!keep || !asked) return mkdtemp(join(tmpdir(), 'docket-demo-'));
   if (existsSync(join(asked, 'log.sqlite'))) {
     throw new CliError(
       `${asked} already holds an event log.`,
-      'The demo tells its story from the start: give DATA_DIR a new folder.',
+      'The demo needs an empty log: set DATA_DIR to a new folder.',
     );
   }
   return resolve(asked);
 }
 
-/** @param run what a command line of the demo is run by */
+/** @param run runs one command line of the demo */
 export const createDemoCommand =
   (run: RunDocket): AddCommand =>
   (program: Command, context) => {
     program
       .command('demo')
-      .description('See a paid query and a paid delta on a local chain, from end to end, in seconds.')
-      .option('--keep', 'leave the data behind, in DATA_DIR if it is set')
+      .description('Run a paid query and a paid delta end to end on a local chain, in seconds.')
+      .option('--keep', 'keep the data afterwards, in DATA_DIR if it is set')
       .option('--engines', 'events in EVENTSTORE_URL, the rest in MONGODB_URL; the local chain stays in DATA_DIR')
       .option('--json', 'one JSON object: transaction, charged_usd, change_count, new_filings, events, …')
       .addHelpText(
         'after',
         `
-Everything runs here: a service on free ports, a local chain with test money, a synthetic docket. Nothing is left
-behind unless you ask, or unless it goes to engines of yours: an event store forgets nothing. There every demo has a
-docket number of its own.
+Everything runs on this machine: a service on free ports, a local chain with test money, a synthetic docket. The demo
+deletes its data afterwards, unless you give --keep or use your own engines: an event store keeps its events. On
+engines, every demo uses a new docket number.
 
 Examples:
   $ npm run demo
@@ -204,16 +204,16 @@ Examples:
   };
 
 interface Place {
-  /** The service's own data folder. */
+  /** The data folder of the service. */
   readonly folder: string;
-  /** For what the demo itself writes. */
+  /** For files that the demo itself writes. */
   readonly scratch: string;
   readonly engines: boolean;
-  /** The number of the synthetic docket. */
+  /** Number of the synthetic docket. */
   readonly number: string;
 }
 
-/** The story itself. */
+/** Runs the steps of the demo. */
 async function tell(context: CliContext, place: Place, say: (line: string) => void, run: RunDocket) {
   const { folder, number } = place;
   const [port, adminPort, rpcPort] = await freePorts(3);
@@ -239,7 +239,7 @@ async function tell(context: CliContext, place: Place, say: (line: string) => vo
     const shell = new Shell(context, environment, say, run);
 
     await shell.run('import', await fixture('demo-before.json', place));
-    say('A synthetic docket is in the service.');
+    say('The service now has a synthetic docket.');
 
     const keyFile = join(place.engines ? place.scratch : folder, 'demo-wallet.json');
     const { address } = await shell.json<{ address: string }>('wallet', 'new', '--out', keyFile);
@@ -253,12 +253,12 @@ async function tell(context: CliContext, place: Place, say: (line: string) => vo
     say(`Paid ${first.charged_usd} USDC by x402 in the same call; transaction ${first.transaction}`);
 
     await shell.run('import', await fixture('demo-after.json', place));
-    say('The court has docketed more. What is new since we asked?');
+    say('The court has docketed more filings. What is new since the first query?');
 
     const second = await shell.json<Bought>(...ask, '--last-checked', first.queried_at);
     const { delta } = second.answer;
     if (!delta)
-      throw new CliError('The answer has no delta.', 'This is a fault of the service; please report it.', EXIT.found);
+      throw new CliError('The answer has no delta.', 'This is a bug in the service; please report it.', EXIT.found);
     for (const filing of delta.new_filings) say(filingLine('new', filing));
     for (const filing of delta.updated_filings) say(filingLine('changed', filing));
     say(`Paid ${second.charged_usd} USDC; transaction ${second.transaction}`);
@@ -302,7 +302,7 @@ async function replayed(shell: Shell, ...args: readonly string[]): Promise<reado
     .map((line) => JSON.parse(line) as ReplayedEvent);
 }
 
-/** The streams behind it, each with its events in order. */
+/** Prints the streams, each with its events in order. */
 function sayStreams(events: readonly ReplayedEvent[], say: (line: string) => void): void {
   const streams = new Map<string, ReplayedEvent[]>();
   for (const event of events) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);

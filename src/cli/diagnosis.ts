@@ -1,6 +1,6 @@
-/** What `docket doctor` says of one part. */
+/** What `docket doctor` reports about one part. */
 
-/** What one look found; `hint` says what to do about it. */
+/** The result of one check; `hint` says how to fix a failure. */
 export interface Diagnosis {
   readonly part: string;
   readonly ok: boolean;

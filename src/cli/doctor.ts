@@ -34,7 +34,7 @@ function node(): Diagnosis {
 async function dataFolder(config: Config): Promise<Diagnosis> {
   const part = 'data folder';
   const { dataDirectory } = config;
-  // A look makes nothing: where the folder is not there yet, the one that it will be made in is looked at.
+  // A check creates nothing: if the folder does not exist yet, the check uses the one that will contain it.
   const wanted = resolve(dataDirectory);
   let folder = wanted;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -42,11 +42,14 @@ async function dataFolder(config: Config): Promise<Diagnosis> {
     if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`);
     accessSync(folder, constants.R_OK | constants.W_OK);
   } catch (error) {
-    return bad(part, textOf(error), 'Give DATA_DIR a folder that this user may write to.');
+    return bad(part, textOf(error), 'Set DATA_DIR to a folder that this user may write to.');
   }
   const { reason, hint = '' } = diskFinding(await freeBytes(folder));
   if (reason !== null) return bad(part, reason, hint);
-  return good(part, folder === wanted ? dataDirectory : `${dataDirectory}: not there yet; the first start makes it`);
+  return good(
+    part,
+    folder === wanted ? dataDirectory : `${dataDirectory}: does not exist yet; the first start creates it`,
+  );
 }
 
 async function storage(config: Config): Promise<readonly Diagnosis[]> {
@@ -54,7 +57,7 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
     const engines = [await eventStore(config.engines.eventStore), await mongo(config.engines.mongo)];
     return engines.every(({ ok }) => ok) ? [...engines, await identityOnEngines(config)] : engines;
   }
-  if (!hasEventLog(config)) return [good('event log', 'none yet; the first start makes it')];
+  if (!hasEventLog(config)) return [good('event log', 'none yet; the first start creates it')];
   try {
     const storage = await openStorage(config);
     try {
@@ -65,20 +68,20 @@ async function storage(config: Config): Promise<readonly Diagnosis[]> {
       await storage.close();
     }
   } catch (error) {
-    const hint = error instanceof StorageFailure ? error.hint : 'Check the disk and the rights of DATA_DIR.';
+    const hint = error instanceof StorageFailure ? error.hint : 'Check the disk and the permissions of DATA_DIR.';
     return [bad('event log', textOf(error), hint)];
   }
 }
 
-/** Whether every key that signs callbacks can be used with the master keys that are here. */
+/** Checks that the master keys here cover every key that signs callbacks. */
 async function masterKey(config: Config): Promise<Diagnosis> {
   const part = 'master key';
   const source = config.masterKey === null ? masterKeyFile(config.dataDirectory) : 'MASTER_KEY';
-  const hint = `Give MASTER_KEY every version that live keys and results of the last 30 days need, the newest first; or restore ${source} from a backup.`;
+  const hint = `Set MASTER_KEY to every version that live keys and results of the last 30 days need, newest first; or restore ${source} from a backup.`;
   try {
     const masterKeys = config.masterKey === null ? loadMasterKeyFile(source) : readMasterKeys(config.masterKey);
     if (!hasEventLog(config)) {
-      return good(part, masterKeys ? `version ${masterKeys.newest}` : 'none yet; the first start makes it');
+      return good(part, masterKeys ? `version ${masterKeys.newest}` : 'none yet; the first start creates it');
     }
     const { log, close } = await openEventLog(config);
     try {
@@ -88,12 +91,12 @@ async function masterKey(config: Config): Promise<Diagnosis> {
         const fingerprint = known.get(version);
         return fingerprint !== undefined && fingerprint !== masterKeys?.fingerprintOf(version);
       });
-      if (others.length) return bad(part, `version ${others.join(', ')} is another key than the event log knows`, hint);
+      if (others.length) return bad(part, `version ${others.join(', ')} is not the key that the event log knows`, hint);
       const missing = await missingUses(log, versions, known);
       if (missing.length) return bad(part, `missing: ${missing.join('; ')}`, hint);
       return good(
         part,
-        masterKeys ? `version ${masterKeys.newest}, from ${source}` : 'none yet; the first start makes it',
+        masterKeys ? `version ${masterKeys.newest}, from ${source}` : 'none yet; the first start creates it',
       );
     } finally {
       await close();
@@ -105,28 +108,30 @@ async function masterKey(config: Config): Promise<Diagnosis> {
   }
 }
 
-/** What cannot be done without the versions of the master key that are not here; a sentence for each. */
+/** What fails without the master key versions that are missing here, one sentence each. */
 async function missingUses(
   log: EventLog,
   versions: readonly number[],
   known: ReadonlyMap<number, string>,
 ): Promise<readonly string[]> {
   const now = systemClock.now();
-  // Each version is in the log before anything is derived from it, so only then there is a use to look for.
+  // A version is recorded in the log before anything is derived from it, so unrecorded versions have no uses.
   const isComplete = [...known.keys()].every((version) => versions.includes(version));
   const results = isComplete ? new Map<number, number>() : await resultsByMasterVersion(log, now);
   const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), results, now);
   return uses
     .filter(({ masterVersion }) => !versions.includes(masterVersion))
     .flatMap(({ masterVersion, liveKeys, results: open }) => [
-      ...(liveKeys > 0 ? [`version ${masterVersion}, which ${counted(liveKeys, 'live key')} made with`] : []),
-      ...(open > 0 ? [`version ${masterVersion}, which ${counted(open, 'result')} sold with in the last 30 days`] : []),
+      ...(liveKeys > 0 ? [`version ${masterVersion}, which ${counted(liveKeys, 'live key')} derived from`] : []),
+      ...(open > 0
+        ? [`version ${masterVersion}, which ${counted(open, 'result')} sold under in the last 30 days`]
+        : []),
     ]);
 }
 
 const counted = (count: number, what: string): string => (count === 1 ? `1 ${what} was` : `${count} ${what}s were`);
 
-/** What the engine itself advises, or that its variable should be looked at. */
+/** The engine's own advice, or the variable to check. */
 const hintOf = (error: unknown, variable: string): string =>
   error instanceof StorageFailure ? `${error.hint} (${variable})` : `Check ${variable}.`;
 
@@ -153,7 +158,7 @@ async function mongo(url: string): Promise<Diagnosis> {
     const { readStore, payloads, close } = await openMongo(url);
     try {
       await Promise.all([readStore.check(), payloads.check()]);
-      return good(part, 'answers, indexes in place');
+      return good(part, 'reachable, with all indexes');
     } finally {
       await close();
     }
@@ -164,14 +169,14 @@ async function mongo(url: string): Promise<Diagnosis> {
 
 interface Readiness {
   readonly ready: boolean;
-  /** Left out by a release that did not say it. */
+  /** Missing from the answers of older releases. */
   readonly data_folder_id?: string | null;
   readonly parts: Readonly<
     Record<string, { readonly status: string; readonly reason?: string | null; readonly hint?: string }>
   >;
 }
 
-/** What the running service says of itself; null where none runs. */
+/** The readiness of the running service; null if none runs. */
 async function askService(config: Config): Promise<Readiness | null> {
   try {
     const response = await fetch(`http://${reachableHost(config.adminHost)}:${config.adminPort}/readyz`, {
@@ -190,7 +195,7 @@ const foreignService = ({ adminPort }: Config): Diagnosis =>
   bad(
     'service',
     `the service on port ${adminPort} serves another DATA_DIR`,
-    'Give DATA_DIR and ADMIN_PORT as that service has them; or, to start one for this DATA_DIR, set other ports.',
+    'Use the DATA_DIR and ADMIN_PORT of that service. To start a service for this DATA_DIR, set other ports.',
   );
 
 function serviceParts(readiness: Readiness): readonly Diagnosis[] {
@@ -218,7 +223,7 @@ async function freePorts(config: Config): Promise<readonly Diagnosis[]> {
     wanted.map(async ([variable, port, host]) => {
       const problem = await listenProblem(host, port);
       if (!problem) return good(`port ${port}`, 'free');
-      return bad(`port ${port}`, problem, `Stop what listens there, or set ${variable} to another port.`);
+      return bad(`port ${port}`, problem, `Stop the process that listens there, or set ${variable} to another port.`);
     }),
   );
 }
@@ -251,16 +256,14 @@ async function chain(config: Config, serviceRuns: boolean): Promise<readonly Dia
         if (result !== undefined && isGenesisOf(network, result)) return good(part, `${network}, reachable`);
         return bad(part, `serves another network than ${network}`, 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree.');
       } catch {
-        // The cause may quote the URL, which may hold a key.
-        return bad(part, 'cannot be reached', 'Check SOLANA_RPC_URL and the network; several endpoints may be given.');
+        // The cause may quote the URL, which may contain a key.
+        return bad(part, 'is unreachable', 'Check SOLANA_RPC_URL and the network; several endpoints may be given.');
       }
     }),
   );
 }
 
-/**
- * The service itself speaks plain HTTP, so a public https address is that of a proxy. Its range cannot be known here.
- */
+/** The service speaks only plain HTTP, so a public https address belongs to a proxy. Its range cannot be guessed here. */
 function proxies({ publicUrl, trustedProxies, addressLimitPerMinute }: Config): readonly Diagnosis[] {
   const part = 'proxies';
   if (trustedProxies.length > 0) return [good(part, `trusted: ${trustedProxies.join(', ')}`)];
@@ -269,7 +272,7 @@ function proxies({ publicUrl, trustedProxies, addressLimitPerMinute }: Config): 
     bad(
       part,
       'PUBLIC_URL is https, so a proxy is in front, and TRUSTED_PROXIES is not set',
-      'Set TRUSTED_PROXIES to the addresses of the proxy (10.0.0.0/8), and let it append to X-Forwarded-For: else limits by address cannot tell clients apart. Or set ADDRESS_LIMIT_PER_MINUTE=0.',
+      'Set TRUSTED_PROXIES to the addresses of the proxy (10.0.0.0/8), and make it append to X-Forwarded-For; otherwise limits by address cannot tell clients apart. Or set ADDRESS_LIMIT_PER_MINUTE=0.',
     ),
   ];
 }
@@ -283,7 +286,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
   } catch (error) {
     return [
       ...diagnoses,
-      bad('configuration', textOf(error), 'Correct each variable named; docket config --help lists all.'),
+      bad('configuration', textOf(error), 'Correct each variable named above; docket config --help lists them all.'),
     ];
   }
   diagnoses.push(...proxies(config), await dataFolder(config), ...(await storage(config)), await masterKey(config));
@@ -299,7 +302,7 @@ async function examine(context: CliContext): Promise<readonly Diagnosis[]> {
 export const addDoctorCommand: AddCommand = (program: Command, context) => {
   program
     .command('doctor')
-    .description('Check everything that the service needs and say how to fix what is wrong.')
+    .description('Check everything that the service needs, and say how to fix each failure.')
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket doctor\n  $ DATA_DIR=/var/lib/docket docket doctor --json')
     .action(async (options: { json?: boolean }) => {

@@ -1,8 +1,8 @@
-/** What became of each file of an import, for people and for programs. Bounded, however much was left out. */
+/** The outcome of each file of an import, for people and programs. Its size is bounded, however many entries fail. */
 import type { ImportedItem } from '../commands/docket/import.ts';
 import type { LeftOut } from '../sources/juriscraper/juriscraper.ts';
 
-/** So many reasons are listed for one file; the rest is counted. */
+/** The most reasons listed for one file; the rest are only counted. */
 const LISTED = 50;
 
 interface Totals {
@@ -54,7 +54,7 @@ interface Listed {
   readonly refusals: LeftOut[];
   readonly skipped: LeftOut[];
   readonly remarks: LeftOut[];
-  /** Cases of this file, the first few. */
+  /** The first few cases of this file. */
   readonly cases: { readonly court_code: string; readonly case_number: string; readonly stream: string }[];
 }
 
@@ -121,7 +121,7 @@ function lineOf(totals: Readonly<Totals>): string {
     [totals.newFilings, 'new filings'],
     [totals.revised, 'revised'],
     [totals.merged, 'merged'],
-    [totals.sealed, 'put under seal'],
+    [totals.sealed, 'sealed'],
     [totals.unchanged, 'unchanged'],
     [totals.duplicates, 'repeated in the file'],
     [totals.skippedEntries, 'entries skipped'],

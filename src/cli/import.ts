@@ -1,4 +1,4 @@
-/** `docket import`: dockets from files into the service, running or not. */
+/** `docket import`: imports dockets from files, whether or not the service runs. */
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -37,10 +37,10 @@ interface ImportOptions {
   readonly json?: true;
 }
 
-/** Smaller imports are done before a thread has started. */
+/** Smaller imports finish before a thread would have started. */
 const THREAD_FROM_BYTES = 4 * 1024 * 1024;
 
-/** How long the projection may take to show what was imported, beyond the import itself. */
+/** How long the projection may take to show the import after the import itself ends. */
 const VISIBLE_WITHIN_MS = 10 * 60_000;
 
 export const createImportCommand =
@@ -48,21 +48,21 @@ export const createImportCommand =
   (program, context) => {
     program
       .command('import')
-      .description('Import dockets from files or folders; when it returns, answers show them.')
+      .description('Import dockets from files or folders. Returns once answers show them.')
       .argument(
         '<file...>',
-        'JSON as juriscraper writes it, lists of it, NDJSON, saved pages of CourtListener; a folder means all in it',
+        'juriscraper JSON, lists of it, NDJSON, or saved pages of CourtListener; a folder means all files in it',
       )
-      .option('--partial', 'the files show only a part of each docket (default: all of it)')
-      .option('--asked-at <time>', 'when the source was asked, ISO-8601 with offset (default: now)')
-      .option('--json', 'one JSON object with what became of each file')
+      .option('--partial', 'the files hold only part of each docket (default: all of it)')
+      .option('--asked-at <time>', 'when the data was fetched from the source, ISO-8601 with offset (default: now)')
+      .option('--json', 'one JSON object with the outcome of each file')
       .addHelpText('after', HELP)
       .action((paths: string[], options: ImportOptions) => runImport(open, clock, context, paths, options));
   };
 
 const HELP = `
-Safe to kill and to repeat: bytes already imported change nothing. An entry that cannot be used costs no other; it is
-listed with the reason. The service may be running or not.
+Safe to kill and to run again: bytes already imported change nothing. An entry that cannot be used does not affect the
+others; it is listed with the reason. The service may be running or stopped.
 
 Examples:
   $ docket import docket.json
@@ -70,9 +70,9 @@ Examples:
   $ docket import feed.ndjson --partial --json
   $ docket import courtlistener/           pages of dockets, docket-entries, parties and attorneys, in any order
 
-Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 the call is wrong; 3 the storage cannot be used.`;
+Exit codes: 0 imported; 1 at least one docket could not be used at all; 2 wrong usage; 3 storage unavailable.`;
 
-/** The command as the program has it, on the storage that the service uses. */
+/** The command on the storage that the service uses. */
 export const addImportCommand: AddCommand = createImportCommand(async (environment) =>
   openOwnStorage(readConfig(environment)),
 );
@@ -91,10 +91,7 @@ async function runImport(
   };
   const { files, missing } = await findDocketFiles(paths);
   if (missing.length > 0) {
-    throw new CliError(
-      `There is no ${missing.join(', no ')}.`,
-      'Give files or folders that exist; nothing was imported.',
-    );
+    throw new CliError(`Not found: ${missing.join(', ')}.`, 'Nothing was imported. Give files or folders that exist.');
   }
   if (files.length === 0) {
     throw new CliError(`There is no .json, .ndjson or .jsonl file in ${paths.join(', ')}.`, 'Give the files by name.');
@@ -103,7 +100,7 @@ async function runImport(
   const bytes = (await Promise.all(files.map((file) => stat(file)))).reduce((sum, { size }) => sum + size, 0);
   const thread =
     bytes >= THREAD_FROM_BYTES && canStartProjectionThread() ? await startProjectionThread(context.environment) : null;
-  // With a thread this runner is never started: it only tells how far the projection has come.
+  // With a thread, this runner is never started: it only reports how far the projection is.
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases],
@@ -117,8 +114,8 @@ async function runImport(
       if (await runner.waitFor(cases.name, position, withinMs)) return;
       const [status] = await runner.status();
       throw new CliError(
-        `The import is recorded, but answers do not show it yet: the projection of cases is ${status?.state ?? 'not there'}.`,
-        'Run docket doctor to see why; the import need not be repeated.',
+        `The import is recorded, but answers do not show it yet: the projection of cases is ${status?.state ?? 'missing'}.`,
+        'Run docket doctor to see why. Do not repeat the import.',
         EXIT.unavailable,
       );
     });
@@ -135,10 +132,16 @@ function readAskedAt(text: string | undefined, clock: Clock): Instant {
   if (text === undefined) return now;
   const askedAt = parseTimestamp(text);
   if (askedAt === null) {
-    throw new CliError(`--asked-at ${text} is no timestamp.`, 'Write it like 2026-03-01T12:00:00Z or with an offset.');
+    throw new CliError(
+      `--asked-at ${text} is not a timestamp.`,
+      'Give ISO-8601 with an offset, for example 2026-03-01T12:00:00Z.',
+    );
   }
   if (askedAt > now) {
-    throw new CliError(`--asked-at ${text} lies in the future.`, 'Give the time at which the source was asked.');
+    throw new CliError(
+      `--asked-at ${text} is in the future.`,
+      'Give the time at which the data was fetched from the source.',
+    );
   }
   return askedAt;
 }
@@ -188,7 +191,7 @@ async function importFiles(
 
 const REDRAW_MS = 200;
 
-/** One line that is redrawn on a terminal; a line for each file elsewhere. */
+/** One line that is redrawn on a terminal; elsewhere one line per file. */
 function startProgress(context: CliContext, summary: ImportSummary, total: number) {
   const started = performance.now();
   let done = 0;
@@ -219,7 +222,7 @@ function report(context: CliContext, summary: ImportSummary, json: boolean): voi
   if (refused > 0) {
     throw new FoundWrong(
       refused === 1 ? 'One docket could not be used.' : `${refused} dockets could not be used.`,
-      'The reasons stand beside the files above; everything else was imported.',
+      'See the reasons above. Everything else was imported.',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** `docket keys`: the signing keys of wallets, and the master key that their secrets are derived from. */
+/** `docket keys`: the signing keys of wallets, and the master key that derives their secrets. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
@@ -23,26 +23,26 @@ interface JsonOption {
 export const addKeysCommand: AddCommand = (program: Command, context) => {
   const keys = program
     .command('keys')
-    .description('The keys that sign callbacks, and the master key that their secrets are derived from.')
+    .description('Manage the keys that sign callbacks and the master key that derives their secrets.')
     .addHelpText(
       'after',
       '\nExamples:\n  $ docket keys list\n  $ docket keys new-master\n  $ docket keys rotate-master',
     );
   keys
     .command('list')
-    .description('The valid signing keys of every wallet; never a secret.')
-    .option('--wallet <address>', 'only of this wallet')
-    .option('--json', 'one JSON object a line')
+    .description('List the valid signing keys of every wallet, without secrets.')
+    .option('--wallet <address>', 'filter by wallet')
+    .option('--json', 'one JSON object per line')
     .addHelpText('after', '\nExamples:\n  $ docket keys list\n  $ docket keys list --wallet ADDRESS --json')
     .action((options: JsonOption & { wallet?: string }) => listKeys(options, context));
   keys
     .command('new-master')
-    .description('Make a first MASTER_KEY, as production needs one.')
+    .description('Generate a first MASTER_KEY; production requires one.')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
-It is a secret, and whoever loses it loses the secret of every signing key: keep a copy where only operators look.
+Keep it secret, and keep a backup that only operators can read: without it, the secret of every signing key is lost.
 
 Examples:
   $ docket keys new-master
@@ -55,15 +55,16 @@ Examples:
     });
   keys
     .command('rotate-master')
-    .description('Make a new master key for the signing keys to come, and say which older ones are still needed.')
+    .description('Generate a new master key for future signing keys, and say which older versions are still needed.')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
-Signing keys keep the master key that they were made with, so callbacks and receivers notice nothing; a wallet comes to
-the new one when it rotates its key. A version that results of the last 30 days open by is kept too. Where MASTER_KEY is not set, the file in DATA_DIR is rewritten: restart the service.
-Where it is set, its new value is printed: with several nodes give all of them the first value, which makes the new key
-known, and then the second, which uses it.
+Existing signing keys keep the master key that they were derived from, so callbacks and receivers are not affected. A
+wallet moves to the new master key when it rotates its key. Versions that results of the last 30 days need are kept.
+If MASTER_KEY is not set, the file in DATA_DIR is rewritten: restart the service.
+If it is set, its new values are printed. With several nodes, first set the first value on all of them, which makes the
+new key known; then set the second, which uses it.
 
 Examples:
   $ docket keys rotate-master
@@ -100,7 +101,7 @@ async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, cont
       }
       print(
         context,
-        `${address.padEnd(44)}  ${current.keyId}  made ${current.createdAt}  master ${current.masterVersion}`,
+        `${address.padEnd(44)}  ${current.keyId}  created ${current.createdAt}  master ${current.masterVersion}`,
       );
       if (previous) print(context, `${''.padEnd(44)}  ${previous.keyId}  valid until ${previous.validUntil}`);
     }
@@ -108,7 +109,7 @@ async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, cont
   });
 }
 
-/** What a rotation of the master key gives an operator. */
+/** The result of a master key rotation, for the operator. */
 interface MasterRotation {
   readonly newest: number;
   readonly kept: readonly {
@@ -118,9 +119,9 @@ interface MasterRotation {
     readonly results: number;
   }[];
   readonly dropped: readonly number[];
-  /** Where the new value was written; null where the operator sets MASTER_KEY. */
+  /** Where the new value was written; null if the operator sets MASTER_KEY. */
   readonly file: string | null;
-  /** Values of MASTER_KEY: the one that makes the new key known, and the one that uses it. */
+  /** Two values of MASTER_KEY: the first makes the new key known, the second uses it. */
   readonly rollout: readonly string[] | null;
 }
 
@@ -131,16 +132,19 @@ async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<
   const { newest, kept, dropped, file, rollout } = rotation;
   if (rollout) {
     const [known, used] = rollout;
-    note(context, 'One node: set MASTER_KEY to the last line. Several: set the first on all of them, then the last.');
+    note(
+      context,
+      'With one node, set MASTER_KEY to the last line. With several, set the first line on all of them, then the last.',
+    );
     print(context, `MASTER_KEY=${known}\nMASTER_KEY=${used}`);
   } else print(context, `Version ${newest} is in ${file}: restart the service to use it.`);
   for (const { version, live_keys: live, young_keys: young, results } of kept) {
     note(
       context,
-      `Version ${version} is kept: live keys that need it: ${live}; others whose secret may still be fetched: ${young}; results that open by it: ${results}.`,
+      `Version ${version} is kept: live keys that need it: ${live}; other keys whose secret may still be fetched: ${young}; results that need it: ${results}.`,
     );
   }
-  for (const version of dropped) note(context, `Version ${version} is dropped: no key and no result needs it.`);
+  for (const version of dropped) note(context, `Version ${version} is dropped: no key or result needs it.`);
 }
 
 async function makeRotation(config: Config, log: EventLog): Promise<MasterRotation> {
@@ -149,7 +153,7 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
   if (text === null) {
     throw new CliError(
       `There is no master key yet in ${config.dataDirectory}.`,
-      'The first start of the service makes it; or set MASTER_KEY to what docket keys new-master prints.',
+      'The first start of the service generates it; or set MASTER_KEY to the output of docket keys new-master.',
     );
   }
   const commandId = randomUUID();
@@ -166,7 +170,7 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
   const results = await resultsByMasterVersion(log, now);
   const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), results, now);
   const useOf = (version: number) => uses.find(({ masterVersion }) => masterVersion === version);
-  // A service that still runs makes keys with the newest of its versions until it is started anew.
+  // A running service derives keys from the newest of its versions until it is restarted.
   const isNeeded = (version: number) => version === present.newest || useOf(version) !== undefined;
 
   const newest = Math.max(...present.versions, ...(await loadMasterKeyVersions(log)).keys()) + 1;
@@ -179,7 +183,7 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
       { ...context, commandId: `${commandId}/new` },
     ))
   ) {
-    throw new CliError(`Version ${newest} was just made by somebody else.`, 'Run it again.', EXIT.found);
+    throw new CliError(`Another process has just created version ${newest}.`, 'Run it again.', EXIT.found);
   }
   const parts = text.split(',').map((part) => part.trim());
   const kept = present.versions.filter(isNeeded);

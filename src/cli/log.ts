@@ -1,4 +1,4 @@
-/** `docket log`: which log this is, and the address that its payments go to. */
+/** `docket log`: shows which event log this is and which address receives its payments. */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
@@ -13,8 +13,8 @@ import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } fr
 import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 
 const NOT_NAMED = new CliError(
-  'The event log has no name yet.',
-  'The next start of the service gives it one: an id, its chain and its receiver.',
+  'The event log has no identity yet.',
+  'The next start of the service records it: an id, the chain and the receiver.',
   EXIT.found,
 );
 
@@ -27,28 +27,28 @@ interface ReceiverOptions {
 export const addLogCommand: AddCommand = (program: Command, context) => {
   const log = program
     .command('log')
-    .description('Which event log this is: its id, its chain, and the address that its payments go to.')
+    .description('Show which event log this is: its id, its chain, and the address that receives payments.')
     .addHelpText(
       'after',
       '\nExamples:\n  $ docket log show\n  $ docket log receiver ADDRESS --reason "treasury moved to a multisig"',
     );
   log
     .command('show')
-    .description('Show what the log says of itself, and every change of its receiver.')
+    .description('Show the identity of the log and every change of its receiver.')
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket log show\n  $ DATA_DIR=/var/lib/docket docket log show --json')
     .action((options: { json?: boolean }) => show(options, context));
   log
     .command('receiver')
-    .description('Record that payments go to another address from now on.')
+    .description('Send payments to another address from now on; recorded in the log.')
     .argument('<address>', 'the new owner of the token account that receives USDC')
     .requiredOption('--reason <text>', 'why; recorded in the log')
-    .option('--by <name>', 'who decided it (default: the user of this machine)')
+    .option('--by <name>', 'who decided it (default: the current user)')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
-A service whose PAY_TO is not the receiver of its log does not start, and one that is running stops selling until it is
+A service does not start if its PAY_TO is not the receiver of its log, and a running one stops selling until it is
 restarted. So stop every node, run this, and start them with the new PAY_TO. Earlier payments are not moved.
 
 Examples:
@@ -133,7 +133,7 @@ async function changeReceiver(
   });
 }
 
-/** A container may run as a user that has no name. */
+/** A container may run as a user without a name. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,4 +1,4 @@
-/** The `docket` command: one program, one file for each of its commands. */
+/** The `docket` command: one program, with one file for each command. */
 import { writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../config.ts';
@@ -25,10 +25,10 @@ Examples:
   $ docket wallet fund ADDRESS --usdc 10           give it test USDC on the local chain
   $ docket query --court-code cand --case-id 3:24-cv-00042 --keypair wallet.json
 
-Exit codes: 0 done; 1 it ran and found something wrong; 2 the call or the configuration is wrong; 3 something it needs cannot be reached.
+Exit codes: 0 success; 1 the command found a problem; 2 wrong usage or configuration; 3 something it needs is unreachable.
 Settings come from environment variables; see \`docket config --help\`.`;
 
-/** Each command is loaded only when it is asked for: `docket --help` must not load a blockchain. */
+/** Each command is loaded on use: `docket --help` must not load a blockchain. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
   demo: async () => (await import('./demo.ts')).createDemoCommand(main),
@@ -48,7 +48,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
 };
 
-/** Runs one command line and gives its exit code. Never throws. */
+/** Runs one command line and returns its exit code. Never throws. */
 export async function main(argv: readonly string[], context: CliContext = processContext()): Promise<number> {
   const [name = ''] = argv;
   const asked = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -80,18 +80,18 @@ export async function main(argv: readonly string[], context: CliContext = proces
 /** Release number (docs/design/interface.md#9.1). */
 export const VERSION = '2.0.1';
 
-/** Said before any option is read: `docket nonsense --help` must not pass for help. */
+/** Runs before any option is read, so that `docket nonsense --help` fails. */
 function unknownCommand(name: string, argv: readonly string[], context: CliContext): number {
-  const hint = `Its commands are ${Object.keys(COMMANDS).join(', ')}; docket --help tells of each.`;
-  return explain(new CliError(`docket has no command ${name}.`, hint), context, argv.includes('--json'));
+  const hint = `Use one of ${Object.keys(COMMANDS).join(', ')}. See docket --help.`;
+  return explain(new CliError(`Unknown command '${name}'.`, hint), context, argv.includes('--json'));
 }
 
-/** An error as JSON; stdout may be what failed. */
+/** Prints an error as JSON. stdout may be what failed. */
 function printJson(context: CliContext, value: object): void {
   try {
     printJsonOf(context, value);
   } catch {
-    // Standard error says it, too.
+    // Standard error also gets the message.
   }
 }
 
@@ -141,17 +141,17 @@ function processContext(): CliContext {
   let reminder: string | null = null;
   const unwritten = (error: unknown): string | null =>
     isWriteFailure(error) && reminder !== null
-      ? `The answer was paid for and could not be written: ${error.message}\n${reminder}`
+      ? `The answer was paid for, but could not be written: ${error.message}\n${reminder}`
       : null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     const paid = unwritten(error);
-    // `docket audit replay … | head` has what it wants: a reader that went away is no fault.
+    // In `docket audit replay … | head` the reader leaves once it has enough; that is no error.
     if (paid === null && error.code === 'EPIPE') process.exit(EXIT.ok);
     const hint = systemFailureHint(error);
     sayAtOnce(paid ?? `The result could not be written: ${error.message}${hint === null ? '' : `\n${hint}`}`);
     process.exit(EXIT.unavailable);
   });
-  // What cannot be said, since stderr is a file on a full disk or its reader is gone, must not end what is being done.
+  // A failed write to stderr (a full disk, a reader that left) must not stop the command.
   process.stderr.on('error', () => undefined);
   return {
     environment: process.env,
@@ -166,15 +166,15 @@ function processContext(): CliContext {
   };
 }
 
-/** A file's failed write is thrown, that of a pipe is an event. */
+/** A failed write to a file is thrown; a failed write to a pipe is an event. */
 const isWriteFailure = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error && error.syscall === 'write';
 
-/** Before the process ends. */
+/** Writes synchronously, before the process ends. */
 function sayAtOnce(text: string): void {
   try {
     writeSync(2, `${printable(text)}\n`);
   } catch {
-    // Nobody reads it.
+    // No reader is left.
   }
 }

@@ -1,4 +1,4 @@
-/** One call on the service that is paid for, as an agent would make it, and what went wrong in the words of a person. */
+/** One paid call to the service, made as an agent would make it, with errors explained to a person. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
@@ -20,9 +20,9 @@ export interface PayingOptions {
   readonly maxUsd: string;
 }
 
-/** How long a payment without an outcome is waited for. */
+/** How long to wait for a payment without an outcome. */
 const PENDING_PATIENCE_MS = 90_000;
-/** How long a request whose connection broke is repeated: a service that restarts is back by then. */
+/** How long to repeat a request whose connection broke: a service that restarts is back within this time. */
 const REPEATS = { patienceMs: 60_000, pauseMs: 500 };
 
 const PendingAnswer = z.object({
@@ -33,18 +33,18 @@ const ReceiptText = z.object({ transaction: z.string() });
 /** What was bought. */
 export interface PaidCall {
   readonly body: unknown;
-  /** Its signature; null where nothing was charged, or no receipt said it. */
+  /** Signature of the payment; null if nothing was charged or no receipt names it. */
   readonly transaction: string | null;
   /** Base58 address. */
   readonly wallet: string;
-  /** Where the same answer is given again; null where nothing is kept. */
+  /** Where the same answer can be fetched again; null if nothing is kept. */
   readonly resultUrl: string | null;
 }
 
 /**
  * Pays for a call and waits for its answer.
  * @param path of the service, with its query string
- * @throws CliError if it is refused, or cannot be made
+ * @throws CliError if the call is rejected or cannot be made
  */
 export async function payFor(
   path: string,
@@ -57,10 +57,10 @@ export async function payFor(
   }
   const { keypair, maxUsd, dialect, paymentId = randomUUID() } = options;
   if (options.paymentId !== undefined && dialect !== 'v2') {
-    throw new CliError('--payment-id needs --dialect v2.', 'The other dialects have no name for a request.');
+    throw new CliError('--payment-id needs --dialect v2.', 'Only v2 supports payment identifiers.');
   }
   if (!/^[A-Za-z0-9_-]{16,128}$/.test(paymentId)) {
-    throw new CliError('--payment-id is not one.', 'Give 16 to 128 letters, digits, - and _, for example a UUID.');
+    throw new CliError('Invalid --payment-id.', 'Give 16 to 128 letters, digits, - and _, for example a UUID.');
   }
   const config = readConfig(context.environment);
   const url = (options.url ?? config.publicUrl ?? `http://${reachableHost(config.host)}:${config.port}`).replace(
@@ -72,13 +72,13 @@ export async function payFor(
   assertAddress('--rpc-url', rpcUrl);
   const key = await walletOf({ keypair, most: baseUnitsOf(maxUsd) }, config, rpcUrl, context);
 
-  // Loaded here: `docket --help` must not load the clients of a blockchain.
+  // Loaded here, because `docket --help` must not load the clients of a blockchain.
   const { payingFetch } = await import('./paying-fetch.ts');
   const { AnswerLost, persistentFetch } = await import('./persistent-fetch.ts');
   let isRepeated = false;
   const onRepeat = () => {
     isRepeated = true;
-    note(context, 'The payment was not answered; asking again with the same one, which is charged once at most.');
+    note(context, 'No answer to the payment; retrying with the same payment, which is charged at most once.');
   };
   const fetchOn = persistentFetch({ ...REPEATS, onRepeat });
   const paid = await payingFetch({ dialect, key, rpcUrl, maxUsd, fetch: fetchOn, paymentId });
@@ -108,61 +108,61 @@ export async function payFor(
       isRepeated,
     });
   }
-  const where = resultUrl === null ? 'No copy of it is kept.' : `It stays, free, at ${resultUrl}`;
+  const where = resultUrl === null ? 'No copy of it is kept.' : `Fetch it again for free at ${resultUrl}`;
   const name = dialect === 'v2' ? `, payment id ${paymentId}` : '';
   context.paidFor?.(`${where}\nTransaction ${transaction ?? 'unknown'}${name}`);
   return { body, transaction, wallet: key.address, resultUrl };
 }
 
 /**
- * What was bought, in the form that is shown.
- * @throws CliError that names what was paid, and where the answer stays, if it has another form
+ * Parses the answer that was bought.
+ * @throws CliError that names the payment, and where to fetch the answer again, if the answer has another form
  */
 export function readAnswer<Answer>(schema: z.ZodType<Answer>, { body, transaction, resultUrl }: PaidCall): Answer {
   const { data, success } = schema.safeParse(body);
   if (success) return data;
   throw new CliError(
-    'The answer has no form known here; it was paid for.',
-    resultUrl === null ? `Its transaction: ${transaction ?? 'unknown'}` : `It stays, free, at ${resultUrl}`,
+    'Unrecognized response; the payment succeeded.',
+    resultUrl === null ? `Transaction: ${transaction ?? 'unknown'}` : `Fetch it again for free at ${resultUrl}`,
     EXIT.unavailable,
     { code: 'answer_unreadable', transaction, result_url: resultUrl, answer: body },
   );
 }
 
-/** What a client's error means to the person who ran the command. */
+/** Turns an error of a client library into one that the user of the command understands. */
 function explained(error: unknown, { url, rpcUrl, maxUsd }: { url: string; rpcUrl: string; maxUsd: string }): Error {
   const text = messagesOf(error);
   if (/\bspendControls\.maxAmountPerPayment\b|more than \$/.test(text)) {
     return new CliError(`The call costs more than $${maxUsd}.`, 'Allow more with --max-usd.', EXIT.found);
   }
   if (/\bspendControls: only default assets\b|which is not USDC$/.test(text)) {
-    const hint = `Nothing was signed. Is ${url} the service that you mean?`;
-    return new CliError('The service asks for a token that is not USDC.', hint, EXIT.found);
+    const hint = `Nothing was signed. Check that ${url} is the service you intended.`;
+    return new CliError('The service asks for payment in a token that is not USDC.', hint, EXIT.found);
   }
   const isUnreachable = /fetch failed|ECONNREFUSED|ENOTFOUND/.test(text);
   if (/Failed to create payment payload/.test(text)) {
     if (isUnreachable) return chainUnreachable(rpcUrl);
-    const hint = `Is ${rpcUrl} the chain that the service is paid on? Name that one with --rpc-url.`;
-    return new CliError(`No payment could be made: ${text.replace(/^.*payload: /, '')}`, hint, EXIT.unavailable);
+    const hint = `Check that ${rpcUrl} is an endpoint of the chain that the service uses; set another with --rpc-url.`;
+    return new CliError(`The payment could not be made: ${text.replace(/^.*payload: /, '')}`, hint, EXIT.unavailable);
   }
   if (isUnreachable) {
     return new CliError(
-      `The service at ${url} cannot be reached.`,
-      'Start it with `docket serve`, or name another with --url.',
+      `The service at ${url} is unreachable.`,
+      'Start it with `docket serve`, or set another address with --url.',
       EXIT.unavailable,
     );
   }
   return error instanceof Error ? error : new Error(text);
 }
 
-/** Whether it was bought nobody can say from here: the one thing not to do is to pay anew unseen. */
+/** The outcome of the payment is unknown here, so the user must check before paying again. */
 function lostAnswer(url: string, wallet: string, dialect: Dialect, paymentId: string): CliError {
   const hint =
     dialect === 'v2'
-      ? `Run the same command again with --payment-id ${paymentId}: it pays only if this payment did not.`
-      : `Before you pay again see whether it was charged: docket wallet balance ${wallet}`;
+      ? `Run the same command again with --payment-id ${paymentId}: it pays only if this payment did not succeed.`
+      : `Before you pay again, check whether it was charged: docket wallet balance ${wallet}`;
   return new CliError(
-    `The service at ${url} was given the payment and has not answered; it may have been charged.`,
+    `The service at ${url} received the payment but did not answer; it may have been charged.`,
     hint,
     EXIT.unavailable,
     { code: 'answer_lost', wallet, payment_id: dialect === 'v2' ? paymentId : null },
@@ -171,7 +171,10 @@ function lostAnswer(url: string, wallet: string, dialect: Dialect, paymentId: st
 
 function assertAddress(option: string, text: string): void {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return;
-  throw new CliError(`${option} is no address: ${text}`, 'Give an http or https URL, as http://127.0.0.1:8402.');
+  throw new CliError(
+    `${option} is not a URL: ${text}`,
+    'Give an http or https URL, for example http://127.0.0.1:8402.',
+  );
 }
 
 function messagesOf(error: unknown): string {
@@ -180,19 +183,19 @@ function messagesOf(error: unknown): string {
   return texts.length ? texts.join('; ') : String(error);
 }
 
-/** The transaction that a receipt names, whichever dialect it is in. */
+/** The transaction named in a receipt of any dialect. */
 function receiptOf({ headers }: Response): string | null {
   const text = headers.get('payment-response') ?? headers.get('x-payment-response');
   if (text === null) return null;
   try {
     return ReceiptText.parse(JSON.parse(Buffer.from(text, 'base64').toString('utf8'))).transaction;
   } catch {
-    // The answer is paid for, whatever the receipt says.
+    // An unreadable receipt does not undo the payment.
     return null;
   }
 }
 
-/** The chain has not said yet: the answer appears at its result URL, free. */
+/** Waits while the chain has not settled the payment; the answer then appears at its result URL for free. */
 async function untilSettled(
   first: Response,
   context: CliContext,
@@ -200,8 +203,8 @@ async function untilSettled(
   const pending = PendingAnswer.safeParse(await first.json().catch(() => null));
   if (!pending.success) {
     throw new CliError(
-      'The service answered 202, that the payment is not settled yet, in no form known here.',
-      'Do not pay again before you have looked at the wallet: docket wallet balance ADDRESS.',
+      'The service answered 202 (payment not settled yet) with an unrecognized body.',
+      'Before you pay again, check the wallet: docket wallet balance ADDRESS.',
       EXIT.unavailable,
     );
   }
@@ -217,7 +220,7 @@ async function untilSettled(
   }
   throw new CliError(
     `The payment ${payment.transaction} is still not settled.`,
-    `Do not pay again: the answer, or the refusal, appears at ${payment.result_url}`,
+    `Do not pay again: the answer or the error appears at ${payment.result_url}`,
     EXIT.unavailable,
     { code: 'payment_pending', transaction: payment.transaction, result_url: payment.result_url },
   );

@@ -1,4 +1,4 @@
-/** A refusal of the service in the words of a person, and for programs with all that it said. */
+/** Explains an error response of the service to a person, and passes its details to programs. */
 import { z } from 'zod';
 import { CliError, EXIT } from './command.ts';
 
@@ -11,9 +11,9 @@ const ErrorAnswer = z.object({
 });
 export interface Refused {
   readonly wallet: string;
-  /** Whether test money can be had for the asking. */
+  /** Whether the chain gives test money on request. */
   readonly isLocal: boolean;
-  /** Whether an earlier answer to the same payment may have been lost. */
+  /** Whether an earlier answer to the same payment may be lost. */
   readonly isRepeated: boolean;
 }
 
@@ -21,8 +21,8 @@ export function refusal(status: number, body: unknown, { wallet, isLocal, isRepe
   const parsed = ErrorAnswer.safeParse(body);
   if (!parsed.success) {
     return new CliError(
-      `The service answered ${status} in no form known here.`,
-      'Is --url the service?',
+      `The service answered ${status} with an unrecognized body.`,
+      'Check that --url points to Docket Monitor.',
       EXIT.unavailable,
     );
   }
@@ -34,25 +34,25 @@ export function refusal(status: number, body: unknown, { wallet, isLocal, isRepe
   const refused = (text: string, hint: string) => new CliError(text, hint, exitCode, { code, status, details: facts });
   if (code === 'payment_already_used' && isRepeated && typeof details.transaction === 'string') {
     return refused(
-      `The answer is lost; the payment for it was submitted as transaction ${details.transaction}.`,
-      'This dialect has no name for a request by which its answer could be asked for again; --dialect v2 has.',
+      `The answer was lost. Its payment was submitted as transaction ${details.transaction}.`,
+      'This dialect cannot fetch an answer again, because it has no payment identifiers; --dialect v2 can.',
     );
   }
   const lacks = isLocal ? LACKING.get(String(details.reason)) : undefined;
   const hint = lacks
-    ? `Give it test money: docket wallet fund ${wallet} ${lacks}`
+    ? `Give the wallet test money: docket wallet fund ${wallet} ${lacks}`
     : spelt(advised ?? 'See /docs/errors.', details);
   if (details.reason === 'insufficient_funds') {
     return refused(`${message} The wallet is short of ${String(details.shortfall_usd)} USDC.`, hint);
   }
   const issues = Array.isArray(details.issues) ? details.issues.map((issue) => `\n  ${JSON.stringify(issue)}`) : [];
-  // Said of what may have had a payment with it; of a payment itself its own message says it.
+  // Only for errors of the query itself: an error about a payment says in its own message what was charged.
   const isQuery = status === 404 || code === 'ambiguous_case_id' || (status >= 500 && code !== 'result_damaged');
   const charge = isQuery ? ' Nothing was charged.' : '';
   return refused(`${code}${reason}: ${message}${charge}${issues.join('')}`, hint);
 }
 
-/** A hint that points at details, with what they say: a person is not shown the details. */
+/** The hint with each pointer into details replaced by its value, because a person is not shown the details. */
 const spelt = (hint: string, details: Readonly<Record<string, unknown>>): string =>
   hint.replace(/\bdetails\.(\w+)/g, (pointer, name) => {
     const value = details[name];
@@ -62,7 +62,7 @@ const spelt = (hint: string, details: Readonly<Record<string, unknown>>): string
     return typeof value === 'string' || typeof value === 'number' ? String(value) : pointer;
   });
 
-/** What the local chain's faucet gives a wallet that lacks it. */
+/** The `docket wallet fund` option that fixes each shortage on the local chain. */
 const LACKING: ReadonlyMap<string, string> = new Map([
   ['insufficient_funds', '--usdc 10'],
   ['insufficient_sol_for_network_fee', '--sol 0.01'],

@@ -1,4 +1,4 @@
-/** A `fetch` that pays, in each dialect, by the clients that any agent would use. */
+/** A `fetch` that pays in each dialect, with the client libraries that any agent would use. */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import {
   Connection,
@@ -24,13 +24,13 @@ export type Dialect = (typeof DIALECTS)[number];
 export interface PayingFetchOptions {
   readonly dialect: Dialect;
   readonly key: SolanaKey;
-  /** Endpoint of the chain: clients ask it for the mint, and for a blockhash where the terms have none. */
+  /** RPC endpoint of the chain. Clients ask it for the mint, and for a blockhash if the terms contain none. */
   readonly rpcUrl: string;
-  /** The most that one call may cost, US dollars as a decimal string. */
+  /** The most that one call may cost, in US dollars as a decimal string. */
   readonly maxUsd: string;
-  /** What each request is made with. */
+  /** The `fetch` that makes each request. */
   readonly fetch: typeof fetch;
-  /** In dialect v2 the caller's own name for the request, x402's `payment-identifier`. */
+  /** In dialect v2 the caller's id for the request, x402's `payment-identifier`. */
   readonly paymentId: string;
 }
 
@@ -39,7 +39,7 @@ export class OverSpendingCap extends Error {
   readonly code = 'over_spending_cap';
 }
 
-/** The service asks for another token than USDC, whose worth nothing here knows. */
+/** The service asks for a token other than USDC, whose value is unknown here. */
 export class NotUsdc extends Error {
   readonly code = 'not_usdc';
 }
@@ -48,7 +48,7 @@ export async function payingFetch(options: PayingFetchOptions): Promise<typeof f
   if (options.dialect === 'self') return selfPayingFetch(options);
   const signer = await createKeyPairSignerFromBytes(options.key.secretKey());
   const client = new x402Client();
-  // The client's own cap is 1 US dollar; what a caller allows is said, never assumed.
+  // The client's own cap is 1 US dollar, so set the caller's cap explicitly.
   client.setSpendControls({ maxAmountPerPayment: `$${options.maxUsd}` });
   const { rpcUrl } = options;
   if (options.dialect === 'v2') {
@@ -60,7 +60,7 @@ export async function payingFetch(options: PayingFetchOptions): Promise<typeof f
   return wrapFetchWithPayment(firstVersionOnly(options.fetch), client);
 }
 
-/** Names the request by x402's `payment-identifier`, so that a repeat of it is given the answer that it bought. */
+/** Adds x402's `payment-identifier` to the payment, so that a repeat gets the same answer. */
 const namedPayment = (id: string): ClientExtension => ({
   key: PAYMENT_IDENTIFIER,
   enrichPaymentPayload: async (payload, { extensions }) => {
@@ -70,7 +70,7 @@ const namedPayment = (id: string): ClientExtension => ({
   },
 });
 
-/** Leaves out what a client of x402 v1 would not see: the terms of version 2. */
+/** Hides the terms of version 2, which a client of x402 v1 would not see. */
 const firstVersionOnly =
   (ask: typeof fetch): typeof fetch =>
   async (input, init) => {
@@ -89,7 +89,7 @@ const SelfPaidTerms = z.object({
 });
 type SelfPaidTerms = z.infer<typeof SelfPaidTerms>;
 
-/** Signs the whole transfer itself and pays its network fee: no client library of x402 is needed. */
+/** Signs the whole transfer itself and pays its network fee, without a client library of x402. */
 function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -125,7 +125,7 @@ async function signTransfer(terms: SelfPaidTerms, { key, rpcUrl }: PayingFetchOp
   return Buffer.from(transaction.serialize()).toString('base64');
 }
 
-/** The Token program's number of `TransferChecked`. */
+/** Instruction number of `TransferChecked` in the Token program. */
 const TRANSFER_CHECKED = 12;
 
 /** `TransferChecked` of the Token program, from the wallet's associated account to that of the service. */

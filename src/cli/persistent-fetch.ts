@@ -1,28 +1,28 @@
-/** A `fetch` that does not let go of what a payment may have bought, though the connection breaks on the way. */
+/** A `fetch` that retries a paid request when its connection breaks, so that the answer is not lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { PAYMENT_HEADERS } from '../http/x402/payment-header.ts';
 
 export interface Persistence {
-  /** How long the same request is repeated, milliseconds. */
+  /** How long to repeat the same request, milliseconds. */
   readonly patienceMs: number;
   readonly pauseMs: number;
   /** Called once, before the first repeat. */
   readonly onRepeat: () => void;
 }
 
-/** The request that carried a payment was not answered: whether it bought, nobody can say from here. */
+/** The paid request was not answered, so whether the payment succeeded is unknown here. */
 export class AnswerLost extends Error {
   readonly code = 'answer_lost';
 }
 
-/** The payment is at work: the same request finds its outcome in a moment. */
+/** The payment is being processed: the same request finds its outcome in a moment. */
 const UnderWay = z.object({ error: z.object({ details: z.object({ transaction: z.null() }) }) });
 
 /**
- * Repeats a request that carries a payment, unchanged, while it is not answered whole. One payment is charged once, so
- * a repeat costs nothing; paying anew would. Requests without a payment are asked once, as ever.
- * @throws AnswerLost when the patience ends, unless no connection was ever made: then what `fetch` throws
+ * Repeats a paid request unchanged until it gets a complete answer. One payment is charged once, so a repeat costs
+ * nothing; a new payment would. Requests without a payment are made once.
+ * @throws AnswerLost when the time is up; if no connection was ever made, what `fetch` throws
  */
 export function persistentFetch({ patienceMs, pauseMs, onRepeat }: Persistence): typeof fetch {
   return async (input, init) => {
@@ -35,7 +35,7 @@ export function persistentFetch({ patienceMs, pauseMs, onRepeat }: Persistence):
       let failure: unknown = null;
       try {
         const response = await fetch(request.clone());
-        // A connection can break within a body, too.
+        // A connection can also break in the middle of a body.
         const body = await response.arrayBuffer();
         const { status, statusText, headers } = response;
         const whole = new Response(body, { status, statusText, headers });
@@ -63,7 +63,7 @@ async function isUnderWay(response: Response): Promise<boolean> {
   return UnderWay.safeParse(body).success;
 }
 
-/** Whether no connection was made, so that nothing can have been handed over. */
+/** Whether no connection was made, so that no payment can have been sent. */
 function wasRefused(error: unknown): boolean {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   return cause?.code === 'ECONNREFUSED' || cause?.code === 'ENOTFOUND';

@@ -1,6 +1,6 @@
 /**
- * The projection of cases on a thread of its own: a large import records on one core while the other makes answers show
- * it. This file is both sides: it starts the thread, and is what the thread runs.
+ * Runs the projection of cases on a thread of its own: a large import records on one core while the other makes answers
+ * show it. This file is both sides: it starts the thread, and it is what the thread runs.
  */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { pino } from 'pino';
@@ -14,14 +14,14 @@ import { leaseOwner } from '../storage/lease-owner.ts';
 const ROLE = 'docket projection of cases';
 
 export interface ProjectionThread {
-  /** Ends the thread after the commits that are on their way. */
+  /** Ends the thread after its pending commits. */
   stop(): Promise<void>;
 }
 
-/** Compiled code alone can be run by a thread; from sources the caller runs the projection itself. */
+/** A thread runs only compiled code; from sources, the caller runs the projection itself. */
 export const canStartProjectionThread = (): boolean => import.meta.url.endsWith('.js');
 
-/** @param environment of the service whose storage it is */
+/** @param environment of the service that owns the storage */
 export async function startProjectionThread(environment: NodeJS.ProcessEnv): Promise<ProjectionThread> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { role: ROLE, environment: { ...environment } } });
   await new Promise<void>((resolve, reject) => {
@@ -29,7 +29,7 @@ export async function startProjectionThread(environment: NodeJS.ProcessEnv): Pro
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the thread of the projection ended')));
   });
-  // From here on a failure shows as a projection that does not move, and the caller's wait ends with the reason.
+  // From here on, a failure shows as a projection that stops, and the caller's wait ends with the reason.
   worker.on('error', () => {});
   return {
     stop: () =>

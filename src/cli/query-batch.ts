@@ -12,7 +12,7 @@ const Filing = z.object({
   description: z.string(),
 });
 
-/** Of an answer about one case, what people are shown. */
+/** The part of an answer about one case that is shown to people. */
 export const CaseAnswer = z.object({
   meta: z.object({ queried_at: z.string(), query_cost_usd: z.number() }),
   case: z.object({
@@ -46,7 +46,7 @@ export interface BatchOptions extends Omit<PayingOptions, 'maxUsd'> {
   readonly json?: boolean;
 }
 
-/** @throws FoundWrong after all is shown, if a query failed */
+/** @throws FoundWrong after everything is shown, if a query failed */
 export async function queryBatch(file: string, options: BatchOptions, context: CliContext): Promise<void> {
   const batch = await readBatch(file, context);
   const size = Array.isArray(batch.queries) ? batch.queries.length : 1;
@@ -86,18 +86,18 @@ export async function queryBatch(file: string, options: BatchOptions, context: C
         `Paid ${meta.query_cost_usd.toFixed(2)} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`,
       );
     }
-    if (resultUrl !== null) print(context, `The same answer again, free: ${resultUrl}`);
+    if (resultUrl !== null) print(context, `Fetch this answer again for free: ${resultUrl}`);
   }
   if (meta.failed > 0) {
-    const charge = meta.query_cost_usd > 0 ? 'one payment is for the whole batch' : 'nothing was charged';
+    const charge = meta.query_cost_usd > 0 ? 'one payment covers the whole batch' : 'nothing was charged';
     throw new FoundWrong(
       `${meta.failed} of ${meta.batch_size} queries failed; ${charge}.`,
-      'Each says why: correct it, or leave it out.',
+      'Each failed query says why: correct it or leave it out.',
     );
   }
 }
 
-/** What is new in an answer with a delta. */
+/** The new filings of an answer with a delta. */
 export function printFilings({ delta }: z.infer<typeof CaseAnswer>, context: CliContext, indent: string): void {
   if (!delta) return;
   print(context, `${indent}${delta.change_count === 1 ? '1 new filing' : `${delta.change_count} new filings`}`);
@@ -106,22 +106,22 @@ export function printFilings({ delta }: z.infer<typeof CaseAnswer>, context: Cli
   }
 }
 
-/** The body to send. What is wrong with its queries the service says, and charges nothing. */
+/** The body to send. The service checks its queries before it charges anything. */
 async function readBatch(file: string, context: CliContext): Promise<{ readonly queries?: unknown }> {
-  const hint = 'It holds {"queries": [{"case_id": "…", "court_code": "…"}]}, or the array alone.';
+  const hint = 'Give {"queries": [{"case_id": "…", "court_code": "…"}]}, or only the array.';
   let content: string;
   try {
     content = file === '-' ? await text(context.stdin) : await readFile(file, 'utf8');
   } catch {
-    throw new CliError(`The file ${file} cannot be read.`, 'Give a file of JSON, or - for stdin.');
+    throw new CliError(`The file ${file} cannot be read.`, 'Give a JSON file, or - for stdin.');
   }
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch {
-    throw new CliError(`${file === '-' ? 'What came on stdin' : `The file ${file}`} is not JSON.`, hint);
+    throw new CliError(`${file === '-' ? 'The input on stdin' : `The file ${file}`} is not valid JSON.`, hint);
   }
   if (Array.isArray(value)) return { queries: value };
-  if (typeof value !== 'object' || value === null) throw new CliError('That is no batch of queries.', hint);
+  if (typeof value !== 'object' || value === null) throw new CliError('The input is not a batch of queries.', hint);
   return value;
 }

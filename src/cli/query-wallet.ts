@@ -1,4 +1,4 @@
-/** Whose money `docket query` spends: a wallet that was named, or on the local chain one of its own, given test money. */
+/** Chooses the wallet that pays for `docket query`: the one given, or on the local chain its own with test money. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,13 +7,13 @@ import { associatedTokenAddress, NETWORKS } from '../solana/addresses.ts';
 import { KeyUnreadable, loadKey, loadOrCreateKey, type SolanaKey } from '../solana/keys.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
 
-/** What an own test wallet is given when it cannot pay: enough for twenty queries, or for a dearer call. */
+/** Given to the command's own test wallet when it cannot pay: enough for twenty queries, or for a more expensive call. */
 const TEST_USDC_BASE_UNITS = 20_000_000n;
 const TEST_LAMPORTS = 100_000_000;
 
 /**
- * The wallet that pays: the one that was named, or on the local chain one of this command's own.
- * @param most base units that the call may cost
+ * The wallet that pays: the one given, or on the local chain the command's own.
+ * @param most the most that the call may cost, in base units
  */
 export async function walletOf(
   { keypair, most }: { readonly keypair?: string | undefined; readonly most: bigint },
@@ -29,13 +29,13 @@ export async function walletOf(
       return loadKey(keypair);
     } catch (error) {
       if (!(error instanceof KeyUnreadable)) throw error;
-      throw new CliError(error.message, 'Give a file as solana-keygen or `docket wallet new` writes it.');
+      throw new CliError(error.message, 'Give a key file written by solana-keygen or `docket wallet new`.');
     }
   }
   if (config.solana.network !== 'local') {
     throw new CliError(
-      `Which wallet is to pay on ${config.solana.network}?`,
-      'Give one with --keypair FILE, as solana-keygen writes it.',
+      `A wallet is required on ${config.solana.network}.`,
+      'Give its key file with --keypair FILE, in the format of solana-keygen.',
     );
   }
   const key = loadOrCreateKey(join(config.dataDirectory, 'query-wallet.json'));
@@ -43,7 +43,7 @@ export async function walletOf(
   return key;
 }
 
-/** Test money, from the local chain's own faucet, when less is left than the call may cost. */
+/** Gets test money from the local chain's faucet if the wallet holds less than the call may cost. */
 async function fundTestWallet(address: string, most: bigint, rpcUrl: string, context: CliContext): Promise<void> {
   const account = associatedTokenAddress(address, NETWORKS.local.usdcMint);
   const [balance, lamports] = await Promise.all([
@@ -79,16 +79,17 @@ async function rpc(rpcUrl: string, method: string, params: readonly unknown[]): 
   }
   const answer = RpcAnswer.safeParse(await response.json().catch(() => null));
   if (!answer.success) {
-    throw new CliError(`What answers at ${rpcUrl} is no chain.`, 'Name the chain with --rpc-url.', EXIT.unavailable);
+    throw new CliError(`${rpcUrl} is not a Solana RPC endpoint.`, 'Set the endpoint with --rpc-url.', EXIT.unavailable);
   }
   const { result, error } = answer.data;
-  if (error) throw new CliError(`The chain refused ${method}: ${error.message}`, 'Is this the local chain?');
+  if (error)
+    throw new CliError(`The chain rejected ${method}: ${error.message}`, 'Check that this is the local chain.');
   return result;
 }
 
 export const chainUnreachable = (rpcUrl: string): CliError =>
   new CliError(
-    `The chain at ${rpcUrl} cannot be reached.`,
-    'Start it with `docket serve` (or alone with `docket chain`), or name another with --rpc-url.',
+    `The chain at ${rpcUrl} is unreachable.`,
+    'Start it with `docket serve` (or alone with `docket chain`), or set another endpoint with --rpc-url.',
     EXIT.unavailable,
   );

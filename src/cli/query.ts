@@ -19,36 +19,36 @@ interface QueryOptions extends Omit<PayingOptions, 'maxUsd'> {
 export const addQueryCommand: AddCommand = (program: Command, context) => {
   program
     .command('query')
-    .description('Pay for a case query and ask it, as an agent would.')
-    .option('--case-id <number>', 'case number, in any form that the court writes')
-    .option('--court-code <code>', 'court code, as `docket courts` lists it')
-    .option(
-      '--last-checked <time>',
-      'also give the filings that are new since then (meta.queried_at of the last answer)',
-    )
+    .description('Make a paid case query, as an agent would.')
+    .option('--case-id <number>', 'case number, in any form that the court uses')
+    .option('--court-code <code>', 'court code; find it with `docket courts search`')
+    .option('--last-checked <time>', 'also return filings that are new since then (meta.queried_at of the last answer)')
     .addOption(new Option('--context <level>', 'how much of the case').choices(['basic', 'full']))
     .addOption(new Option('--language <code>', 'preferred language').choices(['en', 'fr']))
     .option('--filing-types <types>', 'only new filings of these types, comma-separated')
-    .option('--callback-url <url>', 'also push the answer there, signed, once it is paid for')
+    .option('--callback-url <url>', 'also send the signed answer to this URL once it is paid')
     .addOption(
       new Option(
         '--batch <file>',
-        'instead of one case, up to 50 for one payment: JSON as POST /v2/cases/batch takes it, or the array alone; - reads stdin',
+        'query up to 50 cases for one payment: the JSON body of POST /v2/cases/batch, or only its array; - reads stdin',
       ).conflicts(['caseId', 'courtCode', 'lastChecked', 'context', 'language', 'filingTypes', 'callbackUrl']),
     )
     .addOption(
-      new Option('--dialect <name>', 'how to pay: x402 v2, x402 v1, or a transfer signed and paid for by the wallet')
+      new Option('--dialect <name>', 'how to pay: x402 v2, x402 v1, or a transfer whose network fee the wallet pays')
         .choices(['v2', 'v1', 'self'])
         .default('v2'),
     )
-    .option('--keypair <file>', 'wallet to pay from; on the local chain one is made and given test USDC if left out')
-    .option('--url <address>', 'the service; default: the one that HOST and PORT name')
-    .option('--rpc-url <address>', 'the chain; default: the one that the service’s settings name')
+    .option(
+      '--keypair <file>',
+      'wallet to pay from; optional on the local chain, where a test wallet with USDC is created',
+    )
+    .option('--url <address>', 'address of the service; default: from HOST and PORT')
+    .option('--rpc-url <address>', 'RPC endpoint of the chain; default: from the settings of the service')
     .option(
       '--payment-id <secret>',
-      'dialect v2: your own name for this call (16 to 128 letters, digits, - and _); a repeat with it is given the same answer and never pays twice',
+      'dialect v2: your own id for this call (16 to 128 letters, digits, - and _); a repeat with it gets the same answer and never pays twice',
     )
-    .option('--max-usd <amount>', 'the most that the call may cost, US dollars; default: 1 for each case')
+    .option('--max-usd <amount>', 'the most that the call may cost, in US dollars; default: 1 per case')
     .option(
       '--json',
       'one JSON object: transaction, charged_usd, queried_at, result_url, answer, and change_count or failed',
@@ -77,8 +77,8 @@ async function query(options: QueryOptions, context: CliContext): Promise<void> 
   ];
   if (lacks.length) {
     throw new CliError(
-      `Which case? ${lacks.join(' and ')} ${lacks.length > 1 ? 'are' : 'is'} missing.`,
-      'For example: --court-code cand --case-id 3:24-cv-00042. Or give many at once with --batch FILE.',
+      `${lacks.join(' and ')} ${lacks.length > 1 ? 'are' : 'is'} missing.`,
+      'For example: --court-code cand --case-id 3:24-cv-00042. For many cases at once, use --batch FILE.',
     );
   }
   const paying = { ...options, maxUsd: options.maxUsd ?? '1' };
@@ -119,10 +119,10 @@ function show(paid: PaidCall, json: boolean, context: CliContext): void {
   print(context, `${answer.case.case_number}  ${answer.case.case_name ?? ''}  (${answer.case.court_name})`);
   const { filing_count } = answer.case;
   if (!answer.delta && filing_count !== undefined) {
-    print(context, `${filing_count} filings so far; all of them, in the whole answer: --context full --json`);
+    print(context, `${filing_count} filings so far; to get them all, use --context full --json`);
   }
   print(context, `Paid ${query_cost_usd.toFixed(2)} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`);
   printFilings(answer, context, '');
   print(context, `Next time: --last-checked ${queried_at}`);
-  print(context, `The same answer again, free: ${resultUrl ?? 'not kept'}`);
+  print(context, `Fetch this answer again for free: ${resultUrl ?? 'not kept'}`);
 }

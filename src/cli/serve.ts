@@ -6,9 +6,9 @@ import { makeLogger } from '../runtime/logger.ts';
 import { type AddCommand, note, printJson } from './command.ts';
 import { untilStopped } from './until-stopped.ts';
 
-/** Longest that a stop may take: what has not ended by then is taken up again at the next start. */
+/** The longest that a stop may take. The next start resumes what has not ended by then. */
 const STOP_WITHIN_MS = 14_500;
-/** How long what is left open may keep the process after the stop. */
+/** How long open handles may keep the process alive after the stop. */
 const LINGER_MS = 200;
 
 export const addServeCommand: AddCommand = (program: Command, context) => {
@@ -29,24 +29,24 @@ Examples:
       const stopped = untilStopped();
       const config = readConfig(context.environment);
       const logger = makeLogger(config.logLevel);
-      // From the signal on, whatever is under way: a start may be waiting for an endpoint that never answers.
+      // Armed at the signal, even during the start, which may be waiting for an endpoint that never answers.
       void stopped.then(() => setTimeout(() => endAnyway(logger), STOP_WITHIN_MS).unref());
-      // Whoever reads the log of a service that runs by itself reads JSON, and expects nothing else between the lines.
+      // Without a terminal the log is read by programs, which expect JSON on every line.
       const say = (text: string) => (context.interactive ? note(context, text) : logger.info(text.trim()));
       const service = await startService(config, { logger });
       const { url, adminUrl, rpcUrl } = service;
       if (options.json) printJson(context, { url, adminUrl, rpcUrl });
       for (const line of service.banner) say(line);
       const signal = await stopped;
-      say(`${signal}: finishing what is under way`);
+      say(`${signal}: finishing running requests`);
       await service.stop();
-      // Connections to an engine that never answers would keep the process.
+      // Connections to an engine that never answers would keep the process alive.
       setTimeout(() => process.exit(), LINGER_MS).unref();
     });
 };
 
 function endAnyway(logger: Logger): never {
-  logger.warn('stopped before it was ready; the next start resumes what had not ended');
+  logger.warn('stopped before it was ready; the next start resumes unfinished work');
   logger.flush();
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-/** The storage of the service, for commands that read or write it beside a running one. */
+/** Storage of the service for commands that read or write it, even while the service runs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LogIdentity, loadLogIdentity } from '../commands/log-identity/log-identity.ts';
@@ -11,9 +11,9 @@ import type { Storage } from '../storage/storage.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { CliError, EXIT } from './command.ts';
 
-const SET_FOLDER = 'Set DATA_DIR to the folder that the service keeps its state in.';
+const SET_FOLDER = 'Set DATA_DIR to the data folder of the service.';
 
-/** Whether there is an event log to open. The engines' is always there, even if empty. */
+/** Whether there is an event log to open. On engines there always is one, even if empty. */
 export const hasEventLog = (config: Config): boolean =>
   config.engines !== null || existsSync(join(config.dataDirectory, 'log.sqlite'));
 
@@ -26,16 +26,16 @@ function configWithLog(environment: NodeJS.ProcessEnv, hint: string): Config {
 }
 
 /**
- * Opens what the service uses.
- * @param hint what to do where nothing has been recorded yet
- * @throws CliError where there is no event log
+ * Opens the storage that the service uses.
+ * @param hint what to do if nothing has been recorded yet
+ * @throws CliError if there is no event log
  */
 export const openServiceStorage = async (environment: NodeJS.ProcessEnv, hint = SET_FOLDER): Promise<Storage> =>
   openOwnStorage(configWithLog(environment, hint));
 
 /**
- * Opens the storage of a configuration, once its log and its read models are known to belong together and to the
- * configured network. A log that no service has named yet may belong to any.
+ * Opens the storage of a configuration, after checking that its log and read models belong together and to the
+ * configured network. A log without an identity may belong to any.
  * @throws StorageFailure if they do not
  */
 export async function openOwnStorage(config: Config): Promise<Storage> {
@@ -49,7 +49,7 @@ export async function openOwnStorage(config: Config): Promise<Storage> {
   }
 }
 
-/** Opens the event log alone, to add to it: it must be of the configured network. @throws CliError where there is none */
+/** Opens only the event log, to append to it: it must be of the configured network. @throws CliError if there is none */
 export async function openOwnLog(environment: NodeJS.ProcessEnv): Promise<LogStorage> {
   const config = configWithLog(environment, SET_FOLDER);
   const opened = await openEventLog(config);
@@ -62,7 +62,7 @@ export async function openOwnLog(environment: NodeJS.ProcessEnv): Promise<LogSto
   }
 }
 
-/** Which local chain it is cannot be asked while the service is stopped, and matters to payments alone. */
+/** Checks only the network: a stopped local chain cannot say which one it is, and only payments depend on that. */
 function assertNetwork(identity: LogIdentity | null, { solana: { network } }: Config): void {
   if (identity === null || isGenesisOf(network, identity.genesisHash)) return;
   const { logId, genesisHash } = identity;
@@ -72,11 +72,11 @@ function assertNetwork(identity: LogIdentity | null, { solana: { network } }: Co
   );
 }
 
-/** Opens the event log alone. @throws CliError where there is none */
+/** Opens only the event log. @throws CliError if there is none */
 export const openServiceLog = async (environment: NodeJS.ProcessEnv, hint = SET_FOLDER): Promise<LogStorage> =>
   openEventLog(configWithLog(environment, hint));
 
-/** Opens a storage, acts on it, and closes it whatever happens. */
+/** Opens a storage, runs an action on it, and always closes it. */
 export async function withStorage<Opened extends { close(): Promise<void> }, Result>(
   open: (environment: NodeJS.ProcessEnv) => Promise<Opened>,
   { environment }: { readonly environment: NodeJS.ProcessEnv },

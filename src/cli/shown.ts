@@ -1,4 +1,4 @@
-/** What commands say that read a read model: where it lacks something of the log, they do not say that there is none. */
+/** For commands that list a read model: if it is behind the log, they say that the list is incomplete. */
 import type { Projection } from '../projections/projection.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -9,11 +9,11 @@ export interface ShownStorage {
   readonly readStore: Pick<ReadStore, 'activeGeneration' | 'checkpoint'>;
 }
 
-/** What to do where a read model lacks something. */
+/** What to do if a read model is behind the log. */
 export const CATCH_UP_HINT =
-  'Start the service, which catches up by itself; GET /readyz on its admin port says how far it is and what halts it.';
+  'Start the service, which catches up by itself. GET /readyz on its admin port shows its progress and what blocks it.';
 
-/** Whether a read model shows every event of the log that is its business. No service need be running. */
+/** Whether a read model shows every event of the log that concerns it. Works without a running service. */
 export async function showsEverything(
   { log, readStore }: ShownStorage,
   { name, events: kinds }: Pick<Projection, 'name' | 'events'>,
@@ -24,7 +24,7 @@ export async function showsEverything(
   return true;
 }
 
-/** Says on stderr where a list lacks something. */
+/** Says on stderr if a list is incomplete. */
 export async function noteIfIncomplete(
   context: CliContext,
   storage: ShownStorage,

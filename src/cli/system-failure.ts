@@ -1,16 +1,16 @@
 /**
- * What the operating system refuses a command, and what to do about it: a port that is taken, an address or a folder
- * that cannot be used. Such an error is the operator's to mend, so it is explained and shown without a stack.
+ * Explains errors of the operating system: a port in use, an address or a folder that cannot be used. Only the operator
+ * can fix these, so they are shown with a hint and without a stack.
  */
 
-const PORTS = 'choose another by PORT, ADMIN_PORT or SOLANA_LOCAL_PORT (0: any free one)';
-const FOLDER = 'Give DATA_DIR a folder that this user may write to.';
+const PORTS = 'set another port with PORT, ADMIN_PORT or SOLANA_LOCAL_PORT (0: any free one)';
+const FOLDER = 'Set DATA_DIR to a folder that this user may write to.';
 
 const HOST =
   'Set HOST and ADMIN_HOST to addresses of this machine: 127.0.0.1 or ::1, or 0.0.0.0 or :: for all of them.';
 
 const HINTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: `Something listens there already, perhaps this service: stop it, or ${PORTS}.`,
+  EADDRINUSE: `Another process, perhaps this service, already listens there: stop it, or ${PORTS}.`,
   EADDRNOTAVAIL: HOST,
   ENOTFOUND: HOST,
   chain_in_use: 'Stop that process, or give this one another DATA_DIR.',
@@ -21,7 +21,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EPERM: FOLDER,
 };
 
-/** How to mend an error of the operating system; null for any other error. */
+/** How to fix an error of the operating system; null for any other error. */
 export function systemFailureHint(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   const { code, message } = error;

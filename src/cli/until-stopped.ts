@@ -1,6 +1,6 @@
 /**
- * Resolves at the first signal to stop; a second one ends the process at once. SIGHUP, which a terminal that closes sends,
- * asks for the same orderly stop.
+ * Resolves at the first signal to stop; a second one ends the process at once. SIGHUP, which a closing terminal sends,
+ * stops the process just as cleanly.
  */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

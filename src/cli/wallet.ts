@@ -27,11 +27,11 @@ interface FundOptions {
 export const addWalletCommand: AddCommand = (program: Command, context) => {
   const wallet = program
     .command('wallet')
-    .description('Make a test wallet, fund it on the local chain, see what it holds.')
+    .description('Create a test wallet, fund it on the local chain, show its balance.')
     .addHelpText(
       'after',
       `
-The chain is found at SOLANA_RPC_URL, or else on loopback at SOLANA_LOCAL_PORT (8899).
+The chain is at SOLANA_RPC_URL if that is set, otherwise on loopback at SOLANA_LOCAL_PORT (8899).
 
 Examples:
   $ docket wallet new --out wallet.json
@@ -40,21 +40,24 @@ Examples:
     );
   wallet
     .command('new')
-    .description('Make a key pair.')
-    .option('--out <file>', 'write the secret key there, as solana-keygen does; a file is never overwritten')
+    .description('Generate a key pair.')
+    .option(
+      '--out <file>',
+      'write the secret key to this file, in the format of solana-keygen; never overwrites a file',
+    )
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket wallet new --out wallet.json\n  $ docket wallet new --json')
     .action((options: NewOptions) => makeWallet(options, context));
   wallet
     .command('fund')
-    .description('Give an address test money; the local chain alone does that.')
+    .description('Give an address test money; works only on the local chain.')
     .argument('<address>')
-    .option('--usdc <amount>', 'USDC, as 10 or 0.99')
-    .option('--sol <amount>', 'SOL, as 1 or 0.05')
+    .option('--usdc <amount>', 'USDC, for example 10 or 0.99')
+    .option('--sol <amount>', 'SOL, for example 1 or 0.05')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
-      '\nReturns once the money is there.\n\nExamples:\n  $ docket wallet fund ADDRESS --usdc 10\n  $ docket wallet fund ADDRESS --usdc 20 --sol 0.05 --json',
+      '\nReturns once the money has arrived.\n\nExamples:\n  $ docket wallet fund ADDRESS --usdc 10\n  $ docket wallet fund ADDRESS --usdc 20 --sol 0.05 --json',
     )
     .action((address: string, options: FundOptions) => fundWallet(address, options, context));
   wallet
@@ -74,11 +77,11 @@ function makeWallet({ out, json }: NewOptions, context: CliContext): void {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST')
-        throw new CliError(`${out} exists already.`, 'Give another file: a key is never overwritten.');
+        throw new CliError(`${out} already exists.`, 'Give another file: a key is never overwritten.');
       throw new CliError(`${out} cannot be written: ${message}`, 'Give a file in a folder that you may write to.');
     }
     if (json) printJson(context, { address: key.address, file: out });
-    else print(context, `${key.address}\nSecret key in ${out}: whoever reads it owns the wallet.`);
+    else print(context, `${key.address}\nThe secret key is in ${out}: anyone who reads it controls the wallet.`);
     return;
   }
   const secret = [...key.secretKey()];
@@ -91,12 +94,12 @@ async function fundWallet(address: string, options: FundOptions, context: CliCon
   const usdc = amountOf('--usdc', options.usdc, USDC_DECIMALS);
   const sol = amountOf('--sol', options.sol, SOL_DECIMALS);
   if (usdc === 0n && sol === 0n)
-    throw new CliError('Nothing to give.', 'Say how much: --usdc 10, --sol 0.05, or both.');
+    throw new CliError('No amount given.', 'Give an amount: --usdc 10, --sol 0.05, or both.');
   const network = networkOf(context.environment);
   if (network !== 'local') {
     throw new CliError(
       `Nothing was given: SOLANA_NETWORK is ${network}.`,
-      'Test money is given on the local chain alone; elsewhere send it from a wallet.',
+      'Only the local chain gives test money; elsewhere, send money from a wallet.',
     );
   }
   const url = rpcUrl(context.environment);
@@ -104,7 +107,7 @@ async function fundWallet(address: string, options: FundOptions, context: CliCon
   const chain = openChain(url);
   try {
     const transactions = [
-      // USDC first: only the local chain gives it, so that no other is asked for SOL.
+      // USDC first: only the local chain gives it, so no other chain is asked for SOL.
       ...(usdc > 0n ? [await faucet.giveUsdc(address, usdc)] : []),
       ...(sol > 0n ? [await faucet.giveSol(address, sol)] : []),
     ];
@@ -124,8 +127,11 @@ async function showBalance(address: string, options: { json?: boolean }, context
   assertAddress(address);
   const network = networkOf(context.environment);
   if (network !== 'local' && !context.environment.SOLANA_RPC_URL) {
-    // Else the local chain would be asked, and its answer taken for the cluster's.
-    throw new CliError(`Where is ${network}?`, `Set SOLANA_RPC_URL to an endpoint of ${network}.`);
+    // Otherwise the local chain would answer, and its balance would pass for that of the cluster.
+    throw new CliError(
+      `No RPC endpoint is configured for ${network}.`,
+      `Set SOLANA_RPC_URL to an endpoint of ${network}.`,
+    );
   }
   const chain = openChain(rpcUrl(context.environment));
   try {
@@ -142,7 +148,7 @@ async function showBalance(address: string, options: { json?: boolean }, context
 interface Held {
   readonly address: string;
   readonly token_account: string;
-  /** Exact decimals. */
+  /** Exact decimal amounts. */
   readonly usdc: string;
   readonly sol: string;
 }
@@ -169,7 +175,7 @@ async function confirmed(chain: Chain, transaction: string): Promise<void> {
     if (performance.now() - began > CONFIRMED_WITHIN_MS) {
       throw new CliError(
         `Transaction ${transaction} is not confirmed yet.`,
-        'Look again with docket wallet balance.',
+        'Check again with docket wallet balance.',
         EXIT.unavailable,
       );
     }
@@ -188,7 +194,7 @@ function amountOf(option: string, text: string | undefined, decimals: number): b
     return parseAmount(text, decimals);
   } catch (error) {
     if (error instanceof AmountUnreadable)
-      throw new CliError(`${option}: ${error.message}.`, `Give an amount as ${option} 0.99.`);
+      throw new CliError(`${option}: ${error.message}.`, `Give an amount, for example ${option} 0.99.`);
     throw error;
   }
 }
@@ -202,9 +208,9 @@ function networkOf({ SOLANA_NETWORK }: NodeJS.ProcessEnv): SolanaNetwork {
 function rpcUrl(environment: NodeJS.ProcessEnv): string {
   const [first] = (environment.SOLANA_RPC_URL || '').split(',');
   const url = first?.trim() || `http://127.0.0.1:${environment.SOLANA_LOCAL_PORT || '8899'}`;
-  // The URL may hold a key, so it is not repeated.
+  // The URL may contain a key, so the message does not repeat it.
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new CliError('SOLANA_RPC_URL or SOLANA_LOCAL_PORT gives no address.', 'Set an http or https URL, or a port.');
+    throw new CliError('SOLANA_RPC_URL or SOLANA_LOCAL_PORT is invalid.', 'Set an http or https URL, or a port.');
   }
   return url;
 }
@@ -215,20 +221,20 @@ function explained(error: unknown): unknown {
   if (error instanceof NoFaucet) {
     return new CliError(
       `Nothing was given: ${error.message}.`,
-      'Test money is given on the local chain alone; elsewhere send it from a wallet.',
+      'Only the local chain gives test money; elsewhere, send money from a wallet.',
       EXIT.unavailable,
     );
   }
   if (error instanceof RpcRefusal) {
     return new CliError(
-      `The chain refused: ${error.message}`,
-      'The faucet holds some 8 million SOL; ask for less.',
+      `The chain rejected the request: ${error.message}`,
+      'The faucet holds about 8 million SOL; request less.',
       EXIT.found,
     );
   }
   if (error instanceof ChainUnavailable || error instanceof EndpointFailure) {
     return new CliError(
-      `The chain does not answer: ${error.message}`,
+      `The chain is unreachable: ${error.message}`,
       'Start it with docket serve or docket chain, or set SOLANA_RPC_URL or SOLANA_LOCAL_PORT.',
       EXIT.unavailable,
     );

@@ -1,21 +1,20 @@
 /**
- * How many requests with an invalid payment one client address may send in a minute
- * (docs/design/payments.md#address-limit). It guards processor time and nothing else, so each node counts for itself
- * and in memory.
+ * Limits requests with an invalid payment per client address and minute (docs/design/payments.md#address-limit). The
+ * limit protects only processor time, so each node counts for itself, in memory.
  */
 import { isIPv6 } from 'node:net';
 import { type Problem, problem } from '../errors.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../runtime/instant.ts';
 
 const WINDOW: Micros = 60 * MICROS_PER_SECOND;
-/** Most names that are remembered: some 10 MB. Past it the oldest window is forgotten. */
+/** Most names kept in memory: about 10 MB. Beyond that, the oldest window is dropped. */
 const MOST_NAMES = 50_000;
 
 export interface AddressLimit {
   /**
    * Counts one request with an invalid payment.
-   * @param address as `ClientAddresses` gives it; null, that of no client, is never limited
-   * @returns why it is one too many; null while it is not
+   * @param address from `ClientAddresses`; null (no known client) is never limited
+   * @returns the error if the limit is exceeded, else null
    */
   count(address: string | null): Problem | null;
 }
@@ -27,7 +26,7 @@ interface Window {
 
 /**
  * @param perMinute at least 1
- * @param clock one that is never set: else an address could be kept out for as long as it was set back
+ * @param clock a clock that is never set: setting one back would lock addresses out for that long
  */
 export function createAddressLimit(perMinute: number, clock: Clock): AddressLimit {
   const windows = createMinuteLimit(perMinute, clock, (wait) =>
@@ -41,15 +40,15 @@ export function createAddressLimit(perMinute: number, clock: Clock): AddressLimi
 }
 
 /**
- * The same for whatever has a name, in memory.
- * @param refuse says why it is one too many, and how many seconds to wait
+ * The same limit for anything with a name, in memory.
+ * @param refuse builds the error from the seconds to wait
  */
 export function createMinuteLimit(
   perMinute: number,
   clock: Clock,
   refuse: (waitSeconds: number) => Problem,
 ): { count(name: string): Problem | null } {
-  /** In the order in which they end, since all are of one length. */
+  /** In the order in which they end, because all have the same length. */
   const windows = new Map<string, Window>();
 
   const forgetOldest = (now: Micros): void => {
@@ -77,10 +76,10 @@ export function createMinuteLimit(
   };
 }
 
-/** Whom an address stands for: of IPv6 a client holds at least a whole /64. */
+/** The client that an address stands for: with IPv6, a client holds at least a /64. */
 export const clientOf = (address: string): string => prefixOf(address, 4);
 
-/** Whose network an address is in: of IPv6 a site holds a /48. */
+/** The network that an address belongs to: with IPv6, a site holds a /48. */
 export const siteOf = (address: string): string => prefixOf(address, 3);
 
 function prefixOf(address: string, groupCount: number): string {

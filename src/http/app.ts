@@ -1,4 +1,4 @@
-/** The public port: every endpoint of the API and its documentation. */
+/** The public port: every endpoint of the API, and its documentation. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
@@ -56,30 +56,30 @@ export interface AppDependencies {
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
   readonly newestBlockhash: NewestBlockhash;
   readonly storage: { readonly log: EventLog; readonly payloads: PayloadStore; readonly readStore: ReadStore };
-  /** Tells how far the read models have come, whoever runs their projections. */
+  /** Waits for the read models, regardless of which process runs their projections. */
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
-  /** Tells whether sponsored payments pause; left out, they never do. */
+  /** Whether sponsored payments pause; if left out, they never do. */
   readonly sponsoring?: Pick<SponsorBudget, 'pause'> | undefined;
   readonly addressLimit?: AddressLimit | undefined;
-  /** Left out, no proxy is trusted. */
+  /** If left out, no proxy is trusted. */
   readonly clientAddresses?: ClientAddresses;
-  /** Bounds of answers that clients do not read, and where they are counted. */
+  /** Limits on unread answers, and where closed connections are counted. */
   readonly unreadLimits?: UnreadLimits;
   readonly metrics?: UnreadAnswersOptions['metrics'];
-  /** Left out, callbacks of the sandbox are not sent. */
+  /** If left out, sandbox callbacks are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
-  /** Where callers reach a local chain; null on a public network. */
+  /** Where callers reach the local chain; null on a public network. */
   readonly localRpcUrl: string | null;
-  /** Which web pages may call the MCP endpoint; left out, none. */
+  /** Which web pages may call the MCP endpoint; if left out, none. */
   readonly mcpOrigins?: OriginRules;
 }
 
 const NO_PAGES: OriginRules = { allowed: [], loopback: false };
 
-/** Dockets come from files that an operator imports; no court is asked by itself in this release. */
+/** Operators import dockets from files; this release asks no court by itself. */
 const sourceOf = (court: Court): CourtSource => (isLive(court) ? 'imported' : 'none');
 
-/** Makes the public port, ready to listen. */
+/** Builds the public port, ready to listen. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, logger, health, merchant, purchasing, newestBlockhash, storage, runner, localRpcUrl } = dependencies;
   const { clock } = service;

@@ -1,4 +1,4 @@
-/** Requests that Node's parser refuses never reach a route; they still get JSON (docs/design/interface.md#7). */
+/** Requests that Node's parser rejects never reach a route; they still get a JSON error (docs/design/interface.md#7). */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,13 +8,13 @@ import type { Connections } from './connections.ts';
 import { type AnsweringService, errorBody, newRequestId } from './send-problem.ts';
 import { isV1, v1Headers } from './v1/sunset.ts';
 
-/** Most bytes of request line and headers; a payment fits in half of it. */
+/** Most bytes of request line and headers; a payment fits into half of that. */
 export const MAX_HEADER_BYTES = 32 * 1024;
-/** A caller that has not sent all headers, or the whole request, by then is cut off. */
+/** A caller that has not sent all headers, or the whole request, in time is disconnected. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 
-/** How long a refused connection is kept half open, so that the refusal is read before the reset arrives. */
+/** How long a rejected connection stays half open, so that the caller reads the error before the reset arrives. */
 const LINGER_MS = 2_000;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
@@ -23,7 +23,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** An issue of a request as a whole, in the shape of a parameter's. */
+/** An issue that concerns the whole request, in the shape of a parameter issue. */
 export const malformedRequest = (rule: string, message: string): Problem =>
   problem(
     'invalid_parameter',
@@ -36,7 +36,7 @@ export const malformedRequest = (rule: string, message: string): Problem =>
     message,
   );
 
-/** The methods that some address of the service takes. */
+/** Methods that at least one path of the service accepts. */
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
 function refusalFor(code: string | undefined, { isRequestLine }: Beginning): Problem {
@@ -49,7 +49,7 @@ function refusalFor(code: string | undefined, { isRequestLine }: Beginning): Pro
         'The request did not arrive in time.',
       );
     case 'HPE_INVALID_METHOD':
-      if (isRequestLine) return problem('method_not_allowed', { allow: METHODS }, 'There is no such method.');
+      if (isRequestLine) return problem('method_not_allowed', { allow: METHODS }, 'Unknown method.');
       break;
     case 'HPE_INVALID_URL':
       return malformedRequest(
@@ -57,23 +57,23 @@ function refusalFor(code: string | undefined, { isRequestLine }: Beginning): Pro
         'The request target is malformed.',
       );
   }
-  return malformedRequest('Send a well-formed HTTP/1.1 request.', 'This is not an HTTP request.');
+  return malformedRequest('Send a well-formed HTTP/1.1 request.', 'The request is not HTTP.');
 }
 
-/** What Node tells of a request that its parser refused. */
+/** What Node reports about a request that its parser rejected. */
 interface ParserError extends NodeJS.ErrnoException {
-  /** The bytes that arrived last. */
+  /** The last bytes received. */
   readonly rawPacket?: unknown;
 }
 
 /** The handler of `clientError`. */
 export type RefuseBroken = (error: ParserError, socket: Socket) => void;
 
-/** How a request that was not understood begins. */
+/** The start of a request that could not be parsed. */
 interface Beginning {
-  /** Empty where it cannot be told. */
+  /** Empty if unknown. */
   readonly target: string;
-  /** Whether it is a whole request line, whatever its method. */
+  /** Whether it is a complete request line, with any method. */
   readonly isRequestLine: boolean;
 }
 
@@ -86,8 +86,8 @@ function beginningOf({ rawPacket }: ParserError): Beginning {
 }
 
 /**
- * Answers what the parser refuses. On a connection whose earlier request is still being answered nothing is written:
- * the bytes would be taken for that request's answer.
+ * Answers requests that the parser rejects. Writes nothing while an earlier request on the connection is still being
+ * answered, because the client would take the bytes for that answer.
  */
 export function refuseBroken(service: AnsweringService, audience: Audience, connections: Connections): RefuseBroken {
   const refused = new WeakSet<Socket>();
@@ -102,9 +102,9 @@ export function refuseBroken(service: AnsweringService, audience: Audience, conn
   };
 }
 
-/** Answers `CONNECT`, which asks for a tunnel and never reaches a route: the service is no proxy. */
+/** Answers `CONNECT`, which asks for a tunnel and never reaches a route. */
 export function refuseTunnel(service: AnsweringService, audience: Audience, connections: Connections) {
-  const refusal = problem('method_not_allowed', { allow: METHODS }, 'This is no proxy: it opens no tunnels.');
+  const refusal = problem('method_not_allowed', { allow: METHODS }, 'This server is not a proxy and opens no tunnels.');
   return (_request: IncomingMessage, socket: Duplex): void => {
     if (!(socket instanceof Socket) || !socket.writable || connections.isOwed(socket)) socket.destroy();
     else endWith(socket, rawAnswer('', refusal, service, audience));

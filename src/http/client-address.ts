@@ -1,9 +1,9 @@
 /**
- * Which address a request counts for. The peer of the connection is the client, unless it is a proxy that the operator
- * trusts (`TRUSTED_PROXIES`): then `X-Forwarded-For` says who asked, read from the right, where our own proxies write.
+ * Finds the address that a request counts for: the peer of the connection, unless that is a proxy which the operator
+ * trusts (`TRUSTED_PROXIES`). Then `X-Forwarded-For` names the client, read from the right, where our own proxies write.
  *
- * `Forwarded` (RFC 7239) is ignored: a proxy that writes one of the two headers passes the other on as the caller sent it,
- * so a service that reads both lets callers choose their address.
+ * `Forwarded` (RFC 7239) is ignored: a proxy that writes one of the two headers passes on the other as the caller sent
+ * it, so a service that reads both would let callers choose their address.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -11,23 +11,23 @@ import { readAddress, readRange } from '../callbacks/outbound/public-address.ts'
 
 export interface ClientAddresses {
   /**
-   * The address of the client, without zone and port; null where only a proxy is known, since limits on it would let one
-   * client close the service to all others behind the same proxy.
+   * The address of the client, without zone and port. Null if only a proxy is known: a limit on its address would let one
+   * client lock out all others behind the same proxy.
    */
   of(request: Pick<IncomingMessage, 'socket' | 'headers'>): string | null;
 }
 
 export interface ClientAddressOptions {
-  /** Ranges (`10.0.0.0/8`, `2001:db8::/32`), as {@link readProxyRange} gives them. */
+  /** Ranges (`10.0.0.0/8`, `2001:db8::/32`), as returned by {@link readProxyRange}. */
   readonly trustedProxies?: readonly string[];
-  /** Called for each request that a peer outside of the trusted ranges forwards, with the address of the peer. */
+  /** Called with the peer's address for each request that a peer outside the trusted ranges forwards. */
   readonly onUntrusted?: (peer: string) => void;
 }
 
-/** Hops that are read, from the right: no chain of proxies is longer. */
+/** Most hops read, from the right; real chains of proxies are shorter. */
 const MOST_HOPS = 32;
 
-/** Peers in these ranges are proxies or programs of the operator, never callers from the internet. */
+/** Peers in these ranges are the operator's proxies or programs, never callers from the internet. */
 const INTERNAL = blockListOf([
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -57,7 +57,7 @@ export function createClientAddresses({
       if (hasTrusted && isListed(trusted, peer)) return lastUntrusted([forwarded ?? []].flat().join(','), trusted);
       if (!forwarded?.length) return peer;
       onUntrusted(peer);
-      // A proxy that nobody has configured. Whoever comes from the internet cannot have such an address.
+      // An unconfigured proxy: callers from the internet cannot have such an address.
       return isListed(INTERNAL, peer) ? null : peer;
     },
   };
@@ -65,13 +65,13 @@ export function createClientAddresses({
 
 const MAPPED = '::ffff:';
 
-/** Node itself has written the peer's address, without a port: IPv4, mapped or not, needs no second look. */
+/** Node wrote the peer's address, without a port, so IPv4 (mapped or not) needs no further check. */
 function readPeer(address: string): string | null {
   const bare = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
   return isIPv4(bare) ? bare : readHop(address);
 }
 
-/** The rightmost hop that is not a trusted proxy; null where an unreadable one, or none, comes before it. */
+/** The rightmost hop that is not a trusted proxy; null if there is none or an unreadable one comes first. */
 function lastUntrusted(forwarded: string, trusted: BlockList): string | null {
   const hops = forwarded.split(',').slice(-MOST_HOPS);
   for (const hop of hops.reverse()) {
@@ -84,7 +84,7 @@ function lastUntrusted(forwarded: string, trusted: BlockList): string | null {
 const PORT = ':\\d{1,5}';
 const WITH_PORT = new RegExp(`^(?:\\[([^\\]]+)\\](?:${PORT})?|([\\d.]+)${PORT})$`);
 
-/** The address in one entry, which may have a port and a zone; null for anything else. */
+/** The address in one entry, which may contain a port and a zone; null for anything else. */
 function readHop(text: string): string | null {
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
   const bare = (inBrackets ?? beforePort ?? text).replace(/%.*$/s, '').toLowerCase();
@@ -105,7 +105,7 @@ function blockListOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** A range in CIDR notation; a lone address is a range of itself. Null for anything else, and for one that holds every address. */
+/** A range in CIDR notation, or a single address as a range. Null for anything else and for a range of all addresses. */
 export function readProxyRange(text: string): string | null {
   const range = isIP(text) === 0 ? text : `${text}/${isIPv4(text) ? 32 : 128}`;
   const read = readRange(range);

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { isV1, v1Headers } from './v1/sunset.ts';
 
-/** What a script in a browser may read of an answer (docs/design/interface.md#documentation). */
+/** Headers that a script in a browser may read (docs/design/interface.md#documentation). */
 const EXPOSED = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
@@ -22,10 +22,10 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
-/** An answer is data and never a document: a browser shown one runs nothing from it. */
+/** Answers are data, not documents: a browser that displays one runs nothing from it. */
 export const JSON_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** Who is answered: any page of the web, or operators alone. */
+/** Who may read the answers: any web page, or only operators. */
 export type Audience = 'everybody' | 'operators';
 
 const SECURITY: Readonly<Record<string, string>> = {
@@ -35,8 +35,8 @@ const SECURITY: Readonly<Record<string, string>> = {
 };
 
 /**
- * Any page may call the service: a caller is known by the payment it signs and by nothing that a browser would add
- * by itself, so there is no session that another site could ride on.
+ * Any web page may call the service: callers are known only by the payment that they sign. A browser adds no
+ * credentials by itself, so there is no session that another site could abuse.
  */
 const CROSS_ORIGIN: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
@@ -44,19 +44,19 @@ const CROSS_ORIGIN: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Two years: browsers that met the service over https never fall back to http. */
+/** Two years: browsers that have used https once never fall back to http. */
 const OVER_HTTPS = { 'strict-transport-security': 'max-age=63072000' };
 
 const EVERYBODY_OVER_HTTP = { ...SECURITY, ...CROSS_ORIGIN };
 const EVERYBODY_OVER_HTTPS = { ...EVERYBODY_OVER_HTTP, ...OVER_HTTPS };
 
-/** The same object for the same circumstances: it must not be changed. */
+/** Returns a shared object that must not be changed. */
 export function commonHeaders(audience: Audience, publicUrl: string): Readonly<Record<string, string>> {
   if (audience === 'operators') return SECURITY;
   return publicUrl.startsWith('https:') ? EVERYBODY_OVER_HTTPS : EVERYBODY_OVER_HTTP;
 }
 
-/** Completes an answer with them; what the answer says itself stays. */
+/** Adds them to an answer; headers that the answer already has are kept. */
 export function setCommonHeaders(reply: FastifyReply, audience: Audience): void {
   const { publicUrl } = reply.server.answering;
   const common = commonHeaders(audience, publicUrl);
@@ -65,10 +65,10 @@ export function setCommonHeaders(reply: FastifyReply, audience: Audience): void 
   reply.header('x-request-id', reply.request.id);
 }
 
-/** A list of header names as a browser sends it; anything else is not reflected. */
+/** A list of header names as browsers send it; anything else is not reflected. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~,\- ]{1,2000}$/;
 
-/** The parts of an answer to a preflight that depend on its request. */
+/** The headers of a preflight answer that depend on the request. */
 export function setPreflightHeaders(reply: FastifyReply, methods: readonly string[]): void {
   const asked = reply.request.headers['access-control-request-headers'];
   reply.header('access-control-allow-methods', methods.join(', '));

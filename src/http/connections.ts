@@ -1,23 +1,23 @@
-/** Which connections are open, and which of them an answer is owed on. */
+/** Tracks which connections are open and which still await an answer. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { lingering } from './linger.ts';
 
 export interface Connections {
-  /** Notes every connection of a server from now on. */
+  /** Tracks every new connection of a server. */
   watch(server: Server): void;
-  /** Notes that an answer is now owed on a connection. */
+  /** Records that an answer is now due on a connection. */
   answering(socket: Socket, response: ServerResponse): void;
   isOwed(socket: Socket): boolean;
   /**
-   * Closes every connection on which nothing is owed, one that has never sent a request included. One whose request is
-   * still arriving after its answer is left to close by itself, so that the answer is not lost.
+   * Closes every connection that awaits no answer, even one that never sent a request. If a request is still arriving
+   * after its answer, its connection closes by itself, so that the answer is not lost.
    */
   closeSilent(): void;
 }
 
 export function trackConnections(): Connections {
-  /** With the newest answer on each: answers leave in the order of their requests, so once it is sent, all are. */
+  /** The newest answer on each connection. Answers leave in request order, so once it is sent, all are. */
   const open = new Map<Socket, ServerResponse | null>();
   const { guard, answered, isLingering } = lingering();
   const isOwed = (socket: Socket): boolean => open.get(socket)?.writableFinished === false;

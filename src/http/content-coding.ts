@@ -1,4 +1,4 @@
-/** Bodies compressed once and served many times. */
+/** Bodies that are compressed once and served many times. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
@@ -8,16 +8,16 @@ export type Coding = (typeof CODINGS)[number];
 
 export interface Variant {
   readonly body: Buffer;
-  /** A strong validator: different for each coding, since the bytes are (RFC 9110, 8.8.3). */
+  /** A strong validator, different for each coding because the bytes differ (RFC 9110, 8.8.3). */
   readonly etag: string;
 }
 
 export type Variants = Readonly<Record<Coding, Variant>>;
 
-/** Near the smallest that brotli makes of a megabyte of JSON, in a twentieth of the time that the smallest takes. */
+/** For a megabyte of JSON, nearly the smallest size that brotli reaches, in a twentieth of the time. */
 const BROTLI_QUALITY = 6;
 
-/** Compresses in the thread pool, so that no request waits for it. */
+/** Compresses in the thread pool, so that no other request waits. */
 export async function compressed(body: Buffer): Promise<Variants> {
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
   const [br, gz] = await Promise.all([
@@ -34,10 +34,10 @@ export async function compressed(body: Buffer): Promise<Variants> {
 }
 
 const chosen = new Map<string, Coding>();
-/** Few headers are in use; a caller who invents new ones is not to fill the memory. */
+/** Few different headers are in use; the limit keeps callers from filling the memory with invented ones. */
 const MAX_REMEMBERED = 200;
 
-/** The coding that a caller likes best, the smallest where it likes several equally (RFC 9110, 12.5.3). */
+/** The coding that a caller prefers; among equals, the smallest (RFC 9110, 12.5.3). */
 export function chooseCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity';
   let coding = chosen.get(acceptEncoding);
@@ -59,7 +59,7 @@ function best(acceptEncoding: string): Coding {
   let favourite: Coding = 'identity';
   let most = 0;
   for (const coding of CODINGS) {
-    // Uncompressed is always acceptable unless it is ruled out, and then it is still better than nothing.
+    // Uncompressed is acceptable unless excluded, and even then better than no answer.
     const weight = weights.get(coding) ?? other ?? (coding === 'identity' ? 0.001 : 0);
     if (weight > most) {
       favourite = coding;
@@ -69,7 +69,7 @@ function best(acceptEncoding: string): Coding {
   return favourite;
 }
 
-/** Whether `If-None-Match` names one of these variants; gives its tag. The comparison is the weak one. */
+/** The tag of the variant that `If-None-Match` names, by weak comparison; null if none. */
 export function matchingTag(
   ifNoneMatch: string | undefined,
   variants: Readonly<Record<Coding, Pick<Variant, 'etag'>>>,

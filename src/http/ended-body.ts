@@ -1,33 +1,33 @@
-/** Bodies that are compressed once although their last bytes are each answer's own: what comes last joins uncompressed. */
+/** Bodies that are compressed once although each answer ends differently: the ending is appended uncompressed. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, crc32, deflateRaw, constants as zlib } from 'node:zlib';
 import type { Coding } from './content-coding.ts';
 
 export interface EndedVariant {
-  /** A weak validator: what answers under it differ in is no news (RFC 9110, 8.8.1). */
+  /** A weak validator: answers that differ only in their ending count as equal (RFC 9110, 8.8.1). */
   readonly etag: string;
-  /** Everything before the ending, encoded. */
+  /** Everything before the ending, compressed. */
   readonly body: Buffer;
-  /** What closes the answer: this text, encoded so that it follows `body`. At most 64 KiB. */
+  /** The end of the answer: this text, encoded so that it can follow `body`. At most 64 KiB. */
   ending(text: string): Buffer;
 }
 
 export type EndedVariants = Readonly<Record<Coding, EndedVariant>>;
 
-/** Near the smallest that brotli makes of a megabyte of JSON, in a twentieth of the time that the smallest takes. */
+/** For a megabyte of JSON, nearly the smallest size that brotli reaches, in a twentieth of the time. */
 const BROTLI_QUALITY = 6;
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-/** The last block, stored (RFC 1951, 3.2.4). */
+/** A last block that is stored (RFC 1951, 3.2.4). */
 const LAST_STORED_BLOCK = 0x01;
 /** ISLAST and ISLASTEMPTY (RFC 7932, 9.2). */
 const END_OF_BROTLI = 0x03;
 
-/** Compresses in the thread pool, so that no request waits for it. */
+/** Compresses in the thread pool, so that no other request waits. */
 export async function compressedBefore(body: Buffer): Promise<EndedVariants> {
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-  // Flushed and not finished: both end on a whole byte, and take more blocks after it.
+  // Flushed but not finished: both end on a whole byte and accept more blocks.
   const [br, deflated] = await Promise.all([
     promisify(brotliCompress)(body, {
       finishFlush: zlib.BROTLI_OPERATION_FLUSH,

@@ -1,24 +1,24 @@
-/** Which unread answers are dropped first when too many bytes wait in memory. */
+/** Which unread answers are dropped first if too many bytes wait in memory. */
 
-/** One connection with bytes that its client has not accepted. */
+/** A connection with bytes that its client has not accepted. */
 export interface HeldAnswer<Connection> {
   readonly connection: Connection;
-  /** Whose it is; null where only a proxy's address is known: all of those are one client. */
+  /** The client; null if only a proxy's address is known: all of those count as one client. */
   readonly client: string | null;
   /** Whether this answer was charged for. */
   readonly paid: boolean;
   /** Bytes. */
   readonly pending: number;
-  /** Whether it is too new to have been read. */
+  /** Whether the connection is too new for its client to have read. */
   readonly young: boolean;
-  /** Bytes accepted in each millisecond. */
+  /** Bytes accepted per millisecond. */
   readonly rate: number;
 }
 
 /**
- * Unpaid answers go before paid ones, and the client that holds most goes first: fresh connections protect nobody from
- * the client that opens them, and many slow ones cannot push out a client that holds one answer. Of one client's
- * connections the young go last, the slowest first. One connection is always left.
+ * Unpaid answers are dropped before paid ones, starting with the client that holds the most. So opening fresh
+ * connections protects no client, and many slow clients cannot push out one that holds a single answer. Among one
+ * client's connections, the slowest go first and new ones last. One connection is always kept.
  */
 export function* inOrderOfEviction<Connection>(held: readonly HeldAnswer<Connection>[]): Generator<Connection> {
   let left = held.length;
@@ -39,7 +39,7 @@ export function* inOrderOfEviction<Connection>(held: readonly HeldAnswer<Connect
 
 interface Client<Connection> {
   pending: number;
-  /** The first to go is the last. */
+  /** Sorted so that the first to drop comes last. */
   readonly answers: HeldAnswer<Connection>[];
 }
 

@@ -1,14 +1,14 @@
-/** `Expect: 100-continue` (RFC 9110, 10.1.1): a body is called for only by whoever is going to read it. */
+/** `Expect: 100-continue` (RFC 9110, 10.1.1): asks for a body only when a route is going to read it. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
- * Lets a request be answered without its body. Node alone would ask for each body at once, and a caller would send
- * megabytes to be refused.
+ * Lets a request be answered without its body. By default Node asks for every body at once, so callers would send
+ * megabytes only to be rejected.
  */
 export function continueOnRead(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const { shouldKeepAlive } = response;
-    // Without the body it cannot be known where the next request begins.
+    // If the body was not read, the start of the next request is unknown.
     response.shouldKeepAlive = false;
     const read = request._read;
     request._read = (size) => {

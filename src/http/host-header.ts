@@ -1,7 +1,7 @@
-/** The header that says which host a request is meant for (RFC 9112, 3.2). */
+/** The header that names the host of a request (RFC 9112, 3.2). */
 import type { IncomingMessage } from 'node:http';
 
-/** How many of them a request has: of several, Node keeps the first and says nothing. */
+/** Counts them: of several Host headers, Node silently keeps only the first. */
 export function countHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,24 +1,24 @@
 /**
- * Answers that leave before their request has arrived whole. A socket that is closed with bytes unread resets the
- * connection, and the reset destroys the answer on its way: a proxy then counts a failed server. So what is still coming is
- * read and thrown away first, within bounds.
+ * Answers sent before their request has arrived completely. Closing a socket with unread bytes resets the connection,
+ * and the reset destroys the answer on its way, so a proxy reports a failed server. So the rest of the request is read
+ * and discarded first, within limits.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Most bytes of a refused body that are read after its answer; a caller that has the answer stops long before. */
+/** Most bytes of a rejected body read after its answer; a caller that reads the answer stops long before. */
 export const LINGER_BYTES = 16 * 1024 * 1024;
-/** Longest that a caller may take to send the rest. */
+/** The longest that a caller may take to send the rest. */
 export const LINGER_MS = 5_000;
 /** How often the bytes are counted. */
 const COUNT_EVERY_MS = 50;
 
 export interface Lingering {
-  /** Whether a refused body is still being read from the connection. */
+  /** Whether a rejected body is still being read from the connection. */
   isLingering(socket: Socket): boolean;
-  /** Closes this connection, whenever Node does so after an answer, only when the rest of its request was read. */
+  /** Makes sure that Node closes this connection only after the rest of its request has been read. */
   guard(socket: Socket, newestRequest: () => IncomingMessage | undefined): void;
-  /** To be called when an answer has been sent. On a connection that stays open the rest of its request is bounded as well. */
+  /** Call it once an answer has been sent. It also limits the rest of the request on a connection that stays open. */
   answered(request: IncomingMessage): void;
 }
 
@@ -49,12 +49,12 @@ export function lingering({ maxBytes = LINGER_BYTES, maxMs = LINGER_MS } = {}): 
     isLingering: (socket) => draining.has(socket),
     guard(socket, newestRequest) {
       const close = socket.destroySoon;
-      // Node ends a connection by this method alone once its last answer is handed over.
+      // This is the only method by which Node closes a connection after its last answer.
       socket.destroySoon = () => {
         const request = newestRequest();
         if (socket.destroyed || request === undefined || request.complete) close.call(socket);
         else if (!draining.has(socket)) {
-          // The caller reads the answer, then the end of the stream, whether it has finished sending or not.
+          // The caller reads the answer and the end of the stream, even while it is still sending.
           socket.end();
           drain(socket, request, () => close.call(socket));
         }

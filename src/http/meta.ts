@@ -1,4 +1,4 @@
-/** The `meta` block of every success (docs/design/interface.md#2.2): all ten keys, null where one has no meaning. */
+/** The `meta` block of every success (docs/design/interface.md#2.2): all ten keys, null if one does not apply. */
 import type { Instant } from '../runtime/instant.ts';
 
 export type CoverageStatus = 'full' | 'partial';
@@ -8,11 +8,11 @@ export type LanguageDelivered = 'en' | 'fr' | 'bilingual';
 export interface Meta {
   readonly request_id: string;
   readonly queried_at: Instant;
-  /** US dollars in exact cents: what this call settled. */
+  /** US dollars in exact cents: the amount that this call settled. */
   readonly query_cost_usd: number;
   readonly sandbox: boolean;
   readonly coverage_status: CoverageStatus | null;
-  /** Whole seconds since the source was last asked. */
+  /** Whole seconds since the source was last queried. */
   readonly cache_age_seconds: number | null;
   readonly context_delivered: ContextDelivered | null;
   readonly language_delivered: LanguageDelivered | null;
@@ -20,10 +20,10 @@ export interface Meta {
   readonly tag: string | null;
 }
 
-/** What a call must say of itself; the rest means nothing unless it says it. */
+/** The required keys; the others default to null unless given. */
 export type MetaOf = Pick<Meta, 'request_id' | 'queried_at'> & Partial<Meta>;
 
-/** Completes a meta block, its keys in the specification's order. */
+/** Completes a meta block, with its keys in the specified order. */
 export const metaOf = ({ request_id, queried_at, ...rest }: MetaOf): Meta => ({
   request_id,
   queried_at,

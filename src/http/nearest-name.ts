@@ -1,9 +1,9 @@
 import { editDistance } from '../courts/nearest-courts.ts';
 
-/** What is typed beyond this is no slip of the keyboard, and comparing it would cost time for nothing. */
+/** A longer text is no typo, and comparing it would only cost time. */
 const MAX_TYPED_LENGTH = 100;
 
-/** The name that somebody probably meant: the nearest one if it is near enough to be a slip, else null. */
+/** The name that was probably meant: the nearest one if it is close enough to be a typo, else null. */
 export function nearestName(typed: string, names: Iterable<string>): string | null {
   const text = typed.slice(0, MAX_TYPED_LENGTH).toLowerCase();
   let nearest: string | null = null;

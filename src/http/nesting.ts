@@ -1,4 +1,4 @@
-/** How deep a JSON text's brackets are nested, those in strings left out: told before anything walks the value. */
+/** The nesting depth of a JSON text's brackets, ignoring those in strings; checked before the value is parsed. */
 export function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,6 +1,6 @@
 /**
- * One line at level info for each request. A request that bought something always has one; of all others the first of each
- * route and status have one, and a summary counts the rest. The query and the body stay out of it: they say who asks about
+ * Request lines at level info. Every request that bought something gets a line. Of all others, the first of each route
+ * and status gets one, and a summary counts the rest. Query and body are never logged: they show who is interested in
  * whom.
  */
 import type { ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { sampledLines } from '../runtime/sampled-lines.ts';
 export interface LoggedRequest {
   readonly requestId: string | undefined;
   readonly method: string;
-  /** The pattern, e.g. `/v2/results/:resultId`; never what stands in its place. */
+  /** The route pattern, e.g. `/v2/results/:resultId`; never the actual values. */
   readonly route: string;
   readonly status: number;
   readonly code?: ErrorCode | undefined;
@@ -21,7 +21,7 @@ export interface LoggedRequest {
 
 export interface RequestLog {
   answered(request: LoggedRequest, response: ServerResponse): void;
-  /** Writes what is counted and not reported yet. */
+  /** Writes the counts that have not been reported yet. */
   flush(): void;
 }
 
@@ -39,11 +39,11 @@ export function requestLog(logger: Pick<BaseLogger, 'info'>): RequestLog {
 
 const purchases = new WeakSet<ServerResponse>();
 
-/** Whether this request itself pays: one that repeats an earlier payment, or whose payment fails, costs its caller nothing. */
+/** Whether this request itself pays. A repeat of an earlier payment and a failed payment cost the caller nothing. */
 export const isPaying = (requestId: string, outcome: PurchaseOutcome): boolean =>
   (outcome.outcome === 'settled' || outcome.outcome === 'pending') && outcome.boughtBy === requestId;
 
-/** Records that a request bought something: for its line, and so that its answer is dropped after those that were free. */
+/** Records that a request bought something: it gets a line, and its answer is dropped later than free ones. */
 export function notePurchase(response: ServerResponse): void {
   purchases.add(response);
 }
@@ -52,7 +52,7 @@ export const isPurchase = (response: ServerResponse): boolean => purchases.has(r
 
 const codes = new WeakMap<ServerResponse, ErrorCode>();
 
-/** Records with what code a request is refused, for its line. */
+/** Records the error code of a request, for its line. */
 export function noteCode(response: ServerResponse, code: ErrorCode): void {
   codes.set(response, code);
 }

@@ -1,7 +1,7 @@
 /**
- * Requests that a client sends ahead on one connection (HTTP/1.1 pipelining) are handled one after the other: the next one
- * begins once the system has accepted the answer to the one before. Else a few kilobytes of requests would have any number
- * of large answers made at once.
+ * Handles the pipelined requests of a connection (HTTP/1.1) one after the other: each starts once the system has accepted
+ * the answer to the previous one. Otherwise a few kilobytes of requests could make any number of large answers wait in
+ * memory.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,15 +10,15 @@ import type { UnreadAnswers } from './unread-answers.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Requests that may wait on one connection; clients that pipeline at all send a few. */
+/** Most requests that may wait on one connection; clients that pipeline send only a few. */
 export const MOST_WAITING = 256;
 
 export function requestsInTurn(handle: Handler, unread: Pick<UnreadAnswers, 'close'>): Handler {
-  /** The newest answer on each connection, and how many requests wait for it and the ones before. */
+  /** The newest answer on each connection, and the number of requests that wait for it. */
   const lines = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
   return (request, response) => {
     const { socket } = request;
-    // After an answer with `Connection: close` nothing can be sent: what follows is not done, and charges nobody.
+    // After an answer with `Connection: close` nothing can be sent, so later requests are not run and not charged.
     if (socket.writableEnded) return;
     const line = lines.get(socket);
     if (line === undefined) lines.set(socket, { last: response, waiting: 0 });
@@ -39,7 +39,7 @@ export function requestsInTurn(handle: Handler, unread: Pick<UnreadAnswers, 'clo
   };
 }
 
-/** Answers that say so when the system does not accept them at once. */
+/** Responses that report when the system does not accept them at once. */
 export function notedResponses(unread: Pick<UnreadAnswers, 'note'>): typeof ServerResponse<IncomingMessage> {
   return class NotedResponse extends ServerResponse<IncomingMessage> {
     override write(...sent: readonly unknown[]): boolean {

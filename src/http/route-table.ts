@@ -1,4 +1,4 @@
-/** What stands where: for `405` with `Allow`, and for the address that a lost caller probably meant. */
+/** The routes by path: for `405` with `Allow`, and for suggestions in a `404`. */
 import type { FastifyInstance } from 'fastify';
 import { nearestName } from './nearest-name.ts';
 
@@ -9,18 +9,18 @@ declare module 'fastify' {
 }
 
 export interface RouteTable {
-  /** Every address, as a pattern, with the methods that it answers. */
+  /** Every path pattern with its methods. */
   all(): ReadonlyMap<string, ReadonlySet<string>>;
-  /** Methods that an address takes, `OPTIONS` last; empty where nothing stands. */
+  /** Methods of a path, `OPTIONS` last; empty if the path is unknown. */
   methodsAt(path: string): readonly string[];
-  /** The address that was probably meant, else where all are listed, if they are. */
+  /** The path that was probably meant; otherwise the documentation, if it is served. */
   suggestionFor(path: string): string | null;
 }
 
-/** Where everything is listed. */
+/** The page that lists every endpoint. */
 const DOCUMENTATION = '/docs';
 
-/** Collects the routes that are added to the instance from here on. */
+/** Collects the routes that are added to the instance from now on. */
 export function collectRoutes(app: FastifyInstance): RouteTable {
   const methodsByPath = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -55,7 +55,7 @@ export function collectRoutes(app: FastifyInstance): RouteTable {
   }
 }
 
-/** A path as somebody means it who types it loosely. Only ever for a suggestion: no request is answered by it. */
+/** A normalized form of a loosely typed path. Used only for suggestions: no request is routed by it. */
 function plainForm(path: string): string {
   const segments: string[] = [];
   const readable = decoded(path.slice(0, 200)).replace(/[;\p{Cc}][^/]*/gu, '');
@@ -74,14 +74,14 @@ function decoded(text: string): string {
   }
 }
 
-/** The path of a request target, whichever form it has (RFC 9112, 3.2). */
+/** The path of a request target in any of its forms (RFC 9112, 3.2). */
 export function pathOf(target: string): string {
   const end = target.search(/[?#]/);
   const path = end === -1 ? target : target.slice(0, end);
   return path.startsWith('/') ? path : path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '') || '/';
 }
 
-/** The same as the router understands it: percent-encoded letters are letters, and `%2F` is no slash. */
+/** The same as the router understands it: percent-encoded letters are decoded, `%2F` is not a slash. */
 export function plainPath(target: string): string {
   const path = pathOf(target);
   if (!path.includes('%')) return path;

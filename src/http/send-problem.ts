@@ -1,4 +1,4 @@
-/** How every refusal leaves: the envelope of docs/design/interface.md#7, made from the catalogue in `src/errors.ts`. */
+/** Sends every error: the envelope of docs/design/interface.md#7, made from the catalogue in `src/errors.ts`. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, statusOf } from '../errors.ts';
 import type { JsonObject } from '../events/event.ts';
@@ -7,9 +7,9 @@ import { type Clock, type Instant, toInstant } from '../runtime/instant.ts';
 import { noteCode } from './request-log.ts';
 import { isV1 } from './v1/sunset.ts';
 
-/** What an answer needs to know of the service that gives it. */
+/** What an answer needs to know about the service. */
 export interface AnsweringService {
-  /** Where the service is reached from outside, without a slash at the end. */
+  /** The public URL of the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly clock: Clock;
 }
@@ -25,8 +25,8 @@ declare module 'fastify' {
 }
 
 /**
- * Gives every request its `requestId` and every reply what {@link sendProblem} needs. The instance itself must have
- * been made with `genReqId: newRequestId`, so that the id is the one that Fastify logs.
+ * Gives every request its `requestId` and every reply what {@link sendProblem} needs. The instance must have been
+ * created with `genReqId: newRequestId`, so that Fastify logs the same id.
  */
 export function decorateRequests(app: FastifyInstance, service: AnsweringService): void {
   app.decorate('answering', service);
@@ -37,7 +37,7 @@ export function decorateRequests(app: FastifyInstance, service: AnsweringService
   });
 }
 
-/** A request's id is never taken from its caller: it names a paid result, so nobody may choose or guess it. */
+/** The caller never supplies the id of a request: it names a paid result, so it must not be chosen or guessed. */
 export const newRequestId = (): string => globalThis.crypto.randomUUID();
 
 /** The error object of docs/design/interface.md#2.9. */
@@ -50,7 +50,7 @@ export interface ErrorObject {
 
 export const documentationUrl = (publicUrl: string, code: ErrorCode): string => `${publicUrl}/docs/errors#${code}`;
 
-/** The error object as REST, batch results and MCP all give it. */
+/** The error object that REST, batch results and MCP share. */
 export function errorObject({ problem: code, message, details }: Problem, publicUrl: string): ErrorObject {
   const entry = ERROR_CATALOGUE[code];
   return {
@@ -61,7 +61,7 @@ export function errorObject({ problem: code, message, details }: Problem, public
   };
 }
 
-/** A whole error answer: `meta` carries these two keys alone (docs/design/interface.md#2.2). */
+/** A whole error answer: its `meta` has only these two keys (docs/design/interface.md#2.2). */
 export interface ErrorEnvelope {
   readonly meta: { readonly request_id: string; readonly queried_at: Instant };
   readonly error: ErrorObject;
@@ -72,7 +72,7 @@ export function errorEnvelope(refusal: Problem, requestId: string, at: Instant, 
 }
 
 /**
- * The body of an error answer in the version of the API that was asked: version 1 has no `meta`
+ * The body of an error answer in the requested version of the API: version 1 has no `meta`
  * (docs/design/interface.md#9.3).
  * @param target of the request
  */
@@ -87,13 +87,13 @@ export function errorBody(
 }
 
 /**
- * Refuses a request. Sets the status, `Retry-After` and `Allow` where the details have them, and `no-store`: a refusal
- * is about this moment. Headers that were set on the reply before are kept.
- * @param alongside more members of the body beside `meta` and `error`: the terms of x402 v1 in a 402
+ * Sends an error. Sets the status, `Retry-After` and `Allow` if the details have them, and `no-store`, because an error
+ * is about this moment. Headers already set on the reply are kept.
+ * @param alongside further members of the body next to `meta` and `error`: the terms of x402 v1 in a 402
  */
 export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: JsonObject = {}): FastifyReply {
   const { answering } = reply.server;
-  // Not `requestId`: a request that never reached a route has no decorations.
+  // Not `requestId`, because a request that never reached a route has no decorations.
   const requestId = reply.request.id;
   const { retry_after: retryAfter, allow } = refusal.details;
   if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.max(0, Math.ceil(retryAfter))));
@@ -109,8 +109,8 @@ export function sendProblem(reply: FastifyReply, refusal: Problem, alongside: Js
 }
 
 /**
- * Something failed that nobody foresaw. The cause goes to the log beside the request's id; the caller is given the id
- * and nothing of the cause, whose text may name paths, hosts or queries.
+ * An unexpected failure. The cause is logged with the request's id; the caller gets only the id, since the text of the
+ * cause may contain paths, hosts or queries.
  */
 export function sendInternalError(reply: FastifyReply, cause: unknown): FastifyReply {
   reply.request.log.error({ err: cause, requestId: reply.request.id }, 'a request failed');

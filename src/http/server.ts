@@ -1,4 +1,4 @@
-/** A Fastify instance that answers everything in JSON: whatever arrives, however broken, in whatever state it is. */
+/** A Fastify instance that answers every request in JSON, even broken ones and during a stop. */
 import {
   createServer,
   type ServerOptions as HttpServerOptions,
@@ -49,46 +49,46 @@ const SERVER_OPTIONS: HttpServerOptions = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: 1_000,
-  // Longer than the minute for which load balancers keep a silent connection: they close first, never into a request.
+  // Longer than the minute after which load balancers close idle connections: they must close first.
   keepAliveTimeout: 72_000,
-  // Node refuses a missing Host without a body; a hook below does it in JSON.
+  // Node rejects a missing Host without a body; a hook below does it in JSON.
   requireHostHeader: false,
 };
 
-/** Longer than any answer takes to be made; a caller that neither sends nor reads for so long is cut off. */
+/** Longer than any answer takes; a caller that neither sends nor reads for that long is disconnected. */
 const SILENCE_TIMEOUT_MS = 120_000;
 
-/** How often connections that fell silent during a stop are closed. */
+/** How often idle connections are closed during a stop. */
 const DRAIN_EVERY_MS = 50;
 
-/** Answers a request at once and says so, or leaves it to the routes. */
+/** Answers a request at once and returns true, or leaves it to the routes. */
 export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ServerOptions {
-  /** Whom browsers let read the answers. */
+  /** Who may read the answers in a browser. */
   readonly audience?: Audience;
-  /** Is asked before anything else, for an answer whose bytes lie ready. */
+  /** Called first, for answers whose bytes are ready. */
   readonly answerEarly?: EarlyAnswer;
-  /** What bounds the answers that clients do not read. */
+  /** Limits the answers that clients do not read. */
   readonly unread?: UnreadAnswers;
 }
 
-/** Makes the instance; routes are added to it afterwards. */
+/** Creates the instance; routes are added to it afterwards. */
 export function makeServer(
   service: AnsweringService,
   logger: Logger,
   { audience = 'everybody', answerEarly = () => false, unread = createUnreadAnswers() }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
-  // Orchestrators ask the admin port all the time, and their own records say so.
+  // Orchestrators poll the admin port all the time and keep their own records.
   const log = audience === 'everybody' && logger.isLevelEnabled('info') ? requestLog(logger) : null;
-  /** Nothing stands above it that would catch what it throws: then the routes answer, and what fails there is caught. */
+  /** No caller above catches what it throws, so a failure is logged and the routes answer instead. */
   const answersEarly: EarlyAnswer = (request, response) => {
     try {
       return answerEarly(request, response);
     } catch (error) {
-      logger.error({ err: error }, 'an answer that lies ready could not be given');
-      // Half an answer cannot be taken back, and nothing could end it well.
+      logger.error({ err: error }, 'a ready answer could not be sent');
+      // A partly sent answer can be neither taken back nor completed.
       if (response.headersSent) response.destroy();
       return response.headersSent;
     }
@@ -98,9 +98,9 @@ export function makeServer(
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: newRequestId,
     bodyLimit: MAX_BODY_BYTES,
-    // Its own 503 has no envelope; ours below has.
+    // Fastify's own 503 has no envelope; ours below has one.
     return503OnClosing: false,
-    // Each route says by itself whether and how it answers HEAD: on a paid address it never pays.
+    // Each route defines how it answers HEAD: on a paid path, HEAD never pays.
     exposeHeadRoutes: false,
     serverFactory: (handle) => {
       const answer = requestsInTurn((request, response) => {
@@ -116,11 +116,11 @@ export function makeServer(
       );
       connections.watch(server);
       server.timeout = SILENCE_TIMEOUT_MS;
-      // Node drops silently what is beyond its own limit, say the header that asks for the sandbox; bytes are limited.
+      // Beyond its own limit Node silently drops headers, perhaps the one that enables the sandbox; the bytes are limited.
       server.maxHeadersCount = 0;
       server.on('connect', refuseTunnel(service, audience, connections));
       continueOnRead(server);
-      // An expectation that we do not know is ignored rather than answered without a body (RFC 9110, 10.1.1).
+      // Unknown expectations are ignored instead of answered without a body (RFC 9110, 10.1.1).
       return server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
@@ -144,7 +144,7 @@ export function makeServer(
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = draining.begun ? STOPPING : refusalBeforeRouting(request, audience);
     if (refusal) sendProblem(reply, refusal);
-    // Here and not in the handler of 404: the body of a request that leads nowhere is not even read.
+    // Here and not in the 404 handler: the body of a request without a route is not read at all.
     else if (request.is404) answerNowhere(reply, routes, audience);
     else done();
   });
@@ -166,11 +166,11 @@ export function makeServer(
   return app;
 }
 
-/** Where no route stands: what was asked for is the caller's text, and is not repeated. */
+/** Logged as the route if there is none: the requested path is the caller's text and is not logged. */
 const NOWHERE = '(none)';
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** An answer that no route gives; one that lies ready has been written by now. */
+/** Logs an answer that no route gives; a ready one has been written by now. */
 function logEarly(log: RequestLog, { method = '', url = '' }: IncomingMessage, response: ServerResponse): void {
   const began = performance.now();
   const told = () =>
@@ -178,7 +178,7 @@ function logEarly(log: RequestLog, { method = '', url = '' }: IncomingMessage, r
       {
         requestId: undefined,
         method: METHODS.has(method) ? method : 'other',
-        // Only addresses of routes are answered early.
+        // Only paths of routes are answered early.
         route: plainPath(url),
         status: response.statusCode,
         ms: Math.round(performance.now() - began),
@@ -191,10 +191,10 @@ function logEarly(log: RequestLog, { method = '', url = '' }: IncomingMessage, r
 
 const STOPPING = problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.');
 
-/** Why a request is refused wherever it leads; of one that is, neither a body nor a payment is read. */
+/** Why to reject a request regardless of its path; then neither its body nor its payment is read. */
 function refusalBeforeRouting(request: FastifyRequest, audience: Audience): Problem | null {
   const hosts = countHosts(request.raw);
-  // RFC 9112, 3.2: exactly one, but before HTTP/1.1 none is needed.
+  // RFC 9112, 3.2: exactly one, but optional before HTTP/1.1.
   if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
     const number = hosts === 0 ? 'no Host header' : 'several Host headers';
     return malformedRequest('Send one Host header.', `The request has ${number}.`);
@@ -203,17 +203,17 @@ function refusalBeforeRouting(request: FastifyRequest, audience: Audience): Prob
   return v1Retired(request.url, request.server.answering.clock.now());
 }
 
-/** A browser's question whether a script may send a request. */
+/** A preflight: a browser asks whether a script may send a request. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** No route takes the request: a preflight, a wrong method, or an address where nothing stands. */
+/** Answers requests that no route accepts: a preflight, a wrong method, or an unknown path. */
 function answerNowhere(reply: FastifyReply, routes: RouteTable, audience: Audience): void {
   const { method, url } = reply.request;
   const path = plainPath(url);
   const methods = routes.methodsAt(path);
   if (method === 'OPTIONS') {
-    // A preflight is granted wherever it asks, so that a script can read the refusal of the request itself.
+    // A preflight is granted for every path, so that a script can read the error of the request itself.
     const preflight = audience === 'everybody' && isPreflight(reply.request);
     if (preflight) setPreflightHeaders(reply, methods.length ? methods : ['GET', 'POST']);
     if (methods.length) reply.header('allow', methods.join(', '));
@@ -226,7 +226,7 @@ function answerNowhere(reply: FastifyReply, routes: RouteTable, audience: Audien
   else sendProblem(reply, problem('endpoint_not_found', { suggestion: routes.suggestionFor(path) }));
 }
 
-/** Fastify's own refusals in our words; everything else is our fault, and says nothing of its cause. */
+/** Sends Fastify's own errors in our format; any other error is internal, and its cause is not revealed. */
 function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
   switch (error.code) {
     case 'FST_ERR_BAD_URL':
@@ -242,7 +242,7 @@ function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      sendProblem(reply, malformedRequest('Send a body of valid JSON.', 'The body is not JSON.'));
+      sendProblem(reply, malformedRequest('Send a body of valid JSON.', 'The body is not valid JSON.'));
       return;
     default:
       sendInternalError(reply, error);
@@ -250,8 +250,8 @@ function refuseFrameworkError(error: FastifyError, reply: FastifyReply): void {
 }
 
 /**
- * From the moment of `app.close()`: nothing new is begun, what is under way is answered, and a connection is closed as
- * soon as it falls silent, so that no idle client holds up the stop.
+ * From `app.close()` on, new requests are rejected, running ones are answered, and each connection is closed as soon as
+ * it is idle, so that no idle client delays the stop.
  */
 function drainOnClose(app: FastifyInstance, connections: Connections): { readonly begun: boolean } {
   const state = { begun: false };
@@ -265,7 +265,7 @@ function drainOnClose(app: FastifyInstance, connections: Connections): { readonl
   return state;
 }
 
-/** One line for each answer; the query stays out of it, since it says who asks about whom. */
+/** Logs one line per answer, without the query, which shows who is interested in whom. */
 function logEveryAnswer(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     request.log.debug(

@@ -1,6 +1,6 @@
 /**
- * A stored answer over HTTP. It was compressed when it was stored, and leaves as it is to whoever accepts brotli; other forms
- * are made once and kept for a while. Its bytes never change, so its entity tag is the name of its blob.
+ * Sends a stored answer over HTTP. It was compressed when it was stored, and callers that accept brotli get it unchanged.
+ * Other codings are made once and kept for a while. Its bytes never change, so the name of its blob is its entity tag.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -10,7 +10,7 @@ import type { EncodedPayload } from '../storage/payload-store.ts';
 import { type Coding, chooseCoding, matchingTag } from './content-coding.ts';
 import { type PaidAnswer, sendPaidAnswer } from './paid/paid-route.ts';
 
-/** Most bytes of made forms that are kept: a few of the largest answers. */
+/** Most bytes of converted answers that are kept: a few of the largest. */
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface StoredAnswers {
@@ -26,7 +26,7 @@ export function storedAnswers(): StoredAnswers {
   const forms = new KeptForms();
   return {
     async send(request, reply, stored, answer) {
-      // What was too small to be compressed is sent as it is to everybody.
+      // An answer too small to be compressed is sent uncompressed to every caller.
       const coding =
         stored.coding === 'identity' ? 'identity' : chooseCoding(request.headers['accept-encoding']?.toString());
       const variants = tagsOf(stored.name);
@@ -41,13 +41,13 @@ export function storedAnswers(): StoredAnswers {
   };
 }
 
-/** Different for each coding, since the bytes are (RFC 9110, 8.8.3). */
+/** Different for each coding because the bytes differ (RFC 9110, 8.8.3). */
 function tagsOf(name: string): Readonly<Record<Coding, { readonly etag: string }>> {
   const tag = name.slice(0, 32);
   return { br: { etag: `"${tag}-br"` }, gzip: { etag: `"${tag}-gzip"` }, identity: { etag: `"${tag}"` } };
 }
 
-/** Forms other than the stored one, the newest ones used; each is made once, however many ask for it at the same time. */
+/** Converted answers, most recently used; each is made once, even for concurrent requests. */
 class KeptForms {
   readonly #made = new Map<string, Promise<Buffer>>();
   readonly #sizes = new Map<string, number>();
@@ -76,7 +76,7 @@ class KeptForms {
     for (const oldest of this.#made.keys()) {
       if (this.#bytes <= MOST_KEPT_BYTES) return;
       const size = this.#sizes.get(oldest);
-      // One that is still being made counts when it is there.
+      // A conversion counts once it is finished.
       if (size === undefined) continue;
       this.#made.delete(oldest);
       this.#sizes.delete(oldest);

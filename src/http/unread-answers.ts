@@ -1,7 +1,7 @@
 /**
- * Answers that their clients do not read. Each keeps its bytes in memory until the client accepts them, so they are bounded:
- * by connection, since answers leave one after the other (`requests-in-turn.ts`), by address and in all. A connection that
- * accepts next to nothing for a while is closed; past a bound `eviction-order.ts` says which are closed first.
+ * Limits answers that clients do not read. Each keeps its bytes in memory until the client accepts them, so there are
+ * limits per connection (answers leave one after the other, `requests-in-turn.ts`), per address and in total. A
+ * connection that accepts almost nothing for a while is closed; above a limit, `eviction-order.ts` decides the order.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,20 +16,20 @@ const MEBIBYTE = 1024 * 1024;
 
 export interface UnreadLimits {
   /**
-   * Most bytes of unpaid answers written and not accepted for one client address, IPv6 by /48. One answer may always be
-   * larger. Paid answers do not count: who pays for several at once gets them.
+   * Most bytes of unpaid answers written but not accepted for one client address (IPv6 by /48). A single answer may
+   * always be larger. Paid answers do not count, so a caller who pays for several at once gets them.
    */
   readonly perAddress: number;
-  /** Most for all answers together, paid or not. */
+  /** Most bytes for all answers together, paid or not. */
   readonly inAll: number;
-  /** In each such time a client must accept `leastBytes`, or all there is. */
+  /** In each span of this length a client must accept `leastBytes`, or all that remains. */
   readonly patienceMs: number;
   readonly leastBytes: number;
 }
 
 /**
- * The largest answer has some 26 MB. The system accepts in steps of up to a megabyte and more, so that a client that is slow
- * and reads all the time needs a minute for one.
+ * The largest answer has about 26 MB. The system accepts bytes in steps of a megabyte or more, so a slow client that
+ * reads all the time needs a minute for one.
  */
 export const UNREAD_LIMITS: UnreadLimits = {
   perAddress: 64 * MEBIBYTE,
@@ -38,18 +38,18 @@ export const UNREAD_LIMITS: UnreadLimits = {
   leastBytes: 16 * 1024,
 };
 
-/** `slow`: accepted next to nothing. `address`, `total`: a bound was met. `pipelined`: too many requests sent ahead. */
+/** `slow`: accepted almost nothing. `address`, `total`: above a limit. `pipelined`: too many requests sent ahead. */
 export type CloseReason = 'slow' | 'address' | 'total' | 'pipelined';
 
 export interface UnreadAnswers {
   /**
-   * To be called when something was written that the system has not accepted at once.
+   * Call it when something was written that the system has not accepted at once.
    * @param paid whether the answer was charged for
    */
   note(socket: Socket, request: IncomingMessage, paid: boolean): void;
-  /** Closes a connection at once, with what is unread. */
+  /** Closes a connection at once and drops its unread bytes. */
   close(socket: Socket, reason: CloseReason): void;
-  /** Written and not yet accepted, in all. */
+  /** Bytes written but not yet accepted, in total. */
   readonly pendingBytes: number;
 }
 
@@ -62,21 +62,21 @@ export interface UnreadAnswersOptions {
 
 /** A connection with bytes pending. */
 interface Reader {
-  /** Whose address it counts for; null where only a proxy's is known. */
+  /** The client that it counts for; null if only a proxy's address is known. */
   readonly client: string | null;
   readonly since: number;
   readonly acceptedAtStart: number;
-  /** Of the answer that leaves now. */
+  /** Whether the answer that is being sent was charged for. */
   paid: boolean;
   pending: number;
-  /** When the current span of patience began, and what had been accepted then. */
+  /** When the current span started, and the bytes accepted until then. */
   spanAt: number;
   acceptedAtSpan: number;
 }
 
-/** How often connections with bytes pending are looked at; none is, while there are none. */
+/** How often connections with pending bytes are checked; the timer runs only if there are any. */
 const LOOK_EVERY_MS = 1_000;
-/** A connection that is younger has not had the time to read: of its client's it is closed last. */
+/** A younger connection has had no time to read, so among its client's it is closed last. */
 const YOUNG_MS = 1_000;
 
 export function createUnreadAnswers({
@@ -113,7 +113,7 @@ export function createUnreadAnswers({
     looking = undefined;
   };
 
-  /** Brings a reader up to date; null where nothing is pending any more. */
+  /** Updates a connection; null if nothing is pending any more. */
   const refreshed = (socket: Socket): Reader | null => {
     const reader = readers.get(socket);
     const pending = socket.destroyed ? 0 : socket.writableLength;
@@ -131,7 +131,7 @@ export function createUnreadAnswers({
     forget(socket);
     metrics?.unreadClosed(reason);
     lines?.write({ reason }, { reason, pendingBytes });
-    // The system would keep what it has accepted, and go on sending it.
+    // Without a reset, the system would keep what it has accepted and go on sending it.
     socket.resetAndDestroy();
   };
 
@@ -148,8 +148,8 @@ export function createUnreadAnswers({
   };
 
   /**
-   * Closes connections until the sum is within the bound, or one connection is left.
-   * @param client whose unpaid answers are bounded; null: all answers are
+   * Closes connections until the sum is within the limit, or one connection is left.
+   * @param client whose unpaid answers are limited; null: all answers are
    */
   const hold = (client: string | null, most: number, reason: CloseReason): void => {
     const sum = () => (client === null ? inAll : (unpaidByClient.get(client) ?? 0));
@@ -208,15 +208,15 @@ const standing = ({ since, acceptedAtStart }: Reader, socket: Socket, now: numbe
   rate: (acceptedBy(socket) - acceptedAtStart) / Math.max(1, now - since),
 });
 
-/** Node's own handle of a connection: `bytesWritten` counts what was handed to it, its queue what the system has not accepted. */
+/** Node's handle of a connection: `bytesWritten` counts bytes passed to it, its queue those the system has not accepted. */
 interface Handle {
   readonly bytesWritten?: number;
   readonly writeQueueSize?: number;
 }
 
-/** Bytes that the system has accepted so far, parts of a write included. */
+/** Bytes that the system has accepted so far, including parts of a write. */
 function acceptedBy(socket: Socket): number {
   const { bytesWritten, writeQueueSize = 0 } = (socket as { _handle?: Handle | null })._handle ?? {};
-  // Without these figures, whole writes are counted.
+  // Without these figures, only whole writes are counted.
   return bytesWritten === undefined ? socket.bytesWritten - socket.writableLength : bytesWritten - writeQueueSize;
 }

@@ -1,7 +1,6 @@
 /**
- * What a process does before it uses a log: it names one that has no name, and compares the names of the log and of the
- * read models with each other and with the chain. What differs ends the start; a log that is merely older than its read
- * models has them rebuilt.
+ * What a process does before it uses a log: it gives a new log its identity, and compares the identities of log, read
+ * models and chain. A difference ends the start. If the log is only older than its read models, they are rebuilt.
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
@@ -27,9 +26,9 @@ export interface IdentifyLogOptions {
   readonly log: EventLog;
   readonly readStore: ReadStore;
   readonly projections: readonly Projection[];
-  /** What this process is configured for. */
+  /** The payment target that this process is configured for. */
   readonly expected: PaymentTarget;
-  /** Of the service. */
+  /** Version of the service. */
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'info' | 'error'>;
@@ -38,17 +37,17 @@ export interface IdentifyLogOptions {
 
 export interface IdentifiedLog {
   readonly identity: LogIdentity;
-  /** The newest event that the log is known to hold. */
+  /** The newest event known to be in the log. */
   readonly newest: EventMark | null;
 }
 
 /**
- * The identity of the log, once all of this agrees.
- * @throws StorageFailure that says what does not
+ * The identity of the log, after all parts agree.
+ * @throws StorageFailure that names the difference
  */
 export async function identifyLog(options: IdentifyLogOptions): Promise<IdentifiedLog> {
   const { log, readStore, projections, expected, logger } = options;
-  // In this order: where other nodes are at work, no checkpoint may look newer than the head.
+  // In this order, because other nodes may be writing: no checkpoint may look newer than the head.
   const before = await readCheckpoints(readStore, projections);
   const headBefore = await headOf(log);
   const known = await knownIdentity(log, readStore, before, headBefore);
@@ -57,12 +56,12 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
   if (difference) throw difference;
   assertMadeFrom(identity, await readStore.belongTo(identity.logId));
   const wrong = await discrepancies(log, readStore, before, headBefore);
-  // Before the read models: a start that is killed in between finds them wrong again.
+  // Before the read models, so that a start killed in between finds them wrong again.
   if (wrong.length > 0) await forgetCursor(readStore);
   for (const { projection, generation, reason } of wrong) {
     logger.error(
       { projection, generation, reason, logId: identity.logId, alarm: 'read_model_rebuilt' },
-      'the read model does not fit the log and is rebuilt from it: the log is older than the read models, or was restored',
+      'the read model does not match the log and is rebuilt: the log is older than the read model, or was restored',
     );
     const rebuilt = projections.find(({ name }) => name === projection);
     if (rebuilt) await startOver(readStore, rebuilt, generation);
@@ -71,7 +70,7 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
   const checkpoints = await readCheckpoints(readStore, projections);
   logger.info(
     { logId, network, genesisHash, receiver, head: await log.head(), checkpoints },
-    known ? 'the event log is the one that is expected' : 'the event log has been named',
+    known ? 'the event log is the expected one' : 'the event log has been given its identity',
   );
   const folded = checkpoints.map(({ projection, generation }) => readStore.newestEvent(projection, generation));
   const marks = [
@@ -83,8 +82,8 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
 }
 
 /**
- * What the log and the read models say of each other, for a process that founds nothing. Null for a log without a name.
- * @throws StorageFailure if they do not belong together, or the log is older than they are
+ * Compares the log and the read models, for a process that does not create an identity. Null for a log without one.
+ * @throws StorageFailure if they do not belong together, or if the log is older than the read models
  */
 export async function compareLog({
   log,
@@ -98,20 +97,20 @@ export async function compareLog({
   if (wrong) {
     throw new StorageFailure(
       'read_models_ahead',
-      `the read model ${wrong.projection} does not fit the log: ${wrong.reason}`,
+      `the read model ${wrong.projection} does not match the log: ${wrong.reason}`,
     );
   }
   return identity;
 }
 
-/** The log's own name, if the read models know it by that, or by none. @throws StorageFailure */
+/** The identity of the log, unless the read models were built from another one. @throws StorageFailure */
 async function knownIdentity(
   log: EventLog,
   readStore: ReadStore,
   checkpoints: readonly Checkpoint[],
   head: Position | null,
 ): Promise<LogIdentity | null> {
-  // In this order: who founds a log names the read models after it.
+  // In this order: a process that creates an identity writes it to the log before the read models.
   const madeFrom = await readStore.logId();
   const identity = await loadLogIdentity(log);
   if (identity) {
@@ -120,10 +119,13 @@ async function knownIdentity(
   }
   if (head === null && (madeFrom !== null || checkpoints.some(({ position }) => position !== null))) {
     const of = madeFrom === null ? 'a log' : `event log ${madeFrom}`;
-    throw new StorageFailure('log_missing', `there are read models of ${of}, and the event log is empty`);
+    throw new StorageFailure('log_missing', `there are read models of ${of}, but the event log is empty`);
   }
   if (madeFrom !== null) {
-    throw new StorageFailure('log_differs', `the read models are those of event log ${madeFrom}; this log has no name`);
+    throw new StorageFailure(
+      'log_differs',
+      `the read models were built from event log ${madeFrom}; this log has no identity`,
+    );
   }
   return null;
 }
@@ -131,19 +133,20 @@ async function knownIdentity(
 /** @throws StorageFailure */
 export function assertMadeFrom({ logId }: Pick<LogIdentity, 'logId'>, madeFrom: string | null): void {
   if (madeFrom === logId) return;
-  const of = madeFrom === null ? 'no log that they name' : `event log ${madeFrom}`;
-  throw new StorageFailure('log_differs', `the event log is ${logId}, and the read models are those of ${of}`);
+  const of = madeFrom === null ? 'an unknown log' : `event log ${madeFrom}`;
+  throw new StorageFailure('log_differs', `the event log is ${logId}, but the read models were built from ${of}`);
 }
 
-/** Of several nodes that start at once, the first names the log and the others find its name. */
+/** If several nodes start at once, the first creates the identity and the others find it. */
 async function found({ log, clock, context, expected, version }: IdentifyLogOptions): Promise<LogIdentity> {
   const command = { type: 'Found', logId: randomUUID(), ...expected, version } as const;
   const founded = await handleWithRetry({ log, clock }, logIdentity, LOG_IDENTITY_STREAM, command, context);
-  if (isRejection(founded) || founded.state === null) throw new Error('a log that was founded has no identity');
+  if (isRejection(founded) || founded.state === null)
+    throw new Error('the event log has no identity after it was created');
   return founded.state;
 }
 
-/** Position of the newest event of this service; null where there is none, whatever an engine writes about itself. */
+/** Position of the newest event of this service; null if there is none, even if the engine wrote events of its own. */
 async function headOf(log: EventLog): Promise<Position | null> {
   const head = await log.head();
   if (head === null) return null;

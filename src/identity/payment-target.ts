@@ -1,4 +1,4 @@
-/** What a configuration and its chain say that a log must be bound to. */
+/** The chain and receiver of the configuration, which a log is bound to. */
 
 import type { PaymentTarget } from '../commands/log-identity/log-identity.ts';
 import { ConfigurationError } from '../config.ts';
@@ -13,8 +13,8 @@ export interface TargetParts {
 }
 
 /**
- * Public networks are known by their genesis hash, whether an endpoint answers or not: that each serves the configured
- * network is checked elsewhere. A local chain has to be asked.
+ * Public networks have a known genesis hash, so no endpoint is asked: that each one serves the configured network is
+ * checked elsewhere. A local chain must be asked.
  * @throws ChainUnavailable if the local chain does not answer
  * @throws ConfigurationError if its endpoints serve different chains
  */

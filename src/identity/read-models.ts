@@ -1,10 +1,10 @@
-/** Whether read models were made from the log that is there, as far as they say they were. */
+/** Whether the read models were built from this log, judged by their checkpoints. */
 import { writeHalt } from '../projections/halt.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { EventLog, EventMark, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
-/** Where one projection stands. */
+/** The position of one projection. */
 export interface Checkpoint {
   readonly projection: string;
   readonly generation: number;
@@ -30,9 +30,9 @@ export async function readCheckpoints(
 }
 
 /**
- * The checkpoints that lie ahead of the log, or whose last event is not the log's. A checkpoint of an earlier version
- * names no event: then its position has to do.
- * @param head of the log before this process wrote anything to it; null where it holds no event
+ * The checkpoints that are ahead of the log, or whose last event is not in the log. Checkpoints of an earlier version
+ * name no event, so only their position is compared.
+ * @param head of the log before this process wrote anything; null if the log holds no event
  */
 export async function discrepancies(
   log: Pick<EventLog, 'read'>,
@@ -45,7 +45,7 @@ export async function discrepancies(
       const { projection, generation, position } = checkpoint;
       if (position === null) return null;
       if (head === null || position > head) {
-        return { ...checkpoint, reason: `its checkpoint ${position} lies ahead of the log, which ends at ${head}` };
+        return { ...checkpoint, reason: `its checkpoint ${position} is ahead of the log, which ends at ${head}` };
       }
       const newest = await readStore.newestEvent(projection, generation);
       if (newest === null) return null;
@@ -61,15 +61,15 @@ export async function discrepancies(
   return found.filter((each) => each !== null);
 }
 
-/** This very event, if the log holds it. Ids are made from the command, the stream and the revision: no two logs share one. */
+/** This event, if the log holds it. Ids derive from command, stream and revision, so two logs never share one. */
 export async function heldEvent(log: Pick<EventLog, 'read'>, mark: EventMark): Promise<RecordedEvent | null> {
   const [event] = await log.read(mark.stream, { from: mark.revision, limit: 1 });
   return event?.id === mark.id ? event : null;
 }
 
 /**
- * Begins a new generation from the start of the log and removes the old one. A process that dies in between leaves the
- * old documents behind, unseen. Several nodes may do it at the same time.
+ * Starts a new generation at the beginning of the log and removes the old one. If the process dies in between, the old
+ * documents remain but are not visible. Several nodes may do it at the same time.
  */
 export async function startOver(
   readStore: ReadStore,
@@ -78,7 +78,7 @@ export async function startOver(
 ): Promise<void> {
   await readStore.prepare(name, generation + 1, collections);
   await readStore.activateGeneration(name, generation + 1);
-  // Recorded at a position of the other log.
+  // The halt was recorded at a position of the other log.
   await writeHalt(readStore, name, null);
   await readStore.retireGeneration(name, generation);
 }

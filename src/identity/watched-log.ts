@@ -1,7 +1,7 @@
 /**
- * The same log, held to being the same: whatever an engine gives after it may have been exchanged is compared with what
- * this process knew before it is used, and an append before it is acknowledged. Another log, or an emptied one, is final
- * for the process. Events that are missing stop it until they are back: a node that rejoins its cluster may be behind.
+ * A log that is watched for replacement. After an outage, its content is compared with what this process knew before it
+ * is used, and before an append is acknowledged. If it is another log or was emptied, the process stops using it for
+ * good. If events are missing, it waits for them: a node that rejoins its cluster may be behind.
  */
 import type { BaseLogger } from 'pino';
 import {
@@ -18,14 +18,14 @@ import { heldEvent } from './read-models.ts';
 export interface WatchLogOptions {
   readonly log: EventLog;
   readonly identity: LogIdentity;
-  /** The newest event that the log is known to hold. */
+  /** The newest event known to be in the log. */
   readonly newest: EventMark | null;
-  /** What this process is configured for, asked at each check; null while its chain cannot be asked. */
+  /** The configured target, read at each check; null while the chain cannot be asked. */
   readonly expected: () => Promise<PaymentTarget | null>;
   readonly logger: Pick<BaseLogger, 'error'>;
-  /** Called once, when nothing can be done with the log until a restart: another process may be able to. */
+  /** Called once, when this process cannot use the log until a restart; another process may be able to. */
   readonly onLost?: () => void;
-  /** What is missing is looked for again after each of these, milliseconds: a node may be behind for a moment. */
+  /** Pauses before each new search for missing events, milliseconds: a node may be behind for a moment. */
   readonly looksMs?: readonly number[];
 }
 
@@ -41,21 +41,21 @@ export function watchLog({
   onLost,
   looksMs = LOOKS_MS,
 }: WatchLogOptions): EventLog {
-  /** What is wrong with the log, once something is. */
+  /** The permanent fault of the log; null if there is none. */
   let fault: StorageFailure | null = null;
-  /** The newest event that this process has seen or written. */
+  /** The newest event that this process has read or written. */
   let newest = start;
   const doubts = (): number => log.doubts?.() ?? 0;
   let settled = doubts();
-  /** Events were missing at the last comparison: everything is compared again before it is used. */
+  /** Whether events were missing at the last comparison: then everything is compared again before it is used. */
   let behind = false;
-  /** The storage has found its files replaced. */
+  /** Whether the storage has reported that its files were replaced. */
   let replaced = false;
   let verifying: Promise<void> | null = null;
   let current: LogIdentity = identity;
 
   const assertSame = (): void => {
-    // A new error for each caller, with a stack of its own.
+    // A new error for each caller, with its own stack.
     if (fault) throw new StorageFailure(fault.code, fault.message, { nothingWritten: true });
   };
 
@@ -69,7 +69,7 @@ export function watchLog({
   const latch = (failure: StorageFailure): StorageFailure => {
     if (fault === null) {
       fault = failure;
-      alarm(failure, 'the event log is not the one this process knew: nothing is sold or written until a restart');
+      alarm(failure, 'the event log is not the one that this process knew: nothing is sold or written until a restart');
       onLost?.();
     }
     return failure;
@@ -82,7 +82,7 @@ export function watchLog({
     return failure;
   };
 
-  /** The storage has said so, and raised its own alarm. */
+  /** The storage has reported this and logged its own alarm. */
   const noteReplaced = (error: unknown): never => {
     if (!replaced && error instanceof StorageFailure && error.code === 'storage_replaced') {
       replaced = true;
@@ -107,17 +107,17 @@ export function watchLog({
       if (wait === undefined) {
         if (found === null) {
           throw latch(
-            new StorageFailure('log_emptied', `the event log was ${identity.logId} and has no name any more`),
+            new StorageFailure('log_emptied', `the event log was ${identity.logId} and no longer has an identity`),
           );
         }
-        const reason = `event log ${identity.logId} does not hold event ${known?.id} any more, which it held at ${known?.position}`;
+        const reason = `event log ${identity.logId} no longer holds event ${known?.id}, which was at ${known?.position}`;
         throw wentBack(new StorageFailure('log_went_back', reason));
       }
       await pause(wait, undefined);
     }
   }
 
-  /** One look at a time; it settles only the doubts that were there when it began. */
+  /** Runs one check at a time; a check settles only doubts that existed when it started. */
   async function verify(): Promise<void> {
     assertSame();
     const asked = doubts();
@@ -137,13 +137,13 @@ export function watchLog({
     if (behind || doubts() !== settled) await verify();
   };
 
-  /** As `settleDoubts`, over every outage. */
+  /** Like `settleDoubts`, but waits out outages. */
   async function settleSometime(signal: AbortSignal | undefined): Promise<void> {
     while (!signal?.aborted) {
       try {
         return await settleDoubts();
       } catch (error) {
-        // Behind: whoever follows gives up the lease meanwhile, since another node's log may be whole.
+        // Behind: followers give up their lease, since the log of another node may be complete.
         if (fault || behind || !(error instanceof StorageFailure) || error.code === 'storage_closed') throw error;
         await pause(OUTAGE_PAUSE_MS, signal);
       }
@@ -157,7 +157,7 @@ export function watchLog({
   ): AsyncIterable<EventBatch> {
     for await (const batch of batches) {
       await settle();
-      // Left unsettled: what nobody has compared is not this log's.
+      // Left unsettled: nothing may be used that was not compared.
       if (signal?.aborted) return;
       const last = batch.events.at(-1);
       if (last) note(last);
@@ -179,7 +179,7 @@ export function watchLog({
       });
       const before = newest;
       const appended = await log.append(append);
-      // A position that is not new is that of a repeat, or of another log.
+      // A position that is not new belongs to a repeated append or to another log.
       const isOld = before !== null && appended.position <= before.position;
       if (fault || behind || isOld || doubts() !== settled) {
         await verify().catch((error: unknown) => {
@@ -204,14 +204,14 @@ export function watchLog({
       const wanted = await expected();
       const difference = wanted && differenceFrom(current, wanted);
       if (!difference) return;
-      // The operator has another receiver in mind, and what is under way is brought to its end all the same.
+      // The operator has configured another receiver; payments under way are still completed.
       throw difference.code === 'log_receiver_differs' ? difference : latch(difference);
     },
     close: () => log.close(),
   };
 }
 
-/** The failure of a look at the log, as that of the append that needed it. */
+/** Turns the failure of a check into that of the append that needed it. */
 const asOfWrite = (error: unknown, nothingWritten: boolean): unknown =>
   error instanceof StorageFailure
     ? new StorageFailure(error.code, error.message, { cause: error, nothingWritten })

@@ -1,4 +1,4 @@
-/** Makes events visible: decode, fetch content, load, fold, commit; and finds the one event that cannot be folded. */
+/** Applies events: decode, fetch content, load, fold, commit. If that fails, finds the event that cannot be folded. */
 import { decodeEvent } from '../events/codec.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import { LeaseLost } from '../storage/held-lease.ts';
@@ -8,11 +8,11 @@ import { type ContentSources, withContents } from './contents.ts';
 import { type FoldStep, foldStep, planSteps, targetEvent, targetKey } from './fold-batch.ts';
 import type { Projection } from './projection.ts';
 
-/** Most events folded in one stay on the main thread; content weighs more than events. */
+/** Most events that are folded at once on the main thread; their content weighs more than the events. */
 const MOST_EVENTS = 250;
 const MOST_EVENTS_WITH_CONTENT = 32;
 
-/** An event that stays impossible to fold: the projection cannot go past it. */
+/** An event that can never be folded, so the projection halts at it. */
 export class PoisonEvent extends Error {
   readonly code = 'poison_event';
   constructor(
@@ -28,16 +28,16 @@ export interface Application extends ContentSources {
   readonly projection: Projection;
   readonly generation: number;
   readonly readStore: ReadStore;
-  /** Called before each commit; throws if this process may not write any more. */
+  /** Called before each commit; throws if this process is no longer the owner. */
   readonly assertOwner: () => Promise<void>;
   /** Called after each commit. */
   readonly committed: (position: Position) => void;
 }
 
-/** What says nothing about the event: the engine is down, the owner has changed. It passes, or somebody else goes on. */
+/** Failures that are not the event's fault: the engine is down, or the owner has changed. They pass by themselves. */
 export const isPassing = (error: unknown): boolean => error instanceof StorageFailure || error instanceof LeaseLost;
 
-/** Applies events in portions that leave the event loop its turns. The checkpoint ends at the last event. */
+/** Applies events in portions, so that the event loop gets its turns. The checkpoint ends at the last event. */
 export async function applyEvents(application: Application, events: readonly RecordedEvent[]): Promise<void> {
   const portion = application.projection.contentOf ? MOST_EVENTS_WITH_CONTENT : MOST_EVENTS;
   for (let start = 0; start < events.length; start += portion) {
@@ -47,8 +47,8 @@ export async function applyEvents(application: Application, events: readonly Rec
 }
 
 /**
- * Applies what failed as a whole, half by half: everything before the failing event becomes visible, and the event is
- * named.
+ * Applies a failed batch half by half: everything before the failing event becomes visible, and the error names the
+ * event.
  * @throws PoisonEvent
  */
 export async function applyByBisection(application: Application, events: readonly RecordedEvent[]): Promise<void> {

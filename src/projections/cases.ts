@@ -1,4 +1,4 @@
-/** Cases, their filings and their numbers: the read model that every case query answers from. */
+/** Cases, their filings and their numbers: the read model behind every case query. */
 import type {
   CaseDocument,
   CaseNumberDocument,
@@ -24,7 +24,7 @@ import type { CaseEvent } from './case-events.ts';
 import { foldFiling } from './filing-fold.ts';
 import type { Content, ProjectedEvent, Projection, Target } from './projection.ts';
 
-/** How many parties a basic answer names. */
+/** The most parties in a basic answer. */
 const PRIMARY_PARTIES = 10;
 const OF_ONE_ROLE = 3;
 
@@ -61,7 +61,7 @@ function contentOf({ type, data }: CaseEvent): readonly string[] {
   }
 }
 
-/** The case document comes last, so that whoever reads it finds all that it speaks of. */
+/** The case document comes last, so that its readers find everything that it refers to. */
 function targetsOf({ event, recorded }: ProjectedEvent<CaseEvent>): readonly Target[] {
   const { stream } = recorded;
   const filing = (filingId: string): Target => ({ collection: FILINGS, id: filingDocumentId(stream, filingId) });
@@ -149,8 +149,8 @@ const latest = (a: Instant | null, ...others: readonly Instant[]): Instant | nul
   others.reduce((newest: Instant | null, one) => (newest === null || one > newest ? one : newest), a);
 
 /**
- * Every event of a docket gives another document, of the same content if need be: its position moves on to the event,
- * and that is what ingests wait for and what queries compare with the case clock.
+ * Every event of a docket writes the case document, even with the same content: its position moves to the event.
+ * Ingests wait for that position, and queries compare it with the case clock.
  */
 function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEvent<CaseEvent>): CaseDocument | null {
   const document = before ?? UNKNOWN_CASE;
@@ -206,7 +206,7 @@ function withDetails(document: CaseDocument, content: Content | undefined, name:
   };
 }
 
-/** The first parties of each role, those still in the case first. */
+/** The first parties of each role; those still in the case come first. */
 function primaryParties(parties: readonly Party[]): NamedParty[] {
   const counts = new Map<string | null, number>();
   const chosen: NamedParty[] = [];

@@ -1,4 +1,4 @@
-/** Fetches the content that a batch of events names, and tells what is absent by record from what is missing. */
+/** Fetches the content that events refer to, and distinguishes content removed by an event from missing content. */
 import { ContentRedacted, contentStream } from '../events/content.ts';
 import type { DomainEvent } from '../events/event.ts';
 import { type Clock, Instant, toInstant } from '../runtime/instant.ts';
@@ -12,14 +12,14 @@ export interface ContentSources {
   readonly clock: Clock;
 }
 
-/** An event names content that is neither there nor gone by record. */
+/** An event refers to content that is neither stored nor removed by an event. */
 export class MissingContent extends Error {
   readonly code = 'missing_content';
   constructor(
     readonly blob: BlobName,
     recorded: RecordedEvent,
   ) {
-    super(`${recorded.type} ${recorded.revision} of ${recorded.stream} names content that is not there: ${blob}`);
+    super(`${recorded.type} ${recorded.revision} of ${recorded.stream} refers to missing content:  ${blob}`);
     this.name = 'MissingContent';
   }
 }
@@ -30,11 +30,11 @@ export interface DecodedEvent {
 }
 
 const NO_CONTENTS: ReadonlyMap<BlobName, Content> = new Map();
-/** Redactions of redactions are followed this far. */
+/** How many redactions of redactions are followed. */
 const MOST_REDACTIONS = 32;
 
 /**
- * Gives each event the content that its fold needs.
+ * Adds to each event the content that its fold needs.
  * @throws MissingContent
  * @throws CorruptPayload
  */
@@ -67,7 +67,7 @@ export async function withContents(
   return projected;
 }
 
-/** What stands in the place of content that was redacted; null where no redaction is recorded. */
+/** What replaces redacted content; null if no redaction is recorded. */
 async function absentByRecord(name: BlobName, sources: ContentSources, depth: number): Promise<Content | null> {
   const redaction = (await sources.log.read(contentStream(name)))
     .filter(({ type }) => type === ContentRedacted.type)
@@ -80,7 +80,7 @@ async function absentByRecord(name: BlobName, sources: ContentSources, depth: nu
 }
 
 /**
- * Some content is kept for a time only; the event that names it says until when
+ * Some content is stored only for a time; the event that refers to it says until when
  * (docs/design/architecture.md#content-outside-events).
  */
 function hasExpired({ data }: RecordedEvent, clock: Clock): boolean {

@@ -6,10 +6,10 @@ import type { Projection } from './projection.ts';
 
 export const COURT_RECORDS = 'court-records';
 
-/** By court code: the document's id. */
+/** By court code, which is the document's id. */
 export type CourtRecord = {
   readonly casesKnown: number;
-  /** When a source last showed a docket of the court. */
+  /** When a source last provided a docket of the court. */
   readonly lastSuccessAt: Instant | null;
 };
 
@@ -17,7 +17,7 @@ type CourtEvent = EventOf<typeof DocketOpened> | EventOf<typeof DocketChecked>;
 
 const NOTHING: CourtRecord = { casesKnown: 0, lastSuccessAt: null };
 
-/** Court codes have no hyphen, so the first one ends the code. */
+/** Court codes contain no hyphen, so the first hyphen ends the code. */
 const DOCKET_STREAM = /^docket-([a-z0-9_]+)-/;
 
 export const courtRecords: Projection<CourtEvent> = {

@@ -1,6 +1,6 @@
 /**
- * Read models of callbacks: what became of each delivery, for the wallet that paid for it and for operators; and when
- * something is to be done for those that are not over, for the process that does it.
+ * Read models of callbacks: the history of each delivery, for the wallet that paid for it and for operators; and the due
+ * times of open deliveries, for the process that makes the attempts.
  */
 import { createHash } from 'node:crypto';
 import { unreachable } from '../commands/decider.ts';
@@ -23,7 +23,7 @@ export const DELIVERIES = 'deliveries';
 export const DELIVERY_TIMERS = 'delivery-timers';
 
 /**
- * Deliveries are shared among nodes by their wallets, in so many parts
+ * Number of partitions: deliveries are divided among nodes by their wallets
  * (docs/design/architecture.md#growing-past-one-machine).
  */
 export const PARTITIONS = 16;
@@ -42,68 +42,68 @@ export type LoggedAttempt = {
 };
 
 export type DeliveryRecord = {
-  /** Also its Idempotency-Key, and the document's id. */
+  /** Also the Idempotency-Key, and the document's id. */
   readonly deliveryId: string;
   readonly wallet: string;
   readonly requestId: string;
   readonly caseId: string | null;
   readonly courtCode: string | null;
-  /** What is searched by: the court's code in its own letter case, the case's number in its canonical form. */
+  /** Search keys: the court code as in `courtKey`, and the canonical case number. */
   readonly court: string | null;
   readonly caseNumber: string | null;
-  /** Name of the blob that holds the URL. */
+  /** Name of the blob that contains the URL. */
   readonly target: string;
   readonly origin: string;
   readonly status: DeliveryStatus;
-  /** Of the seven. */
+  /** Attempts among the seven. */
   readonly attempts: number;
   readonly createdAt: Instant;
   readonly firstAttemptAt: Instant | null;
   readonly lastAttemptAt: Instant | null;
   readonly nextAttemptAt: Instant | null;
   readonly lastResponseCode: number | null;
-  /** How long after its creation the last attempt began: see `spanOf`. Null while there was none, or one at once. */
+  /** Time from creation to the start of the last attempt, in steps: see `spanOf`. Null if none, or within a minute. */
   readonly span: number | null;
-  /** Oldest first; of very many redeliveries the newest. */
+  /** Oldest first. With very many redeliveries, only the newest. */
   readonly attemptLog: readonly LoggedAttempt[];
 };
 
-/** When something is to be done for a delivery. Gone once it is over. */
+/** When something is due for a delivery. Deleted once the delivery is over. */
 export type DeliveryTimer = {
   readonly partition: number;
   readonly dueAt: Instant;
-  /** When the wait for it began. One that began in the future was timed by a clock that has since been set back. */
+  /** When the wait started. A start in the future comes from a clock that has since been set back. */
   readonly since: Instant;
   readonly wallet: string;
   readonly origin: string;
-  /** When the schedule goes on, and since when it waits for that. */
+  /** When the schedule continues, and when that wait started. */
   readonly scheduledFor: Instant | null;
   readonly scheduledSince: Instant | null;
-  /** When a redelivery was asked for that has no outcome yet. */
+  /** When a redelivery was requested that has no outcome yet. */
   readonly askedAt: Instant | null;
 };
 
-/** A receiver that an operator tries again and again must not make a document grow for ever. */
+/** Limits the document of a receiver that an operator retries again and again. */
 const MOST_LOGGED = 200;
 
 const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 
 /**
- * Where spans end, minutes. Between them lie, in bands that are narrow, the times at which the schedule makes its
- * attempts when each of them takes its time and its jitter: 3, 12, 39, 120, 363 and 1,092 minutes.
+ * Where spans end, in minutes. Narrow bands lie around the times at which the schedule makes its attempts, if each takes
+ * its full time and jitter: 3, 12, 39, 120, 363 and 1,092 minutes.
  */
 const SPAN_ENDS = [1, 2.9, 3.5, 11.9, 14, 38.9, 44, 119, 132, 362, 390, 1_091, 1_170, 2_400, 4_800, 9_600, 50_000];
 
-/** The longest span has no end: everything later belongs to it. */
+/** The last span has no end: it contains everything later. */
 export const LONGEST_SPAN = SPAN_ENDS.length;
 
-/** Up to how long after the creation a last attempt of this span began; of the longest, for ever. */
+/** The longest time from creation to the start of a last attempt in this span; unlimited in the last span. */
 export const spanEnds = (span: number): Micros => Math.round((SPAN_ENDS[span] ?? Number.POSITIVE_INFINITY) * MINUTE);
 
 /**
- * How long after its creation a delivery was attempted last, in steps: with it, "attempted since" is a few walks along
- * creation times that meet little else, instead of one through everything (`delivery-history.ts`). Null within the
- * first minute: such a one was attempted when it was created.
+ * Time from creation to the last attempt, in steps. With it, "attempted since" needs a few short walks along creation
+ * times instead of one through everything (`delivery-history.ts`). Null within the first minute: then the creation
+ * time is close enough.
  */
 export function spanOf(createdAt: Instant, lastAttemptAt: Instant): number | null {
   const late = toMicros(lastAttemptAt) - toMicros(createdAt);
@@ -111,12 +111,12 @@ export function spanOf(createdAt: Instant, lastAttemptAt: Instant): number | nul
   return span === 0 ? null : span === -1 ? LONGEST_SPAN : span;
 }
 
-/** A court's code as it is searched by, however it was typed. */
+/** The court code as a search key, regardless of letter case. */
 export const courtKey = (sent: string): string => sent.trim().toLowerCase();
 
 type FoldedEvent = Exclude<DeliveryEvent, EventOf<typeof DeliveryAttemptStarted>>;
 
-/** An attempt that has begun changes nothing here: it stays due, so that whoever takes over finds it. */
+/** The start of an attempt changes nothing here: the delivery stays due, so that another process can take over. */
 export const deliveries: Projection<FoldedEvent> = {
   name: DELIVERIES,
   events: [DeliveryScheduled, DeliveryAttemptFinished, DeliveryRedeliveryRequested, DeliveryRescheduled],
@@ -235,7 +235,7 @@ function timer(document: DeliveryTimer | null, event: FoldedEvent): DeliveryTime
     }
     case 'DeliveryAttemptFinished': {
       const { redelivery, outcome, nextAttemptAt, finishedAt } = event.data;
-      // An acknowledgement is also what a redelivery would have brought; one that was interrupted is made again.
+      // An acknowledgement also fulfills a redelivery; an interrupted redelivery is repeated.
       if (document === null || outcome === 'acknowledged') return null;
       const askedAt = redelivery && outcome === 'failed' ? null : document.askedAt;
       const dueAt = askedAt ?? nextAttemptAt;

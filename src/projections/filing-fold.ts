@@ -1,4 +1,4 @@
-/** A filing's document: what is served of it, and which blob that comes from. */
+/** The document of a filing: what is served about it, and the blob from which that comes. */
 import type { FilingDocument } from '../dockets/case-document.ts';
 import { contentIn, decodeFilings, type FilingContent, servedText } from '../dockets/filing-content.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
@@ -7,7 +7,7 @@ import type { Instant } from '../runtime/instant.ts';
 import type { CaseEvent } from './case-events.ts';
 import type { Content, ProjectedEvent } from './projection.ts';
 
-/** One blob holds the contents of many filings: it is read once, not once for each of them. */
+/** One blob contains many filings, so it is decoded once and not once for each of them. */
 const decoded = new WeakMap<Buffer, ReadonlyMap<string, FilingContent>>();
 
 function filingContent(contents: ReadonlyMap<string, Content>, name: string | null, filingId: string): FilingContent {
@@ -32,7 +32,7 @@ function recordedFiling(filings: readonly RecordedFiling[], filingId: string): R
   return byId.get(filingId);
 }
 
-/** @param id of the document: the stream and the filing's id */
+/** @param id of the document: the stream and the id of the filing */
 export function foldFiling(
   id: string,
   document: FilingDocument | null,

@@ -1,4 +1,4 @@
-/** From a batch of events to the writes that make it visible. Pure: the documents come in, the writes go out. */
+/** Turns a batch of events into the writes that make it visible. Pure: documents come in, writes go out. */
 import type { JsonObject } from '../events/event.ts';
 import type { DocumentState, DocumentWrite } from '../storage/read-store.ts';
 import type { ProjectedEvent, Projection, Target } from './projection.ts';
@@ -9,16 +9,16 @@ export interface TargetedEvent {
   readonly targets: readonly Target[];
 }
 
-/** Events whose documents can be written once each, in an order that keeps the promise of every one of them. */
+/** Events whose documents are written once each, in an order that is valid for every one of the events. */
 export interface FoldStep {
   readonly events: readonly TargetedEvent[];
-  /** Every document that the events touch, in the order in which they must become visible. */
+  /** Every document that the events touch, in the order in which the writes must become visible. */
   readonly order: readonly Target[];
 }
 
 export const targetKey = ({ collection, id }: Target): string => `${collection}\n${id}`;
 
-/** Asks a projection which documents an event touches; one that is named twice counts where it is named last. */
+/** Asks a projection which documents an event touches. If a document is named twice, its last place counts. */
 export function targetEvent(projection: Projection, projected: ProjectedEvent): TargetedEvent {
   const targets = projection.targets(projected);
   if (targets.length < 2) return { projected, targets };
@@ -32,15 +32,15 @@ export function targetEvent(projection: Projection, projected: ProjectedEvent): 
 }
 
 /**
- * Divides a batch into steps. Within a step a document is written once, in its final state, so whoever sees an event in
- * one document must already find it in all documents that this event names before: the order is one that agrees with
- * the order of targets in *every* event of the step. Two events that want opposite orders go into different steps.
+ * Divides a batch into steps. In a step each document is written once, in its final state, so a reader who sees an event
+ * in one document must already find it in all documents that the event lists before that one. The order therefore
+ * follows the order of targets in *every* event of the step. Events with opposite orders go into different steps.
  */
 export function planSteps(events: readonly TargetedEvent[]): readonly FoldStep[] {
   if (events.length === 0) return [];
   const order = commonOrder(events);
   if (order) return [{ events, order }];
-  // One event's targets are distinct, so that alone it always has an order: halving ends.
+  // The targets of a single event are distinct, so it always has an order, and halving ends.
   const middle = Math.ceil(events.length / 2);
   return [...planSteps(events.slice(0, middle)), ...planSteps(events.slice(middle))];
 }
@@ -52,7 +52,7 @@ interface Place {
   readonly behind: Place[];
 }
 
-/** A topological order of all targets, in the order of their first appearance where that is free; null for a ring. */
+/** A topological order of all targets, otherwise by first appearance; null if there is a cycle. */
 function commonOrder(events: readonly TargetedEvent[]): readonly Target[] | null {
   const places = new Map<string, Place>();
   for (const { targets } of events) {
@@ -69,7 +69,7 @@ function commonOrder(events: readonly TargetedEvent[]): readonly Target[] | null
     }
   }
   const ready = [...places.values()].filter((place) => place.before === 0);
-  // The list grows while it is walked: a document joins when the last of those before it has its place.
+  // The list grows while it is read: a document is added once all those before it have their place.
   for (const { behind } of ready) {
     for (const place of behind) {
       place.before--;
@@ -86,9 +86,9 @@ interface Folding {
 }
 
 /**
- * Folds a step over the documents as they are stored. An event that a document already reflects is left out for this
- * document: after a crash, or a former owner's late commit, documents of one batch may stand at different positions.
- * @throws whatever the fold throws
+ * Folds a step over the stored documents. Skips an event for a document that already contains it: after a crash, or a
+ * late commit of a former owner, the documents of a batch may be at different positions.
+ * @throws what the fold throws
  */
 export function foldStep(
   projection: Projection,

@@ -1,4 +1,4 @@
-/** What the owner of a projection does with one subscription: apply each batch, halt where one event cannot be folded. */
+/** Applies the batches of one subscription for the owner of a projection, and halts at an event that cannot be folded. */
 import { toInstant } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
 import type { EventBatch, Position, RecordedEvent } from '../storage/event-log.ts';
@@ -7,7 +7,7 @@ import { type Application, applyByBisection, applyEvents, isPassing, PoisonEvent
 import { type Halt, readHalt, skippedPositions, writeHalt } from './halt.ts';
 import type { ProjectorOptions } from './projector.ts';
 
-/** A batch in which the filter left nothing moves the stored checkpoint, but not at once: such batches are many. */
+/** Batches without matching events only move the checkpoint. They are frequent, so it is stored with a delay. */
 const IDLE_CHECKPOINT_MS = 100;
 const HALTED_LOOKS_EVERY_MS = 500;
 
@@ -20,7 +20,7 @@ export class Follower {
   readonly #options: ProjectorOptions;
   readonly #generation: number;
   readonly #lease: HeldLease;
-  /** The projector stops, or the lease is lost. */
+  /** Aborted when the projector stops or loses its lease. */
   readonly #signal: AbortSignal;
   readonly #on: FollowerEvents;
   readonly #application: Application;
@@ -77,7 +77,7 @@ export class Follower {
     if (this.#stored !== batch.position) this.#storeSoon(batch.position);
   }
 
-  /** Stores how far the subscription came where no event has done so. */
+  /** Stores how far the subscription came, if no event has done so. */
   async end(): Promise<void> {
     if (this.#storing) clearTimeout(this.#storing);
     await this.#store();
@@ -90,11 +90,11 @@ export class Follower {
       } catch (error) {
         if (isPassing(error) || this.#signal.aborted) throw error;
         const { projection, logger } = this.#options;
-        logger.warn({ projection: projection.name, err: error }, 'a batch failed; it is tried again');
+        logger.warn({ projection: projection.name, err: error }, 'a batch failed; it is retried');
       }
       await pause(delayMs, this.#signal);
     }
-    // What an attempt has committed is left out by its documents, so that starting over is harmless.
+    // Documents skip what an attempt has already committed, so starting over is harmless.
     if (!this.#signal.aborted) await applyByBisection(this.#application, events);
   }
 
@@ -106,7 +106,7 @@ export class Follower {
     await writeHalt(readStore, projection.name, halt);
     this.#recordedHalt = halt;
     this.#on.halted(halt);
-    logger.error({ projection: projection.name, ...halt }, 'the projection is halted at an event that it cannot fold');
+    logger.error({ projection: projection.name, ...halt }, 'the projection has halted at an event that it cannot fold');
     while (!this.#skipped.has(position) && !this.#signal.aborted) {
       await pause(HALTED_LOOKS_EVERY_MS, this.#signal);
       if (!this.#signal.aborted) this.#skipped = await skippedPositions(log, projection.name);
@@ -125,7 +125,7 @@ export class Follower {
     this.#unstored = position;
     this.#storing ??= setTimeout(() => {
       this.#storing = null;
-      // The next batch, or the end, stores it as well.
+      // If this fails, the next batch or the end stores it.
       this.#store().catch(() => undefined);
     }, IDLE_CHECKPOINT_MS);
   }

@@ -1,4 +1,4 @@
-/** Where a projection stopped at an event that it cannot fold: recorded, so that every process can show it. */
+/** Where a projection halted at an event that it cannot fold; recorded, so that every process can show it. */
 import { EventSkipped, operatorStream, projectionSubject } from '../events/operator.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
@@ -16,13 +16,13 @@ export interface Halt {
 
 const cellOf = (projection: string): string => `projection-halt/${projection}`;
 
-/** Null for a projection that is not halted. */
+/** Null if the projection is not halted. */
 export async function readHalt(readStore: ReadStore, projection: string): Promise<Halt | null> {
   const { value } = await readStore.cell(cellOf(projection));
   return value?.halt ? (value.halt as unknown as Halt) : null;
 }
 
-/** Records a halt, or that there is none any more. The lease makes this process the only writer. */
+/** Records or clears a halt. The lease makes this process the only writer. */
 export async function writeHalt(readStore: ReadStore, projection: string, halt: Halt | null): Promise<void> {
   for (;;) {
     const { version, value } = await readStore.cell(cellOf(projection));
@@ -31,7 +31,7 @@ export async function writeHalt(readStore: ReadStore, projection: string, halt: 
   }
 }
 
-/** Positions of the events that operators have skipped for a projection: recorded acts, the same in every rebuild. */
+/** Positions of events that operators have skipped for a projection. They are recorded, so every rebuild skips them. */
 export async function skippedPositions(log: EventLog, projection: string): Promise<ReadonlySet<Position>> {
   const acts = await log.read(operatorStream(projectionSubject(projection)));
   const skipped = new Set<Position>();

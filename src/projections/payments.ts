@@ -1,4 +1,4 @@
-/** Read model of payments: one document for each, found by its request too, and by what recovery has yet to do for it. */
+/** Read model of payments: one document each, also found by its request and by the work left for recovery. */
 import { unreachable } from '../commands/decider.ts';
 import type { JsonObject } from '../events/event.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../events/payment.ts';
@@ -7,22 +7,22 @@ import type { Projection } from './projection.ts';
 
 export const PAYMENTS = 'payments';
 
-/** What recovery has yet to do for a payment; `none` once it has come to rest. */
+/** The work left for recovery; `none` once the payment is final. */
 export type PaymentAttention =
-  /** Submitted, with no outcome. */
+  /** Submitted, without an outcome. */
   | 'outcome'
-  /** Confirmed, and not yet seen final. */
+  /** Confirmed, but not final yet. */
   | 'finality'
-  /** Given up; looked at for a while longer, since money taken is always answered. */
+  /** Given up. Checked for a while longer, since money that arrives late must still be answered. */
   | 'doubt'
   | 'none';
 
 export type PaymentRecordStatus = 'released' | 'authorized' | 'submitted' | 'settled' | 'failed' | 'rolled_back';
 
 export type PaymentRecord = {
-  /** SHA-256 of the transaction's message: the document's id. */
+  /** SHA-256 of the transaction's message, which is the document's id. */
   readonly payment: string;
-  /** The request that presented it last. */
+  /** The last request that presented it. */
   readonly requestId: string;
   readonly wallet: string;
   readonly dialect: string;
@@ -33,7 +33,7 @@ export type PaymentRecord = {
   readonly attention: PaymentAttention;
   readonly transaction: string | null;
   readonly lastValidBlockHeight: number | null;
-  /** Name of the answer's blob. */
+  /** Name of the blob with the answer. */
   readonly answer: string | null;
   readonly keepUntil: Instant | null;
   readonly answeredCases: number;
@@ -42,7 +42,7 @@ export type PaymentRecord = {
   readonly handedOut: boolean;
   /** Why it failed, was released or was rolled back. */
   readonly reason: string | null;
-  /** Code of the last query that failed. */
+  /** Error code of the last query that failed. */
   readonly queryError: string | null;
   readonly authorizedAt: Instant;
   readonly submittedAt: Instant | null;
@@ -68,7 +68,7 @@ export const payments: Projection<PaymentEvent> = {
   fold({ id }, document, { event, recorded }) {
     const at = recorded.metadata.recordedAt;
     if (event.type === 'PaymentAuthorized') return authorized(id, event, at);
-    // A release may stand alone: an identifier took over a claim that was never recorded.
+    // A release may come alone: an identifier took over a claim that was never recorded.
     return document === null ? null : changed(document as PaymentRecord, event, at);
   },
 };

@@ -1,4 +1,4 @@
-/** How far a projection has come in this process, and who waits for it to come further. */
+/** Tracks how far a projection has come in this process, and wakes those who wait for a position. */
 import type { Position } from '../storage/event-log.ts';
 
 interface Waiter {
@@ -18,7 +18,7 @@ export class Progress {
     return this.#position !== null && this.#position >= position;
   }
 
-  /** Everything up to this position is visible to readers. What is done again after a failure takes nothing back. */
+  /** Everything up to this position is visible to readers; repeating work after a failure does not change that. */
   moveTo(position: Position): void {
     if (this.reached(position)) return;
     this.#position = position;
@@ -27,18 +27,18 @@ export class Progress {
     }
   }
 
-  /** Nothing more is known until the next move: somebody else may own the projection now. */
+  /** The position is unknown until the next move, because another process may own the projection now. */
   forget(): void {
     this.#position = null;
     this.giveUp();
   }
 
-  /** Sends everybody away who still waits. */
+  /** Ends every wait. */
   giveUp(): void {
     for (const waiter of this.#waiters) waiter.resolve(false);
   }
 
-  /** Resolves with whether the position was reached, at the latest after the time-out. */
+  /** Resolves with whether the position was reached within the timeout. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.reached(position)) return Promise.resolve(true);
     return new Promise((settle) => {

@@ -1,4 +1,4 @@
-/** A projection is a pure fold from events to documents, and its name; `runner.ts` does the rest. */
+/** A projection is a name and a pure fold from events to documents; `runner.ts` does the rest. */
 import type { DomainEvent, EventDefinition, JsonObject } from '../events/event.ts';
 import type { RecordedEvent } from '../storage/event-log.ts';
 import type { CollectionSpec } from '../storage/read-store.ts';
@@ -10,16 +10,16 @@ export interface Target {
 }
 
 /**
- * The content that an event names. `redacted` where it is gone by record: then the bytes are what stands in its place,
- * none where nothing does.
+ * Content that an event refers to. If it was removed by an event, `redacted` is true and the bytes are its replacement,
+ * or empty.
  */
 export type Content = { readonly bytes: Buffer; readonly redacted: boolean };
 
-/** An event as a fold sees it: its newest schema, where it stands, and the content that it names. */
+/** An event as a fold sees it: in its newest schema, with its position and its content. */
 export interface ProjectedEvent<Event extends DomainEvent = DomainEvent> {
   readonly event: Event;
   readonly recorded: RecordedEvent;
-  /** By blob name; a blob past the `keepUntil` of its event may be missing. */
+  /** By blob name. A blob may be missing after the `keepUntil` of its event. */
   readonly contents: ReadonlyMap<string, Content>;
 }
 
@@ -27,7 +27,7 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   readonly name: string;
   readonly events: readonly EventDefinition[];
   readonly collections: readonly CollectionSpec[];
-  /** Names of the blobs that the fold needs. A missing one is a failing event. */
+  /** Names of the blobs that the fold needs. If one is missing, the event fails. */
   contentOf?(event: Event): readonly string[];
   /** The documents that an event touches, in the order in which they must become visible. */
   targets(projected: ProjectedEvent<Event>): readonly Target[];

@@ -19,13 +19,13 @@ export interface ProjectorOptions extends ContentSources {
   /** Unique for this process. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Pauses before a failing batch is tried again; after the last one the failing event is looked for. */
+  /** Pauses before a failed batch is retried. After the last retry, the failing event is searched for. */
   readonly retryDelaysMs: readonly number[];
 }
 
 const STANDBY_LOOKS_IN_A_LEASE = 15;
 const LONGEST_BACK_OFF_MS = 5000;
-/** After a batch this large others are given a turn. */
+/** After a batch of this size, other work gets a turn. */
 const LARGE_BATCH = 50;
 
 export class Projector {
@@ -42,17 +42,17 @@ export class Projector {
     this.#options = options;
   }
 
-  /** Whether this process runs the projection; else another one does, or will. */
+  /** Whether this process runs the projection; otherwise another one does or will. */
   get isOwner(): boolean {
     return this.#isOwner;
   }
 
-  /** Where this process halted the projection. */
+  /** Where this process has halted the projection. */
   get halt(): Halt | null {
     return this.#halt;
   }
 
-  /** What is being waited out at the moment, such as storage that cannot be reached. */
+  /** The failure that is being waited out, such as storage that is unreachable. */
   get trouble(): string | null {
     return this.#trouble;
   }
@@ -65,7 +65,7 @@ export class Projector {
     this.#running ??= this.#run();
   }
 
-  /** Ends after the commit that is on its way, and gives the lease back. */
+  /** Ends after the pending commit and releases the lease. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.progress.giveUp();
@@ -91,17 +91,17 @@ export class Projector {
         }
       } catch (error) {
         if (error instanceof LeaseLost) {
-          logger.warn({ projection: projection.name }, 'the projection has another owner now');
+          logger.warn({ projection: projection.name }, 'another process now owns the projection');
         } else {
           failures++;
           this.#trouble = error instanceof Error ? error.message : String(error);
-          trouble.failed(error, 'the projection waits and tries again');
+          trouble.failed(error, 'the projection waits and retries');
         }
       } finally {
         this.#isOwner = false;
         this.progress.forget();
         await lease?.release().catch((error: unknown) => {
-          trouble.failed(error, 'the lease could not be given back; it expires');
+          trouble.failed(error, 'the lease could not be released; it will expire');
         });
       }
       if (failures > 0) await this.#pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures));

@@ -1,42 +1,42 @@
 /**
- * How far a read model reaches into the log. Asked before anybody is told that there is none of something: while the
- * model is behind, halted or made anew, what it lacks may only be on its way.
+ * How far a read model reaches into the log. Checked before a caller learns that something does not exist: while the
+ * model is behind, halted or being rebuilt, the missing data may still arrive.
  */
 import type { EventLog } from '../storage/event-log.ts';
 import type { ProjectionRunner } from './runner.ts';
 
 export interface Reach {
-  /** Whether it has been to the head of the log since this process began, so that it is not being made from nothing. */
+  /** Whether it has reached the head of the log since this process started, so it is not being built from scratch. */
   readonly wasBuilt: boolean;
   /**
-   * Whether it shows everything that was in the log when this was called. Waits shortly where it does not yet.
+   * Whether it shows everything that was in the log at the time of the call. Waits briefly if it does not yet.
    * @throws StorageFailure
    */
   showsEverything(): Promise<boolean>;
 }
 
-/** Of a model that nothing is ever added to. */
+/** For a model that never changes. */
 export const COMPLETE: Reach = { wasBuilt: true, showsEverything: async () => true };
 
 /**
- * How long a model that is well may take, at most, to pass what was just written, milliseconds. On EventStoreDB a
- * process that does not run the projection learns of events that are none of its business after some 300.
+ * How long a healthy model needs at most to pass the latest write, in milliseconds. On EventStoreDB, a process that does
+ * not run the projection learns of unrelated events after about 300 ms.
  */
 const PATIENCE_MS = 1_000;
-/** It is waited out in so many parts: a moment in which the whole process stands still uses up one of them, not all. */
+/** Divides the wait: if the whole process stalls for a moment, only one part is used up. */
 const PARTS = 5;
 
 export interface ReachOptions {
   readonly log: Pick<EventLog, 'head'>;
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
   readonly projection: string;
-  /** Milliseconds; a second unless given. */
+  /** Milliseconds; one second by default. */
   readonly patienceMs?: number | undefined;
 }
 
 /**
- * Looks at the log as rarely as can be, however many ask: one look at a time, which is for all who asked before it began,
- * and who asks while it waits in vain is told what it found.
+ * Reads the log as rarely as possible: one check runs at a time and serves all callers that came before it started.
+ * Callers that come while it waits in vain get its result.
  */
 export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS }: ReachOptions): Reach {
   let wasBuilt = false;
@@ -57,7 +57,7 @@ export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS 
       return wasBuilt;
     },
     async showsEverything() {
-      // A look that was under way saw the head as it was before: not reached, nor is the present one.
+      // The running check saw an earlier head. If that was not reached, the present one is not either.
       if (looking !== null && !(await looking)) return false;
       looking ??= look().finally(() => {
         looking = null;
@@ -67,7 +67,7 @@ export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS 
   };
 }
 
-/** For questions that were all there before the first of them is answered: asks no more than once. */
+/** For questions that all exist before the first is answered: checks only once. */
 export function askedOnce(reach: Reach): Reach {
   let asked: Promise<boolean> | null = null;
   return {

@@ -1,5 +1,5 @@
 /**
- * Runs projections: each under its own lease, at its own position, halting alone
+ * Runs projections, each under its own lease and at its own position; if one halts, the others continue
  * (docs/design/architecture.md#projections and #growing-past-one-machine).
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,7 @@ export interface ProjectionRunnerOptions {
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process: `leaseOwner()`. */
   readonly owner: string;
-  /** How long an owner that died keeps the others waiting, milliseconds. */
+  /** How long a dead owner blocks the others, milliseconds. */
   readonly leaseMs?: number;
   readonly retryDelaysMs?: readonly number[];
 }
@@ -29,42 +29,42 @@ export interface ProjectionRunnerOptions {
 export interface ProjectionStatus {
   readonly projection: string;
   readonly generation: number;
-  /** Everything up to here is visible; null before the first event. */
+  /** Everything up to this position is visible; null before the first event. */
   readonly position: Position | null;
   /** `standby`: another process runs it, or none. */
   readonly state: 'running' | 'halted' | 'standby';
-  /** Events of the whole log behind the position, counted to `MOST_EVENTS_COUNTED`. */
+  /** Events of the whole log after the position, counted up to `MOST_EVENTS_COUNTED`. */
   readonly eventsBehind: number;
-  /** Age of the oldest of them; 0 where there is none. */
+  /** Age of the oldest of them; 0 if there is none. */
   readonly secondsBehind: number;
   /** When this process last moved it. */
   readonly lastProgressAt: Instant | null;
   readonly halt: Halt | null;
-  /** What is being waited out, such as storage that cannot be reached. */
+  /** The failure that is being waited out, such as storage that is unreachable. */
   readonly trouble: string | null;
 }
 
 export interface ProjectionRunner {
-  /** Prepares the collections and begins; returns before anything is caught up. */
+  /** Prepares the collections and starts; returns before the projections have caught up. */
   start(): Promise<void>;
-  /** Ends after the commits that are on their way, and gives the leases back. */
+  /** Ends after the pending commits and releases the leases. */
   stop(): Promise<void>;
   status(): Promise<readonly ProjectionStatus[]>;
   /**
-   * Waits until a projection shows everything up to a position, whoever runs it. False after the time-out, and at once
-   * where it is halted before that position.
-   * @throws RangeError for a projection that is not among the runner's
+   * Waits until a projection shows everything up to a position, in whichever process it runs. Returns false after the
+   * timeout, and at once if the projection is halted before that position.
+   * @throws RangeError for an unknown projection
    */
   waitFor(projection: string, position: Position, timeoutMs: number): Promise<boolean>;
   /**
    * Brings every projection to the present head, here or by waiting for the process that runs it. A runner that was not
-   * started is stopped again.
+   * started before is stopped afterwards.
    * @throws ProjectionHalted
    */
   catchUp(signal?: AbortSignal): Promise<void>;
 }
 
-/** A projection cannot come to the head of the log before somebody mends or skips the event that it failed at. */
+/** A projection cannot reach the head of the log until an operator fixes or skips the event at which it halted. */
 export class ProjectionHalted extends Error {
   readonly code = 'projection_halted';
   constructor(
@@ -80,15 +80,15 @@ export const MOST_EVENTS_COUNTED = 1_000_000;
 
 const LEASE_MS = 15_000;
 const RETRY_DELAYS_MS = [50, 250, 1000];
-/** How often the checkpoint of a projection that another process runs is looked at. */
+/** How often to read the checkpoint of a projection that another process runs. */
 const LOOK_EVERY_MS = 10;
-/** An owner may lose its lease while somebody waits: then the checkpoint is what tells. */
+/** An owner may lose its lease during a wait; after this time the wait reads the checkpoint instead. */
 const LONGEST_WAIT_ON_OWNER_MS = 200;
 
 export function createProjectionRunner(options: ProjectionRunnerOptions): ProjectionRunner {
   const { log, readStore, projections, clock, leaseMs = LEASE_MS, retryDelaysMs = RETRY_DELAYS_MS } = options;
   const names = projections.map(({ name }) => name);
-  if (new Set(names).size < names.length) throw new RangeError(`projections share a name: ${names.join(', ')}`);
+  if (new Set(names).size < names.length) throw new RangeError(`duplicate projection names:  ${names.join(', ')}`);
   let projectors = new Map<string, Projector>();
 
   const storedPosition = async (projection: string): Promise<Position | null> =>
@@ -114,7 +114,7 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   }
 
   async function waitFor(projection: string, position: Position, timeoutMs: number): Promise<boolean> {
-    if (!names.includes(projection)) throw new RangeError(`no projection is called ${projection}`);
+    if (!names.includes(projection)) throw new RangeError(`unknown projection: ${projection}`);
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const projector = projectors.get(projection);
@@ -177,7 +177,7 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
     while (!(await waitFor(projection, head, LONGEST_WAIT_ON_OWNER_MS))) {
       signal?.throwIfAborted();
       const projector = projectors.get(projection);
-      // A halt that an earlier owner recorded may be mended by now: who owns the projection finds out for itself.
+      // A halt recorded by an earlier owner may be fixed by now; the present owner finds out by itself.
       const halt = projector?.halt ?? (projector?.isOwner ? null : await readHalt(readStore, projection));
       if (halt) throw new ProjectionHalted(projection, halt);
     }

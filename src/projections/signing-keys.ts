@@ -1,4 +1,4 @@
-/** Read model of signing keys, for operators: one document for each wallet. Paid answers come from the wallet's stream. */
+/** Read model of signing keys, for operators: one document per wallet. Paid answers come from the wallet's stream. */
 import { unreachable } from '../commands/decider.ts';
 import { SIGNING_KEY_CHANGES, type SigningKeyChange, walletOf } from '../events/signing-key.ts';
 import type { Instant } from '../runtime/instant.ts';
@@ -7,13 +7,13 @@ import type { Projection } from './projection.ts';
 export const SIGNING_KEYS = 'signing-keys';
 
 export type SigningKeysRecord = {
-  /** Base58 address: the document's id. */
+  /** Base58 address, which is the document's id. */
   readonly wallet: string;
   readonly currentKeyId: string;
   readonly currentCreatedAt: Instant;
-  /** Which master key its secret is derived from. */
+  /** Version of the master key that its secret is derived from. */
   readonly masterVersion: number;
-  /** The key that the current one replaced, and until when it is valid. */
+  /** The previous key, and until when it is valid. */
   readonly previousKeyId: string | null;
   readonly previousMasterVersion: number | null;
   readonly previousValidUntil: Instant | null;

@@ -7,12 +7,12 @@ import type { Projection } from './projection.ts';
 export const WALLETS = 'wallets';
 
 export type WalletRecord = {
-  /** Base58 address: the document's id. */
+  /** Base58 address, which is the document's id. */
   readonly wallet: string;
-  /** Calls that were paid for and answered. */
+  /** Calls that were paid and answered. */
   readonly answeredCalls: number;
   readonly answeredCases: number;
-  /** Base units, decimal: all that this wallet has paid. */
+  /** The total that this wallet has paid, in base units, decimal. */
   readonly settled: string;
   readonly firstSeen: Instant;
   readonly lastSeen: Instant;

@@ -1,28 +1,28 @@
-/** Many case queries answered at once, within the memory that a few of the largest would take. */
+/** Answers many case queries at once, within the memory that a few of the largest need. */
 import { isProblem, type Problem } from '../errors.ts';
 import { MAX_RESULT_BYTES } from './case-answer.ts';
 
 /**
- * Most bytes of all results of one batch together: what is written from them still fits, compressed or not, into one
- * document of every store. A batch of up to six never meets it, and of more, only if most of them are large.
+ * Most bytes of all results of a batch: what is built from them, compressed or not, still fits into one document of
+ * every store. A batch of up to six queries never reaches the limit; larger ones only if most of their answers are large.
  */
 export const MAX_BATCH_BYTES = 12 * 1024 * 1024;
 
-/** Queries that are answered at once. */
+/** Queries that are answered at the same time. */
 const AT_ONCE = 8;
 
-/** One answered query, written out: its parts are dropped before the next is read. */
+/** One answered query as text: its parts are released before the next one is read. */
 export interface WrittenAnswer {
   readonly text: string;
   readonly bytes: number;
-  /** Whether it was cut to fit. */
+  /** Whether it was truncated to fit. */
   readonly truncated: boolean;
 }
 
 /**
- * Answers all, in order. Each may fill its share; what the small ones leave, the large ones are given afterwards, in
- * order, up to the size of an answer that stands alone.
- * @param answer one query within so many bytes
+ * Answers all queries in order. Each may fill its share. Space that small answers leave is then given to large ones, in
+ * order, up to the size limit of a single answer.
+ * @param answer answers one query within the given number of bytes
  * @throws the signal's reason once it is aborted, and what `answer` throws
  */
 export async function answerBatch<Query>(
@@ -32,7 +32,7 @@ export async function answerBatch<Query>(
 ): Promise<readonly (WrittenAnswer | Problem)[]> {
   const share = Math.min(MAX_RESULT_BYTES, Math.floor(MAX_BATCH_BYTES / Math.max(1, queries.length)));
   const answers = await mapAtOnce(queries, async (query) => {
-    // One case after the other would hold up all other requests, and keep from us that the caller has gone.
+    // Without a pause, the batch would block other requests, and hide that its caller has disconnected.
     await afterOthers();
     signal.throwIfAborted();
     return answer(query, share);
@@ -46,7 +46,7 @@ export async function answerBatch<Query>(
     await afterOthers();
     signal.throwIfAborted();
     const larger = await answer(query, room);
-    // It was answered before, so a case that cannot be read just now takes nothing away.
+    // The shorter answer is kept, so it does not matter that the case cannot be read just now.
     if (isProblem(larger)) continue;
     answers[index] = larger;
     left += cut.bytes - larger.bytes;
@@ -54,10 +54,10 @@ export async function answerBatch<Query>(
   return answers;
 }
 
-/** Lets everything go first that waits for its turn of the event loop. */
+/** Lets everything that waits for the event loop run first. */
 const afterOthers = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Maps in order, a few at a time. After a failure nothing more is begun. */
+/** Maps in order, a few at a time. Starts nothing more after a failure. */
 async function mapAtOnce<From, To>(values: readonly From[], map: (value: From) => Promise<To>): Promise<To[]> {
   const mapped = new Array<To>(values.length);
   const entries = values.entries();

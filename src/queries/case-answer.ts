@@ -1,4 +1,4 @@
-/** The answer to a case query (docs/design/interface.md#2.3): case, context and delta, from read models alone. */
+/** The answer to a case query (docs/design/interface.md#2.3): case, context and delta, only from read models. */
 import type { Court } from '../courts/court.ts';
 import type { CaseDocument } from '../dockets/case-document.ts';
 import { dayAsTimestamp } from '../dockets/court-time.ts';
@@ -14,7 +14,7 @@ import { readKnownCase } from './known-case.ts';
 
 export interface CaseQuery {
   readonly court: Court;
-  /** As sent: both are echoed. */
+  /** As sent; both are echoed. */
   readonly courtCode: string;
   readonly caseId: string;
   readonly lastChecked: Instant | null;
@@ -23,13 +23,13 @@ export interface CaseQuery {
   readonly context: 'basic' | 'full';
   /** Null: the case's own. */
   readonly language: 'en' | 'fr' | null;
-  /** Null: all. Filters the delta alone. */
+  /** Null: all. Filters only the delta. */
   readonly filingTypes: readonly FilingType[] | null;
-  /** With no `lastChecked`, every filing is new: the delta begins with the docket (version 1 of the API). */
+  /** With no `lastChecked`, every filing is new: the delta starts at the beginning of the docket (version 1 of the API). */
   readonly fromTheBeginning?: boolean;
-  /** Most bytes of the answer, where it is to be smaller than one that stands alone. */
+  /** Most bytes of the answer, if less than the limit of a single answer. */
   readonly maxBytes?: number;
-  /** Cross-references, in the basic context too (version 1 of the API). */
+  /** Also adds cross-references to the basic context (version 1 of the API). */
   readonly crossReferences?: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface TruncationDetails {
   readonly continuation_hint: string;
 }
 
-/** What both the case and the monitor answer know of the case's moment. */
+/** What case and monitor answers say about the moment that they describe. */
 export interface CaseAnswerMeta {
   /** What the caller sends as its next `last_checked`. */
   readonly queriedAt: Instant;
-  /** When the source was last asked. */
+  /** When the source was last queried. */
   readonly dataAsOf: Instant | null;
   readonly cacheAgeSeconds: number | null;
   readonly coverageStatus: 'full' | 'partial';
@@ -58,33 +58,33 @@ export interface CaseAnswer extends CaseAnswerMeta {
   readonly languageDelivered: 'en' | 'fr' | 'bilingual';
   readonly truncated: boolean;
   readonly truncationDetails: TruncationDetails | null;
-  /** The answer without its `meta`. `delta` is there only if `last_checked` was sent. */
+  /** The answer without its `meta`. It has a `delta` only if `last_checked` was sent. */
   readonly body: JsonObject;
 }
 
 export interface MonitorAnswer extends CaseAnswerMeta {
   readonly changed: boolean;
   readonly changeCount: number;
-  /** `available_at` of the newest new filing; null when there is none. */
+  /** `available_at` of the newest new filing; null if there is none. */
   readonly latestActivityAt: Instant | null;
 }
 
 export interface CaseQueries {
   /**
-   * Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`; `court_unavailable` for a case that is not whole
-   * yet; `service_unavailable` where it may be known and the read model does not show it yet.
+   * Problems: `case_not_found`, `ambiguous_case_id`, `invalid_case_id`; `court_unavailable` for a case that is not complete
+   * yet; `service_unavailable` if the case may exist but the read model does not show it yet.
    */
   answerCase(query: CaseQuery): Promise<CaseAnswer | Problem>;
   /**
-   * Whether anything is new, by the same rule as the delta of `answerCase`; with no `lastChecked`, whether there is any
-   * filing at all.
+   * Whether anything is new, by the rule of the delta of `answerCase`; with no `lastChecked`, whether there is any filing
+   * at all.
    */
   answerMonitor(
     query: Pick<CaseQuery, 'court' | 'caseId' | 'filingTypes' | 'lastChecked'>,
   ): Promise<MonitorAnswer | Problem>;
 }
 
-/** A single result is at most 2 MiB; `meta` and the envelope have their share. */
+/** A single result has at most 2 MiB, including `meta` and the envelope. */
 export const MAX_RESULT_BYTES = 2 * 1024 * 1024;
 const RESERVED_BYTES = 16 * 1024;
 const PATIENCE_MS = 2_000;
@@ -98,7 +98,7 @@ export function createCaseQueries({
 }: LookupPorts & {
   readonly clock: Clock;
   readonly sleep?: (ms: number) => Promise<void>;
-  /** How long a query waits for a baseline that is being recorded. */
+  /** How long a query waits while a baseline is being recorded. */
   readonly patienceMs?: number;
 }): CaseQueries {
   const ports: QueryPorts = { readStore, reach, clock, sleep, patienceMs };
@@ -237,7 +237,7 @@ function truncationOf(document: CaseDocument, delta: Delta | null, full: FullCon
       omitted_fields: ['delta.new_filings', 'delta.updated_filings', ...(full?.omitted ?? [])],
       total_entries: delta.changeCount,
       entries_included: delta.newFilings.length,
-      continuation_hint: 'Send meta.queried_at of this answer as the next last_checked: the delta goes on there.',
+      continuation_hint: 'Send meta.queried_at of this answer as the next last_checked: the delta continues there.',
     };
   }
   if (full === null || full.omitted.length === 0) return null;
@@ -246,6 +246,6 @@ function truncationOf(document: CaseDocument, delta: Delta | null, full: FullCon
     total_entries: document.filingCount,
     entries_included: full.fields.docket_history.length,
     continuation_hint:
-      'The newest entries are included. For older ones ask with last_checked before them: the delta is served oldest first.',
+      'The newest entries are included. For older ones, query with an earlier last_checked: the delta returns the oldest first.',
   };
 }

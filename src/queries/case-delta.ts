@@ -1,6 +1,6 @@
 /**
- * What is new since a caller last looked: `last_checked < available_at ≤ the newest time in the case document`, by one
- * query with one filter over an index, so that its cost grows with the number of new filings and not with the docket.
+ * What is new since a caller last looked: `last_checked < available_at ≤ the newest time in the case document`. One
+ * query with one filter over an index, so its cost grows with the number of new filings, not with the docket.
  */
 import { FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { FilingType } from '../dockets/filing-type.ts';
@@ -17,18 +17,18 @@ export interface DeltaQuery {
   /** Inclusive: the newest time in the case document; null for a case without filings. */
   readonly upTo: Instant | null;
   readonly filingTypes: readonly FilingType[] | null;
-  /** How many bytes of JSON the filings may fill. */
+  /** Bytes of JSON that the filings may fill. */
   readonly budget: number;
 }
 
 export interface Delta {
-  /** All new filings, those that did not fit included. */
+  /** All new filings, including those that did not fit. */
   readonly changeCount: number;
   readonly newFilings: readonly JsonObject[];
   readonly updatedFilings: readonly JsonObject[];
-  /** `available_at` of the newest new filing, whether it fitted or not. */
+  /** `available_at` of the newest new filing, even if it did not fit. */
   readonly latestNewAt: Instant | null;
-  /** Where the next poll goes on, if not everything fitted; null if it did. */
+  /** Where the next query continues if not everything fitted; null if it did. */
   readonly cutAt: Instant | null;
   readonly bytes: number;
 }
@@ -61,13 +61,13 @@ export async function readDelta(readStore: QueryStore, query: DeltaQuery): Promi
   };
 }
 
-/** A cut delta ends on a new filing where it has one: its `available_at` is where the next poll goes on. */
+/** A truncated delta ends with a new filing if it has one: the next query continues at its `available_at`. */
 function endOnNewFiling(kept: Item[]): void {
   if (!kept.some(({ isNew }) => isNew)) return;
   while (kept.at(-1)?.isNew === false) kept.pop();
 }
 
-/** How many new filings there are and when the newest came, without reading what they say. */
+/** The number of new filings and the time of the newest, without reading their texts. */
 export async function countNew(
   readStore: QueryStore,
   query: Omit<DeltaQuery, 'budget'>,
@@ -85,7 +85,7 @@ interface Item {
 
 interface Collected {
   readonly items: readonly Item[];
-  /** Time of the first that did not fit; null if all did. */
+  /** Time of the first filing that did not fit; null if all did. */
   readonly firstOmitted: Instant | null;
   readonly count: number;
   readonly newest: Instant | null;
@@ -118,7 +118,7 @@ async function collect(
       const time = document[field];
       if (time === null) continue;
       last = { value: time, id };
-      // A filing that is new to the caller is told once, as it is now, however often it was revised since.
+      // A filing that is new to the caller appears once, in its current form, however often it was revised since.
       if (!isNew && document.availableAt > after) continue;
       if (filingTypes !== null && !document.filingTypes.some((type) => filingTypes.includes(type))) continue;
       count++;

@@ -1,4 +1,4 @@
-/** What `context=full` adds to a case, cut from its oldest end to what fits (docs/design/dockets.md#answers). */
+/** What `context=full` adds to a case; if it does not fit, the oldest part is cut (docs/design/dockets.md#answers). */
 import { CASE_PARTIES, type CasePartiesDocument, FILINGS, type FilingDocument } from '../dockets/case-document.ts';
 import type { Party } from '../dockets/snapshot.ts';
 import type { JsonObject } from '../events/event.ts';
@@ -12,14 +12,14 @@ export interface FullContext {
     readonly cross_references: readonly JsonObject[];
     readonly docket_history: readonly JsonObject[];
   };
-  /** What was cut, in the order in which it is cut. */
+  /** What was cut, in the order of cutting. */
   readonly omitted: readonly string[];
 }
 
 const PAGE = 500;
 const sizeOf = (value: JsonObject): number => Buffer.byteLength(JSON.stringify(value)) + 1;
 
-/** @param budget bytes of JSON: history is cut first, then attorneys, then parties */
+/** @param budget bytes of JSON: the history is cut first, then attorneys, then parties */
 export async function readFullContext(
   readStore: QueryStore,
   stream: string,
@@ -85,7 +85,7 @@ function takeWhileFits(values: readonly JsonObject[], budget: number): Fitted {
   return { items, bytes, cut: false };
 }
 
-/** All parties come before any attorney; attorneys fill what is left, from the first party on. */
+/** All parties come before any attorney; attorneys fill the rest, starting with the first party. */
 function fitParties(parties: readonly Party[], budget: number): Fitted & { readonly withoutAttorneys: boolean } {
   const named = takeWhileFits(parties.map(partyAnswer), budget);
   let bytes = named.bytes;
@@ -111,7 +111,7 @@ const partyAnswer = ({ name, role, terminatedAt }: Party): JsonObject => ({
   attorneys: [],
 });
 
-/** The newest that fit, oldest first. */
+/** The newest entries that fit, oldest first. */
 async function readHistory(
   readStore: QueryStore,
   stream: string,

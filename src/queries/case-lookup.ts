@@ -1,4 +1,4 @@
-/** Which case somebody means by a number (docs/design/interface.md#2.1; docs/design/dockets.md#case-numbers). */
+/** Finds the case that a number refers to (docs/design/interface.md#2.1; docs/design/dockets.md#case-numbers). */
 import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../dockets/case-document.ts';
@@ -15,8 +15,8 @@ export const caseNotFound = (candidates: readonly string[] = []): Problem =>
 export interface FoundCase {
   readonly stream: string;
   /**
-   * What made the number mean this case: itself, which stays so; its part without the office, which may mean more cases
-   * than are shown; or a docket that is known without its office, where nothing else is known by the number.
+   * How the number was matched: by the full number, which is final; by its part without the office, which may match more
+   * cases than are shown; or by a docket known only without its office, if nothing else has the number.
    */
   readonly by: 'number' | 'core' | 'lack';
 }
@@ -27,20 +27,20 @@ export interface LookupPorts {
   readonly reach: Reach;
 }
 
-/** The stream of the case that a number of a court means, or why there is not exactly one, once that is known. */
+/** The stream of the case that a number refers to, or why there is not exactly one, once that is certain. */
 export const findKnownCase = (
   { readStore, reach }: LookupPorts,
   court: Court,
   caseId: string,
 ): Promise<FoundCase | Problem> => readUntilKnown(reach, () => findCase(readStore, court, caseId), lookupHolds);
 
-/** When a lookup is the last word on a number. */
+/** How certain the result of a lookup is. */
 function lookupHolds(found: FoundCase | Problem): Known {
   if (!isProblem(found)) return found.by === 'number' ? 'always' : found.by === 'core' ? 'once_built' : 'if_whole';
   switch (found.problem) {
     case 'case_not_found':
       return 'if_whole';
-    // Of cases that are still to come none would be named: whoever takes the one that is pays for the wrong one.
+    // Cases that are still to come would be missing, and a caller who picks a listed one would pay for the wrong case.
     case 'ambiguous_case_id':
       return 'once_built';
     default:
@@ -48,7 +48,7 @@ function lookupHolds(found: FoundCase | Problem): Known {
   }
 }
 
-/** The stream of the case that a number of a court means, or why there is not exactly one, as far as is shown. */
+/** The stream of the case that a number refers to, or why there is not exactly one, as far as the read model shows. */
 export async function findCase(readStore: QueryStore, court: Court, caseId: string): Promise<FoundCase | Problem> {
   const number = parseCaseNumber(court, caseId);
   if (!number) {
@@ -74,7 +74,7 @@ export async function findCase(readStore: QueryStore, court: Court, caseId: stri
     return problem('ambiguous_case_id', { pattern, example, candidates: wholeNumbers });
   }
   if (!number.complete && stream !== undefined) return { stream, by: 'core' };
-  // A docket that is known without its office alone may well be the one that was asked for.
+  // A docket known only without its office may be the one that was asked for.
   if (stream !== undefined && alike.every((one) => one.number === number.core)) return { stream, by: 'lack' };
   return caseNotFound(wholeNumbers);
 }

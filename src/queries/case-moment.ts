@@ -1,6 +1,6 @@
 /**
- * The moment that an answer speaks of: the query's side of the case clock (docs/design/dockets.md#case-clock). Whatever
- * is answered up to `queriedAt` is whole, and every filing recorded later gets a later time.
+ * The moment that an answer describes: the query's side of the case clock (docs/design/dockets.md#case-clock). Answers
+ * are complete up to `queriedAt`, and every filing recorded later gets a later time.
  */
 import {
   afterAnswer,
@@ -21,7 +21,7 @@ import { caseNotFound, type LookupPorts } from './case-lookup.ts';
 export interface QueryPorts extends LookupPorts {
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
-  /** How long a query waits for a docket to be whole: for its baseline, and for a read store that is being made anew. */
+  /** How long a query waits for a docket to be complete: for its baseline, and for a read store that is being rebuilt. */
   readonly patienceMs: number;
 }
 
@@ -33,12 +33,12 @@ export interface CaseMoment {
 
 const POLL_MS = 25;
 const RETRY_AFTER_SECONDS = 5;
-/** Ingests are told apart by the clock's version; more of them in one query means that something is wrong. */
+/** The version of the clock shows each ingest; this many in one query mean that something is wrong. */
 const READINGS = 200;
 
 /**
- * A case that is not shown is not found here, whether or not it is on its way (`known-case.ts`).
- * @param lastChecked from when the caller asks what is new; null for a caller that does not
+ * A case that the read model does not show is not found here, even if it is about to appear (`known-case.ts`).
+ * @param lastChecked the time since which the caller wants news; null if it does not
  */
 export async function readMoment(
   ports: QueryPorts,
@@ -49,13 +49,13 @@ export async function readMoment(
   let waited = 0;
   let isRebuilt = false;
   for (let reading = 0; reading < READINGS; reading++) {
-    // The clock first, then the document: what the clock no longer holds back is in the document.
+    // The clock first, then the document: whatever the clock has released is in the document.
     const cell = await readStore.cell(caseClockId(stream));
     const stored = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream);
     const document = stored?.document ?? null;
     if (!stored || document === null || !document.opened) return caseNotFound();
     if (cell.value === null && !isRebuilt) {
-      // The clock is lost, and with it how much of the case was shown before.
+      // The clock is lost, and with it the record of how much of the case was shown before.
       if (!(await ports.reach.showsEverything())) break;
       isRebuilt = true;
       continue;
@@ -76,11 +76,11 @@ export async function readMoment(
   return problem(
     'court_unavailable',
     { retry_after: RETRY_AFTER_SECONDS },
-    'This case is being read for the first time, or anew; its docket is not whole yet.',
+    'This case is being read for the first time or again; its docket is not complete yet.',
   );
 }
 
-/** Notes the answer on the clock. False where an ingest has moved the clock: then everything is read again. */
+/** Records the answer on the clock. False if an ingest has moved the clock: then everything is read again. */
 async function noteAnswer(
   readStore: QueryStore,
   stream: string,

@@ -1,4 +1,4 @@
-/** What callers were told of a case's time, which they may send back whatever the clock says by now. */
+/** Times that callers received about a case and may send back, whatever the clock shows by now. */
 import type { Court } from '../courts/court.ts';
 import { caseClockId, readClock } from '../dockets/case-clock.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
@@ -7,8 +7,8 @@ import type { Instant } from '../runtime/instant.ts';
 import { findKnownCase, type LookupPorts } from './case-lookup.ts';
 
 /**
- * The latest `queried_at` that anybody can have been given about a case; null where nobody was, a problem where that
- * cannot be told now. A clock that once ran ahead leaves it ahead of now: filings are dated after everything that was
+ * The latest `queried_at` that any caller can have received about a case; null if there is none, a problem if it is
+ * unknown now. A clock that once ran ahead leaves it in the future: filings get times after everything that was
  * served.
  */
 export async function servedUntil(ports: LookupPorts, court: Court, caseId: string): Promise<Instant | null | Problem> {

@@ -1,4 +1,4 @@
-/** Whether a case is known, and how old its data is: told before anybody pays, so that nobody signs for a 404. */
+/** Whether a case is known and how old its data is. Shown before payment, so that no caller signs for a 404. */
 import type { Court } from '../courts/court.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { isProblem } from '../errors.ts';
@@ -7,9 +7,9 @@ import { findCase, type LookupPorts } from './case-lookup.ts';
 import { readUntilKnown } from './known.ts';
 
 export interface CaseStanding {
-  /** Null where it cannot be told now: the read model is behind, or the number means several cases. */
+  /** Null if unknown now: the read model is behind, or the number matches several cases. */
   readonly known: boolean | null;
-  /** Whole seconds since the source was last asked; null for a case that is not known. */
+  /** Whole seconds since the source was last queried; null for an unknown case. */
   readonly cache_age_seconds: number | null;
   /** How its docket is obtained. */
   readonly source: 'imported' | null;
@@ -22,10 +22,10 @@ export interface StandingPorts extends LookupPorts {
 export const UNKNOWN_STANDING: CaseStanding = { known: null, cache_age_seconds: null, source: null };
 export const NO_CASE: CaseStanding = { known: false, cache_age_seconds: null, source: null };
 
-/** The terms of payment never wait longer for it, milliseconds. */
+/** The payment terms never wait longer for it, milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/** Never fails: what cannot be told is null. */
+/** Never fails: what is unknown is null. */
 export async function standingOf(ports: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<CaseStanding>((resolve) => {
@@ -36,7 +36,7 @@ export async function standingOf(ports: StandingPorts, court: Court, caseId: str
 }
 
 async function readStanding(ports: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
-  // That there is none is said only by a model that shows everything.
+  // Only a model that shows everything can say that a case does not exist.
   const read = await readUntilKnown(
     ports.reach,
     () => shownStanding(ports, court, caseId),

@@ -1,17 +1,17 @@
-/** What is known of each court's cases, for the status: read now and then, and never waited for once it was read. */
+/** What is known about each court's cases, for the status. Read now and then; after the first read no caller waits. */
 
 import { COURT_RECORDS, type CourtRecord } from '../projections/court-records.ts';
 import type { Reach } from '../projections/reach.ts';
 import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 
-/** By court code; a court that is not there has no case. */
+/** By court code; a missing court has no case. */
 export type CourtStandings = ReadonlyMap<string, CourtRecord>;
 
 export interface StandingsReader {
-  /** What was read last; null while nothing is known. Reads again in the background where that is due. */
+  /** The last result; null before the first. Starts a new read in the background if one is due. */
   latest(): CourtStandings | null;
-  /** The first reading, or null where it takes too long or fails. */
+  /** The first result, or null if it takes too long or fails. */
   first(): Promise<CourtStandings | null>;
 }
 
@@ -22,7 +22,7 @@ export interface StandingsPorts {
   readonly clock: Clock;
 }
 
-/** More courts than the registry will ever have. */
+/** More than the registry will ever contain. */
 const MOST_COURTS = 10_000;
 const READ_EVERY = 5 * MICROS_PER_SECOND;
 const PATIENCE_MS = 1_500;
@@ -33,7 +33,7 @@ export function createCourtStandings({ readStore, reach, clock }: StandingsPorts
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
-    // While the model is made from nothing its counts mean nothing.
+    // While the model is being built from scratch, its counts mean nothing.
     if (!reach.wasBuilt && !(await reach.showsEverything())) return;
     const found = await readStore.find<CourtRecord>({ collection: COURT_RECORDS, limit: MOST_COURTS });
     known = new Map(found.map(({ id, document }) => [id, document]));
@@ -42,7 +42,7 @@ export function createCourtStandings({ readStore, reach, clock }: StandingsPorts
     const now = clock.now();
     if (reading === null && Math.abs(now - readAt) >= READ_EVERY) {
       readAt = now;
-      // What cannot be read now leaves what was read before; health tells of the store.
+      // If a read fails, the earlier result stays; the health checks report the store.
       reading = read()
         .catch(() => {})
         .finally(() => {

@@ -1,8 +1,8 @@
 /**
- * The history of deliveries, newest first, a page at a time, in the same time for ten and for a million. Each page is
- * merged from a few walks along creation times, each of which an index serves alone: one for every status, since a
- * status is part of each index; and where only those are wanted that were attempted since some moment, one for every
- * span between creation and last attempt (`spanOf`), since each of these meets next to nothing else.
+ * The history of deliveries in pages, newest first; a page takes the same time among ten deliveries or a million. It is
+ * merged from a few walks along creation times, each served by one index: one walk per status, because the status is part
+ * of each index. With "attempted since", one walk per span between creation and last attempt (`spanOf`), because such a
+ * walk meets almost no other deliveries.
  */
 import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import { DELIVERIES, type DeliveryRecord, LONGEST_SPAN, spanEnds } from '../projections/deliveries.ts';
@@ -10,18 +10,18 @@ import { type Instant, type Micros, toInstant, toMicros } from '../runtime/insta
 import type { FieldRange, ReadStore, Scalar } from '../storage/read-store.ts';
 
 export interface DeliveryFilter {
-  /** Null: of all wallets, for operators. */
+  /** Null: all wallets, for operators. */
   readonly wallet: string | null;
   readonly status: DeliveryStatus | null;
-  /** As `courtKey` gives it. */
+  /** As returned by `courtKey`. */
   readonly court: string | null;
   /** Canonical. */
   readonly caseNumber: string | null;
-  /** Only those whose last attempt began after this. */
+  /** Only deliveries whose last attempt started after this. */
   readonly attemptedAfter: Instant | null;
 }
 
-/** Where a page ended: the next one goes on behind it, whatever was added or has changed meanwhile. */
+/** Where a page ended. The next one continues after it, even if deliveries were added or changed meanwhile. */
 export interface DeliveryPlace {
   readonly createdAt: Instant;
   readonly deliveryId: string;
@@ -29,17 +29,17 @@ export interface DeliveryPlace {
 
 export interface DeliveryPage {
   readonly deliveries: readonly DeliveryRecord[];
-  /** Null where nothing follows. */
+  /** Null on the last page. */
   readonly next: DeliveryPlace | null;
 }
 
 type Store = Pick<ReadStore, 'find'>;
 
-/** In the order in which a delivery takes them on, so that one which moves on between two looks is met all the same. */
+/** In the order of a delivery's life, so that one that changes between two reads is still found. */
 const STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying', 'failed', 'succeeded'];
 const SPANS: readonly number[] = Array.from({ length: LONGEST_SPAN }, (_, index) => index + 1);
 
-/** One page of the deliveries that pass the filter. */
+/** One page of the deliveries that match the filter. */
 export async function findDeliveries(
   readStore: Store,
   filter: DeliveryFilter,
@@ -48,7 +48,7 @@ export async function findDeliveries(
   const found: DeliveryRecord[] = [];
   for (const stretch of stretchesOf(filter)) {
     const walks = stretch.map((walk) => new Walk(readStore, filter, walk, { pageSize: limit + 1, after }));
-    // One after the other, in their order.
+    // One after the other, in this order.
     for (const walk of walks) await walk.begin();
     while (found.length <= limit) {
       const delivery = await takeNewest(walks);
@@ -68,11 +68,11 @@ interface WalkAlong {
   readonly range?: FieldRange;
 }
 
-/** The walks to merge; those of a later stretch find only what is older than all of the stretch before. */
+/** The walks to merge. Walks of a later stretch find only deliveries older than all of the earlier stretches. */
 function stretchesOf(filter: DeliveryFilter): readonly (readonly WalkAlong[])[] {
   const { attemptedAfter } = filter;
   const wallet = filter.wallet === null ? {} : { wallet: filter.wallet };
-  // With a case's number a court hardly narrows any further: then it is looked at and not searched by.
+  // A case number is already selective, so the court is then filtered and not searched by.
   const place =
     filter.caseNumber !== null
       ? { caseNumber: filter.caseNumber }
@@ -103,7 +103,7 @@ function passes(record: DeliveryRecord, { status, court, caseNumber, attemptedAf
   );
 }
 
-/** Takes the newest of what the walks have next. */
+/** Removes the newest of the walks' next deliveries. */
 async function takeNewest(walks: readonly Walk[]): Promise<DeliveryRecord | null> {
   let newest: Walk | null = null;
   for (const walk of walks) {
@@ -119,8 +119,8 @@ const isNewer = (a: DeliveryRecord, b: DeliveryRecord): boolean =>
   a.createdAt > b.createdAt || (a.createdAt === b.createdAt && a.deliveryId > b.deliveryId);
 
 /**
- * The range of a walk from a place on. That place bounds it by itself too, though nothing is left out by that: an engine
- * may see in a bound alone where to begin in its index.
+ * The range of a walk after a place. The place is also given as a bound, although it excludes nothing more: some engines
+ * find the start in their index only from a bound.
  */
 function within(range: FieldRange | undefined, after: DeliveryPlace | null): { readonly range?: FieldRange } {
   if (!after) return range ? { range } : {};
@@ -129,7 +129,7 @@ function within(range: FieldRange | undefined, after: DeliveryPlace | null): { r
   return { range: { field: 'createdAt', ...range, upTo: bound } };
 }
 
-/** Deliveries along their creation times, newest first, fetched as they are needed. */
+/** Deliveries along their creation times, newest first, read as needed. */
 class Walk {
   readonly #readStore: Store;
   readonly #filter: DeliveryFilter;
@@ -152,7 +152,7 @@ class Walk {
     this.#after = after;
   }
 
-  /** What it has next; null at its end. */
+  /** Its next delivery; null at the end. */
   get next(): DeliveryRecord | null {
     return this.#page[0] ?? null;
   }

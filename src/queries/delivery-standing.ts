@@ -1,18 +1,18 @@
-/** How the deliveries of callbacks stand as a whole: what operators watch. */
+/** The overall state of callback deliveries, for operators. */
 import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
 import { DELIVERIES, DELIVERY_TIMERS, type DeliveryTimer, PARTITIONS } from '../projections/deliveries.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
-/** No more of each are counted: the look costs the same milliseconds however many there are. */
+/** Counting stops here, so that the query always takes the same few milliseconds. */
 export const MOST_COUNTED = 100_000;
 
 export interface DeliveryStanding {
-  /** Before their first attempt; `MOST_COUNTED` stands for that many and more. */
+  /** Before their first attempt; `MOST_COUNTED` means that many or more. */
   readonly pending: number;
-  /** After a failed attempt, with another to come; counted as far. */
+  /** After a failed attempt, with another to come; counted up to the same limit. */
   readonly retrying: number;
-  /** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
+  /** How long the oldest due attempt has been waiting, seconds; 0 if none is due. */
   readonly oldestOverdueSeconds: number;
 }
 
@@ -29,7 +29,7 @@ export async function deliveryStanding(readStore: Store, now: Micros): Promise<D
   return { pending, retrying, oldestOverdueSeconds };
 }
 
-/** How long the oldest attempt that is due has been waiting, seconds; 0 where none is. */
+/** How long the oldest due attempt has been waiting, seconds; 0 if none is due. */
 export async function oldestOverdue(readStore: Pick<ReadStore, 'find'>, now: Micros): Promise<number> {
   const first = await Promise.all(
     Array.from({ length: PARTITIONS }, (_, partition) =>

@@ -1,36 +1,36 @@
-/** What a docket said of each of its filings, and when: its stream, read back. Pure. */
+/** The history of each filing of a docket, read from its stream. Pure. */
 import { contentIn, type FilingContent, servedText } from '../dockets/filing-content.ts';
 import type { DocketEvent, RecordedFiling } from '../events/docket.ts';
 import type { Instant } from '../runtime/instant.ts';
 
 export interface FilingVersion {
-  /** When answers first could show it; null where nothing changed that is served. */
+  /** When answers could first show it; null if nothing that is served changed. */
   readonly at: Instant | null;
-  /** When the source was asked that said so; null where no source was. */
+  /** When the source was queried that provided it; null if there was none. */
   readonly askedAt: Instant | null;
   readonly what: 'recorded' | 'revised' | 'merged' | 'withdrawn';
-  /** Which fields a revision changed; of a withdrawal, why. */
+  /** The fields that a revision changed; for a withdrawal, the reason. */
   readonly changed: readonly string[];
   readonly filing: RecordedFiling;
-  /** The text as it was then; null once the filing is withdrawn, and where content is gone by record. */
+  /** The text at that time; null once the filing is withdrawn, or if its content was removed by an event. */
   readonly text: string | null;
 }
 
 export interface FilingRevisions {
   readonly filingId: string;
   readonly withdrawn: boolean;
-  /** Oldest first; the last is how it is now. */
+  /** Oldest first; the last is the current one. */
   readonly versions: readonly FilingVersion[];
 }
 
-/** Names of the blobs that the filings' texts lie in. */
+/** Names of the blobs that contain the filings' texts. */
 export const contentNamesOf = (events: readonly DocketEvent[]): readonly string[] => [
   ...new Set(
     events.flatMap(({ type, data }) => (type === 'FilingsRecorded' || type === 'FilingRevised' ? [data.content] : [])),
   ),
 ];
 
-/** @param contents by blob name; content that is gone is missing */
+/** @param contents by blob name; removed content is missing */
 export function revisionsOf(
   events: readonly DocketEvent[],
   contents: ReadonlyMap<string, ReadonlyMap<string, FilingContent>>,

@@ -1,10 +1,10 @@
-/** A filing as answers show it (docs/design/interface.md#2.3). */
+/** A filing in the form of answers (docs/design/interface.md#2.3). */
 
 import type { FilingDocument } from '../dockets/case-document.ts';
 import { dayAsTimestamp } from '../dockets/court-time.ts';
 import type { JsonObject } from '../events/event.ts';
 
-/** @param timeZone of the court: a day is the court's own day */
+/** @param timeZone of the court: a day is a day in the court's time zone */
 export function filingAnswer(filing: FilingDocument, timeZone: string): JsonObject {
   const filedAt = filing.filedAt ?? (filing.dateFiled === null ? null : dayAsTimestamp(timeZone, filing.dateFiled));
   return {

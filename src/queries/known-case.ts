@@ -1,4 +1,4 @@
-/** The case that a query asks about, at one moment; that there is none is said only once that is known. */
+/** The case of a query at one moment. "Not found" is returned only once that is certain. */
 import type { Court } from '../courts/court.ts';
 import { isProblem, type Problem } from '../errors.ts';
 import type { Instant } from '../runtime/instant.ts';
@@ -10,7 +10,7 @@ export interface KnownCase extends CaseMoment {
   readonly stream: string;
 }
 
-/** @param lastChecked from when the caller asks what is new; null for a caller that does not */
+/** @param lastChecked the time since which the caller wants news; null if it does not */
 export async function readKnownCase(
   ports: QueryPorts,
   {
@@ -22,7 +22,7 @@ export async function readKnownCase(
   const found = await findKnownCase(ports, court, caseId);
   if (isProblem(found)) return found;
   const { stream } = found;
-  // A number becomes visible before its case does.
+  // A number becomes visible before its case.
   const moment = await readUntilKnown(ports.reach, () => readMoment(ports, stream, lastChecked), momentHolds);
   return isProblem(moment) ? moment : { ...moment, stream };
 }

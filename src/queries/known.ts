@@ -1,34 +1,34 @@
-/** What may be said on the word of a read model that may lack something: nothing that what it lacks could belie. */
+/** When an answer from a read model that may be incomplete is certain: when no missing data could contradict it. */
 import { type Problem, problem } from '../errors.ts';
 import type { Reach } from '../projections/reach.ts';
 
 /**
- * When something that was read is the last word: whatever the read model lacks; only of a model that is not being made
- * from nothing; or only where the model shows everything that was recorded before the question came.
+ * When a result is certain: always; only if the read model is not being built from scratch; or only if the model shows
+ * everything that was recorded before the question came.
  */
 export type Known = 'always' | 'once_built' | 'if_whole';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** The read model is behind, halted or made anew. Nothing is charged for it. */
+/** The read model is behind, halted or being rebuilt. Nothing is charged. */
 export const notYetShown = (): Problem =>
   problem(
     'service_unavailable',
     { component: 'read_store', retry_after: RETRY_AFTER_SECONDS },
-    'Not everything that is recorded can be shown yet, and this answer might lack it.',
+    'The read model is behind the log, so this answer might be incomplete.',
   );
 
 /**
- * Reads, and reads again where the first answer is not the last word and the model has had the time to become whole.
- * @param read of the read model alone
- * @param whenKnown when that which was read is the last word
+ * Reads, and reads again if the first result is not certain and the model has had time to catch up.
+ * @param read reads only the read model
+ * @param whenKnown when the result is certain
  */
 export async function readUntilKnown<Read>(
   reach: Reach,
   read: () => Promise<Read>,
   whenKnown: (read: Read) => Known,
 ): Promise<Read | Problem> {
-  // As it was before the read: what is built while it goes on need not have been there for it.
+  // As it was before the read: data that is built during the read need not have been part of it.
   const { wasBuilt } = reach;
   const isKnown = (what: Read): boolean => {
     const when = whenKnown(what);

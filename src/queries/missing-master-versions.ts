@@ -1,8 +1,8 @@
-/** Which master keys this node would need to sign for every wallet, by the read model: cheap enough to ask all the time. */
+/** Which master keys this node needs to sign for every wallet, from the read model, so that it is cheap to check. */
 import { SIGNING_KEYS, type SigningKeysRecord } from '../projections/signing-keys.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 
-/** Versions of the master key that current signing keys were made with, and that are not among these. */
+/** Master key versions of current signing keys that are not among the given ones. */
 export async function missingMasterVersions(
   readStore: Pick<ReadStore, 'find'>,
   known: readonly number[],

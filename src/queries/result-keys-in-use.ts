@@ -1,12 +1,12 @@
-/** Which master keys the secret ids of stored answers are derived from: from the log, so that it is never behind. */
+/** Which master keys the secret ids of stored answers derive from. Read from the log, so it is never behind. */
 import { decodeEvent } from '../events/codec.ts';
 import { type PaymentEvent, QueryAnswered } from '../events/payment.ts';
 import { type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog } from '../storage/event-log.ts';
 
 /**
- * How many answers that are still kept open by an id of each version of the master key. It reads every answer that was
- * ever sold, so it is for an operator's command. Answers whose payment failed count too: that may still be corrected.
+ * For each version of the master key, the number of stored answers whose id derives from it. Reads every answer that was
+ * ever sold, so it is only for an operator's command. Failed payments count too, since they may still settle late.
  */
 export async function resultsByMasterVersion(
   log: Pick<EventLog, 'readAll'>,

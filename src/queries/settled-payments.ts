@@ -1,4 +1,4 @@
-/** How many payments of a wallet have settled, as its read model shows it: what its allowance grows with. */
+/** The number of settled payments of a wallet in the read model, which determines its allowance. */
 import { WALLETS, type WalletRecord } from '../projections/wallets.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 

@@ -1,4 +1,4 @@
-/** Which signing keys every wallet has, and which master keys are needed: from the log, so that it is never behind. */
+/** The signing keys of every wallet, and the master keys still needed. Read from the log, so it is never behind. */
 import { ANSWER_RETENTION_DAYS } from '../commands/payment/answer.ts';
 import { signingKeys, type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key/signing-key.ts';
 import { decodeEvent } from '../events/codec.ts';
@@ -6,7 +6,7 @@ import { type SigningKeyEvent, WALLET_STREAM_EVENTS, walletOf } from '../events/
 import { MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog } from '../storage/event-log.ts';
 
-/** Every wallet's keys, by its address, in the order in which they got their first one. */
+/** The keys of each wallet by address, in the order of their first key. */
 export async function readAllSigningKeys(log: EventLog): Promise<ReadonlyMap<string, WalletKeys>> {
   const wallets = new Map<string, WalletKeys>();
   const types = WALLET_STREAM_EVENTS.map(({ type }) => type);
@@ -21,22 +21,22 @@ export async function readAllSigningKeys(log: EventLog): Promise<ReadonlyMap<str
   return wallets;
 }
 
-/** What one version of the master key is still needed for. */
+/** What still needs a version of the master key. */
 export interface MasterVersionUse {
   readonly masterVersion: number;
-  /** Keys that sign, or that a receiver still has to accept. */
+  /** Keys that sign, or that receivers must still accept. */
   readonly liveKeys: number;
-  /** Keys that are neither, but so young that their secret may still wait at a result URL. */
+  /** Other keys that are so young that their secret may still wait at a result URL. */
   readonly youngKeys: number;
-  /** Stored answers that open by an id of this version. */
+  /** Stored answers whose id derives from this version. */
   readonly results: number;
 }
 
 const SECRETS_WAIT: Micros = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECOND;
 
 /**
- * By version, oldest first; a version that is not among them is needed no more.
- * @param results how many stored answers open by an id of each version
+ * By version, oldest first; versions that are not included are no longer needed.
+ * @param results the number of stored answers whose id derives from each version
  */
 export function masterVersionsInUse(
   wallets: Iterable<WalletKeys>,

@@ -1,4 +1,4 @@
-/** What an operator should know at once: what is real, what is local, what to try. */
+/** The lines shown at the start: what is real, what is local, what to try. */
 import type { Config } from '../config.ts';
 import { maskConnectionString } from '../storage/eventstoredb/connection-string.ts';
 import { maskMongoUrl } from '../storage/mongodb/connection-string.ts';

@@ -1,4 +1,4 @@
-/** The role `callbacks`: what follows settlements, and the deliveries that come of it, put together in one place. */
+/** The role `callbacks`: the process that follows settlements and the deliveries that result. */
 import type { Logger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { Outbound } from '../callbacks/outbound/outbound.ts';
@@ -24,11 +24,11 @@ export interface CallbackRoleOptions {
 }
 
 export interface CallbackRole {
-  /** Begins nothing more, lets attempts end for ten seconds at most, and gives every lease back. */
+  /** Starts nothing new, gives running attempts up to ten seconds to end, and releases every lease. */
   stop(): Promise<void>;
 }
 
-/** Starts both processes; they take up by themselves whatever a former one left. */
+/** Starts both processes; they resume by themselves what an earlier process left. */
 export function startCallbackRole(options: CallbackRoleOptions): CallbackRole {
   const { storage, masterKeys, metrics } = options;
   const { newest } = masterKeys;

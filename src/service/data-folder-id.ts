@@ -1,10 +1,10 @@
-/** Which data folder a process works on, in a form that two processes can compare and that tells nothing of its path. */
+/** Identifies the data folder of a process so that two processes can compare it, without revealing its path. */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 
 /**
- * Hex. The same for every path that leads to the folder, also from within a container that mounts it.
- * @returns null where there is no such folder, or it may not be looked at
+ * Hex. The same for every path to the folder, even inside a container that mounts it.
+ * @returns null if there is no such folder or it cannot be read
  */
 export function dataFolderId(folder: string): string | null {
   try {

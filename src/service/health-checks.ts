@@ -1,4 +1,4 @@
-/** What `/readyz` looks at (docs/design/operations.md#health): each part with the reason why it is not fit for work. */
+/** The checks of `/readyz` (docs/design/operations.md#health), each with the reason for a failure. */
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { LogIdentity } from '../commands/log-identity/log-identity.ts';
@@ -30,19 +30,19 @@ import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 
-/** A projection further behind than this, in seconds, gives answers that are too old to sell. */
+/** If a projection is further behind than this, in seconds, its answers are too old to sell. */
 const DEGRADED_BEHIND_SECONDS = 5;
 const DOWN_BEHIND_SECONDS = 60;
-/** A callback that is late by so much waits for more than its turn. */
+/** A callback that is this late is not just waiting for its turn. */
 const DEGRADED_OVERDUE_SECONDS = 300;
 
 const MEBIBYTE = 1024 * 1024;
-/** Room for a good while of a busy service: time for an operator to make more. */
+/** Enough space for a busy service until an operator can react. */
 const LOW_DISK_BYTES = 64 * MEBIBYTE;
-/** Less than the write-ahead logs may take between two of their checkpoints: the next write may fail. */
+/** Less than the write-ahead logs may need between two checkpoints: the next write may fail. */
 const FULL_DISK_BYTES = 8 * MEBIBYTE;
 
-/** Parts of the limit of open files. */
+/** Fractions of the limit of open files. */
 const DEGRADED_OPEN_FILES = 0.8;
 const DOWN_OPEN_FILES = 0.95;
 
@@ -64,39 +64,39 @@ const whileItAnswers =
 
 export interface CheckedParts {
   readonly log: EventLog;
-  /** The log that the read models must be made from. */
+  /** The log that the read models must have been built from. */
   readonly logIdentity: Pick<LogIdentity, 'logId'>;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
   readonly chain: Chain;
-  /** Why the local chain has stopped for good, null while it runs; left out where there is none. */
+  /** Why the local chain has stopped for good; null while it runs; left out if there is none. */
   readonly localFailure?: () => Finding | null;
   readonly blockhashes: BlockhashWatch;
   readonly receiver: Receiver;
   readonly solanaNetwork: SolanaNetwork;
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
-  /** What failed payments cost the fee payer; left out, nothing bounds it. */
+  /** The cost of failed sponsored payments; if left out, there is no limit. */
   readonly sponsoring?: Pick<SponsorBudget, 'pause'>;
   readonly clock: Clock;
-  /** Left out where no part of the storage is on a disk of ours. */
+  /** Left out if no storage is on a local disk. */
   readonly freeBytes?: (() => Promise<number | null>) | undefined;
-  /** Left out, descriptors are not looked at. */
+  /** If left out, file descriptors are not checked. */
   readonly openFiles?: () => Promise<OpenFiles | null>;
 }
 
 const CHAIN_ADVICE: Advice = {
   code: 'chain_unreachable',
-  hint: 'Check SOLANA_RPC_URL and the network; several endpoints may be given. Nothing is sold or charged meanwhile.',
+  hint: 'Check SOLANA_RPC_URL and the network; you can set several endpoints. Nothing is sold or charged meanwhile.',
 };
 
-/** For parts that cannot be looked at (`watchHealth`). */
+/** Code and hint for parts whose check fails (`watchHealth`). */
 export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
   chain: CHAIN_ADVICE,
   payment_receiver: CHAIN_ADVICE,
 };
 
-/** One check for each part, by the name under which `/readyz` and `GET /v2/status` show it. */
+/** One check for each part, under the name that `/readyz` and `GET /v2/status` use. */
 export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
   const { freeBytes, openFiles } = parts;
   return {
@@ -119,13 +119,13 @@ async function checkReadStore({ readStore, logIdentity }: CheckedParts): Promise
   assertMadeFrom(logIdentity, await readStore.logId());
 }
 
-/** Money of another network is none. */
+/** Payments on another network are worthless. */
 const WRONG_CHAIN = 'wrong_chain';
 
-/** Parts without which nothing may be charged, even where a purchase would not notice. */
+/** Parts without which nothing may be charged, even if a purchase itself would not fail. */
 const NEEDED_TO_CHARGE = ['event_log', 'read_store'] as const;
 
-/** Why nothing may be charged at the moment. A part that has not been looked at yet forbids nothing. */
+/** Why nothing may be charged now; null if it may. Parts that have not been checked yet do not block. */
 export function closedFor(health: Health): Problem | null {
   if (health.chain?.code === WRONG_CHAIN) {
     return problem('service_unavailable', { component: 'chain', retry_after: 2 });
@@ -135,8 +135,8 @@ export function closedFor(health: Health): Problem | null {
 }
 
 /**
- * Tells operators of each part that falls ill: `alarm` is what a log watcher looks for, e.g.
- * `payment_receiver_degraded` when the fee payer's SOL runs low.
+ * Logs each change of a part; `alarm` is the field for log watchers, e.g. `payment_receiver_degraded` when the fee
+ * payer's SOL runs low.
  */
 export const alarmsTo =
   (logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>) =>
@@ -150,8 +150,8 @@ export const alarmsTo =
   };
 
 /**
- * What so many bytes left where DATA_DIR lies mean (null: nobody knows). Looked at before the disk is full: then nothing is
- * sold any more, and what was sold cannot be finished.
+ * Judges the free space of the disk that holds DATA_DIR (null: unknown), before it is full: a full disk stops all sales
+ * and blocks the completion of sold answers.
  */
 export function diskFinding(free: number | null): Finding {
   if (free === null || free >= LOW_DISK_BYTES) return NOMINAL;
@@ -163,27 +163,27 @@ export function diskFinding(free: number | null): Finding {
 }
 
 /**
- * What so many open files and connections mean (null: unknown). Without a free one no connection is accepted and no file is
- * opened, so it is an alarm before that.
+ * Judges the number of open files and connections (null: unknown). Without a free descriptor no connection is accepted
+ * and no file opened, so it raises an alarm before that.
  */
 export function openFilesFinding(files: OpenFiles | null): Finding {
   if (files === null || files.open < files.limit * DEGRADED_OPEN_FILES) return NOMINAL;
   const reason = `${files.open} of ${files.limit} file descriptors are in use`;
   const hint =
-    'Raise the limit of open files (ulimit -n; LimitNOFILE in systemd), or find who holds so many connections.';
+    'Raise the limit of open files (ulimit -n; LimitNOFILE in systemd), or find out which clients hold so many connections.';
   return files.open < files.limit * DOWN_OPEN_FILES
     ? { ...degraded(reason), code: 'few_descriptors', hint }
     : { ...down(reason), code: 'no_descriptors', hint };
 }
 
-/** Attempts that should have been made: after a long stop they are spread, and so take their time. */
+/** Overdue attempts. After a long stop attempts are spread out, so some are late without a fault. */
 async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
   const seconds = await oldestOverdue(readStore, clock.now());
   if (seconds <= DEGRADED_OVERDUE_SECONDS) return NOMINAL;
   return degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`);
 }
 
-/** How long it is known which network the endpoints serve, once each of them has said so. */
+/** How long to rely on the network of the endpoints, once each has reported it. */
 const NETWORK_KNOWN_MICROS = 60 * MICROS_PER_SECOND;
 
 function chainCheck(parts: CheckedParts): Check {
@@ -197,7 +197,7 @@ function chainCheck(parts: CheckedParts): Check {
       if (wrong.length === 0 && unknown === 0) networkKnownUntil = steadyClock.now() + NETWORK_KNOWN_MICROS;
       return wrong;
     } catch (error) {
-      // Whether the chain answers at all is the other question's to find out.
+      // Whether the chain answers at all is checked separately.
       if (error instanceof ChainUnavailable) return [];
       throw error;
     }
@@ -206,17 +206,17 @@ function chainCheck(parts: CheckedParts): Check {
   return async () => {
     const failed = localFailure?.();
     if (failed) return failed;
-    // Asked now: a blockhash stays good for a while after the chain has gone.
+    // Ask now: a blockhash stays valid for a while after the chain has become unreachable.
     const [wrong] = await Promise.all([wrongNow(), chain.blockHeight('processed')]);
     if (wrong.length > 0) {
-      const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are not payments.';
+      const hint = 'Make SOLANA_NETWORK and SOLANA_RPC_URL agree. Payments on another network are worthless.';
       return { ...down(describeWrong(wrong, solanaNetwork)), code: WRONG_CHAIN, hint };
     }
     return blockhashes.latest() ? NOMINAL : { ...down('no endpoint has given a recent blockhash'), ...CHAIN_ADVICE };
   };
 }
 
-/** A low balance of the fee payer is an alarm before it is a failure. */
+/** A low balance of the fee payer is an alarm before it becomes a failure. */
 async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): Promise<Finding> {
   const { feePayer, payTo, mint } = receiver;
   const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
@@ -226,8 +226,8 @@ async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): P
     return { ...down(reason), code: 'fee_payer_empty', hint: sendSol };
   }
   if (lacks.includes('token_account')) {
-    const reason = `${payTo} has no USDC token account (${tokenAccount}); it must be made before it can be paid`;
-    const hint = `Make it: spl-token create-account ${mint} --owner ${payTo} --fee-payer KEYPAIR; or send it any USDC from a wallet.`;
+    const reason = `${payTo} has no USDC token account (${tokenAccount}); it must be created before payments can arrive`;
+    const hint = `Create it: spl-token create-account ${mint} --owner ${payTo} --fee-payer KEYPAIR; or send it any USDC from a wallet.`;
     return { ...down(reason), code: 'token_account_missing', hint };
   }
   if (feePayerLow) {
@@ -237,9 +237,9 @@ async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): P
   const pause = sponsoring?.pause();
   if (pause) {
     const { window, lost, limit } = pause.standing;
-    const reason = `failed payments cost the fee payer ${lost} lamports within the ${window}, of ${limit} that are allowed: sponsored payments pause`;
+    const reason = `failed payments cost the fee payer ${lost} lamports within the ${window}, above the limit of ${limit}: sponsored payments are paused`;
     const hint =
-      'Payments whose sender pays the fee go on. Look at docket_purchases_total and the wallets in the log; SPONSOR_LOSS_LAMPORTS_PER_HOUR and _PER_DAY set the budget.';
+      'Payments whose sender pays the fee continue. Check docket_purchases_total and the wallets in the log; SPONSOR_LOSS_LAMPORTS_PER_HOUR and _PER_DAY set the budget.';
     return { ...degraded(reason), code: 'sponsored_payments_paused', hint };
   }
   return NOMINAL;
@@ -259,12 +259,12 @@ async function projections(runner: ProjectionRunner): Promise<Finding> {
   return NOMINAL;
 }
 
-/** Wallets whose key was made with a master key that is not here get no callbacks from this node. */
+/** This node cannot send callbacks for wallets whose key was derived from a missing master key. */
 async function signingKeys({ readStore, masterKeys: { versions } }: CheckedParts): Promise<Finding> {
   const missing = await missingMasterVersions(readStore, versions);
   if (missing.length === 0) return NOMINAL;
   return degraded(
-    `signing keys were made with version ${missing.join(', ')} of the master key, which is not here: ` +
-      'add it to MASTER_KEY behind the newest',
+    `signing keys were derived from version ${missing.join(', ')} of the master key, which is missing here: ` +
+      'add it to MASTER_KEY after the newest',
   );
 }

@@ -1,4 +1,4 @@
-/** The master key at a start: from the configuration, or one that is made in the data folder; checked against the log. */
+/** Opens the master key at a start: from the configuration or the data folder, checked against the log. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import type { CommandContext } from '../storage/event-log.ts';
 
 const MASTER_KEY_BYTES = 32;
 
-/** Where the embedded default is kept, written as MASTER_KEY is. */
+/** The file of the generated master key, in the format of MASTER_KEY. */
 export const masterKeyFile = (dataDirectory: string): string => join(dataDirectory, 'keys', 'master-key');
 
-/** A new master key, as MASTER_KEY is written: 32 random bytes under this version. */
+/** A new master key in the format of MASTER_KEY: 32 random bytes under this version. */
 export const newMasterKey = (version: number): string => `${version}:${randomBytes(MASTER_KEY_BYTES).toString('hex')}`;
 
 export interface OpenMasterKeysPorts extends MasterKeyPorts {
@@ -22,8 +22,8 @@ export interface OpenMasterKeysPorts extends MasterKeyPorts {
 }
 
 /**
- * The master keys of this process, each of them recorded in the log. Where none is configured, the data folder's is
- * read, or made under a version that no other node has used.
+ * The master keys of this process, all recorded in the log. If none is configured, reads the one in the data folder, or
+ * generates it under a version that no other node has used.
  * @throws ConfigurationError if the log knows another key under one of these versions, or the file cannot be read
  */
 export async function openMasterKeys(
@@ -43,16 +43,16 @@ export async function openMasterKeys(
   if (config.engines) {
     logger.warn(
       { file, alarm: 'master_key_generated' },
-      'MASTER_KEY is not set, so the one in the data folder signs callbacks: other nodes cannot sign for the keys that ' +
-        'are made here. Give every node the same MASTER_KEY',
+      'MASTER_KEY is not set, so the one in the data folder is used: other nodes cannot sign with keys that ' +
+        'are created here. Set the same MASTER_KEY on every node',
     );
   }
   return masterKeys;
 }
 
 /**
- * What a master key file holds; null where there is none.
- * @throws ConfigurationError if it is damaged or may not be read
+ * The content of a master key file; null if there is none.
+ * @throws ConfigurationError if it is damaged or unreadable
  */
 export function loadMasterKeyFile(file: string): MasterKeys | null {
   const text = readMasterKeyFile(file);
@@ -65,7 +65,7 @@ export function loadMasterKeyFile(file: string): MasterKeys | null {
   }
 }
 
-/** The file's text, as MASTER_KEY is written; null where there is none. @throws ConfigurationError */
+/** The text of the file, in the format of MASTER_KEY; null if there is none. @throws ConfigurationError */
 export function readMasterKeyFile(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -76,13 +76,13 @@ export function readMasterKeyFile(file: string): string | null {
   }
 }
 
-/** Of several processes that start at once on one data folder, all get the same. */
+/** If several processes start at once on one data folder, all get the same key. */
 async function makeMasterKeyFile(ports: MasterKeyPorts, file: string, context: CommandContext): Promise<MasterKeys> {
   for (;;) {
     const version = Math.max(0, ...(await loadMasterKeyVersions(ports.log)).keys()) + 1;
     const text = newMasterKey(version);
     const made = readMasterKeys(text);
-    // Recorded first: a process that dies in between has used up a number, and nothing else.
+    // Recorded first: a process that dies in between has only used up a version number.
     const commandId = `${context.commandId}/${made.fingerprintOf(version)}`;
     const recorded = { masterVersion: version, fingerprint: made.fingerprintOf(version) };
     if (!(await introduceMasterKey(ports, recorded, { ...context, commandId }))) continue;
@@ -109,8 +109,8 @@ async function introduce(
     if (await introduceMasterKey(ports, { masterVersion: version, fingerprint }, { ...context, commandId })) continue;
     throw wrong(
       source,
-      `version ${version} is not the key that this event log knows under that number: its secrets would differ from ` +
-        'those that were handed out. Give the key that the other nodes have, or give this one a number of its own',
+      `version ${version} is not the key that this event log knows under that version: its secrets would differ from ` +
+        'those that were handed out. Use the key of the other nodes, or give this key an unused version',
     );
   }
 }

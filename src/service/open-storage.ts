@@ -1,4 +1,4 @@
-/** The storage that a configuration names: for the service, and for commands beside it. */
+/** Opens the configured storage, for the service and for commands that run at the same time. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ import { openSqlite, openSqliteLog } from '../storage/sqlite/open.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /**
- * Opens the storage that the configuration names.
+ * Opens the configured storage.
  * @throws StorageFailure if an engine does not answer
  */
 export async function openStorage(
@@ -16,7 +16,7 @@ export async function openStorage(
   { logThread = false }: { readonly logThread?: boolean } = {},
 ): Promise<Storage> {
   if (!config.engines) return openSqlite({ directory: config.dataDirectory, logger, logThread });
-  // Loaded only here: the embedded engine needs neither client.
+  // Loaded only here, because the embedded engine needs neither client.
   const [{ openEventStore }, { openMongo }] = await Promise.all([
     import('../storage/eventstoredb/open.ts'),
     import('../storage/mongodb/open.ts'),
@@ -41,7 +41,7 @@ export async function openStorage(
 export type LogStorage = Pick<Storage, 'log' | 'close'>;
 
 /**
- * Opens the event log alone, for who reads nothing else: an auditor needs no read models, nor an engine that holds them.
+ * Opens only the event log, for commands that read nothing else: an auditor needs no read models and no engine for them.
  * @throws StorageFailure if its engine does not answer
  */
 export async function openEventLog(config: Config): Promise<LogStorage> {

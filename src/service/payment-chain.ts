@@ -1,4 +1,4 @@
-/** Who is paid, on which chain: the chain itself, our two keys on it, and the account that takes the payments. */
+/** The payment side of the chain: the connection, our two keys, and the account that receives payments. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Config, ConfigurationError } from '../config.ts';
@@ -15,8 +15,8 @@ import { createRpcChain } from '../solana/rpc-chain.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 
 /**
- * Joins the chain and, on the local one, makes the accounts that payments need. On a remote chain nothing is made for
- * the operator: what lacks is logged.
+ * Joins the chain. On the local chain it also creates the accounts that payments need; on a remote chain it only logs
+ * what is missing.
  */
 export async function openPaymentChain(config: Config, logger: Logger, undo: Undo) {
   const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo);
@@ -32,13 +32,13 @@ export async function openPaymentChain(config: Config, logger: Logger, undo: Und
     chain,
     /** Why the local chain has stopped for good; null while it runs, and on every other chain. */
     localFailure,
-    /** Where callers may reach the chain; null where it is a remote one, whose address may hold a key. */
+    /** Where callers reach the chain; null if it is remote, since its URL may contain a key. */
     rpcUrl,
     blockhashes,
     feePayer,
     network,
     receiver,
-    /** The token account that payments go to. */
+    /** The token account that receives payments. */
     destination: associatedTokenAddress(payTo, network.usdcMint),
   };
 }
@@ -46,7 +46,7 @@ export async function openPaymentChain(config: Config, logger: Logger, undo: Und
 export type PaymentChain = Awaited<ReturnType<typeof openPaymentChain>>;
 
 /**
- * Money is sold for on the configured network alone. Where no endpoint answers the start goes on, and `/readyz` asks again.
+ * Only payments on the configured network are accepted. If no endpoint answers, the start continues and `/readyz` checks.
  * @throws ConfigurationError if an endpoint serves another network
  */
 async function refuseOtherNetworks(chain: Chain, { solana: { network } }: Config, logger: Logger): Promise<void> {
@@ -66,13 +66,13 @@ async function refuseOtherNetworks(chain: Chain, { solana: { network } }: Config
   ]);
 }
 
-/** Joins the configured chain, or starts the local one where nothing is configured. */
+/** Joins the configured chain, or starts the local one if none is configured. */
 async function joinChain(config: Config, logger: Logger, undo: Undo) {
   const { network, rpcUrls, localPort, localSlotMs } = config.solana;
   let urls = rpcUrls;
   let failure: Finding | null = null;
   if (network === 'local' && urls.length === 0) {
-    // Loaded only here: a service on a real chain needs no virtual machine.
+    // Loaded only here, because a service on a real chain needs no virtual machine.
     const { startLocalChainWorker } = await import('../solana/local/start-local-chain-worker.ts');
     const { localChainDirectory } = await import('../solana/local/start-local-chain.ts');
     const localChain = await startLocalChainWorker({
@@ -95,7 +95,7 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null, localFailure: () => failure };
 }
 
-/** The error may come from another thread, which keeps its message and code alone. */
+/** The error may come from another thread, which passes on only its message and code. */
 function localChainFinding(error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const replaced = error instanceof Error && 'code' in error && error.code === 'storage_replaced';
@@ -103,11 +103,12 @@ function localChainFinding(error: unknown): Finding {
     const { code, hint } = new StorageFailure('storage_replaced', reason);
     return { status: 'down', reason, code, hint };
   }
-  const hint = 'Check that the folder chain in DATA_DIR can be written and has room, then restart the service.';
+  const hint =
+    'Check that the folder `chain` in DATA_DIR is writable and the disk is not full, then restart the service.';
   return { status: 'down', reason, code: 'local_chain_failed', hint };
 }
 
-/** The keys of configuration, or those in the data folder, which are made on first use. */
+/** The configured keys, or those in the data folder, which are generated on first use. */
 function ourKeys(config: Config): { readonly feePayer: SolanaKey; readonly payTo: string } {
   const { feePayerKey, payTo } = config.solana;
   const keyIn = (name: string) => loadOrCreateKey(join(config.dataDirectory, 'keys', name));
@@ -123,12 +124,12 @@ async function prepareOnLocalChain(rpcUrl: string, chain: Chain, receiver: Recei
   await prepareLocalReceiver(chain, faucet, receiver);
 }
 
-/** On a remote chain nothing is made for the operator; what lacks is said, by the log now and by `/readyz` always. */
+/** On a remote chain, logs what is missing now; `/readyz` always reports it. */
 async function reportReceiver(chain: Chain, receiver: Receiver, logger: Logger): Promise<void> {
   try {
     const { lacks } = await checkReceiver(chain, receiver);
-    if (lacks.length) logger.error({ lacks, receiver }, 'payments cannot be taken yet');
+    if (lacks.length) logger.error({ lacks, receiver }, 'payments cannot be accepted yet');
   } catch (error) {
-    logger.error({ err: error }, 'the chain cannot be reached yet');
+    logger.error({ err: error }, 'the chain is not reachable yet');
   }
 }

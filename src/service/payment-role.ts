@@ -1,4 +1,4 @@
-/** The role `payments`: purchases, and the recovery that decides what a former process left, put together in one place. */
+/** The role `payments`: purchases, and the recovery of payments that an earlier process left open. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { PurchasePorts, Purchasing } from '../commands/purchase/contract.ts';
@@ -22,19 +22,19 @@ export interface PaymentRoleOptions {
   readonly resultIds: PurchasePorts['resultIds'];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborted when purchases under way must come to an answer, whatever they wait for. */
+  /** Aborted when running purchases must end with an answer, whatever they wait for. */
   readonly draining: AbortSignal;
-  /** Why nothing may be charged at the moment; null where nothing forbids it. */
+  /** Why nothing may be charged now; null if it may. */
   closed(): Problem | null;
 }
 
 export interface PaymentRole {
   readonly purchasing: Purchasing;
-  /** Begins no further round of recovery, and waits for the one that runs. */
+  /** Starts no further round of recovery, and waits for the one that runs. */
   stop(): Promise<void>;
 }
 
-/** Begins to recover; what purchases do, their callers begin. */
+/** Starts recovery. Purchases are started by their callers. */
 export function startPaymentRole({
   storage,
   paymentChain,

@@ -91,11 +91,11 @@ describe('docket audit replay', () => {
     ['all --from 2026-03-01T12:00:01Z --to 2026-03-01T12:00:01Z', [ALL[2]]],
     ['all --from 2026-03-01T13:00:01+01:00 --to 2026-03-01T12:00:02Z', [ALL[2], ALL[3]]],
     ['all --from 2026-03-02T00:00:00Z', []],
-  ])('prints the events of %s in their order', async (asked, expected) => {
+  ])('prints the events of %s in log order', async (asked, expected) => {
     expect(await told(...asked.split(' '))).toEqual(expected);
   });
 
-  it('prints each event whole, one JSON object per line', async () => {
+  it('prints each event in full, one JSON object per line', async () => {
     const [first] = await events('keys');
     expect(first).toEqual({
       stream: `wallet-${ONE}`,
@@ -114,7 +114,7 @@ describe('docket audit replay', () => {
     });
   });
 
-  it('prints everything that the hashes cover, so that anyone can check them', async () => {
+  it('prints every field that a hash covers, so that anyone can check the hashes', async () => {
     const newest = new Map<string, string>();
     const all = await events('all');
     for (const { stream, revision, id, type, data, hash, position: _, ...metadata } of all) {
@@ -125,25 +125,25 @@ describe('docket audit replay', () => {
     expect(newest.size).toBe(4);
   });
 
-  it('prints one line per event for people, and a count', async () => {
+  it('prints one line per event and the number of events', async () => {
     const { out } = await audit('keys');
     expect(out.trimEnd().split('\n')).toHaveLength(4);
     expect(out).toMatch(/3 events\n$/);
   });
 
   it.each([
-    ['nothing', /no streams called nothing/],
+    ['nothing', /Unknown family of streams: nothing/],
     ['all --from yesterday', /--from is not a timestamp: yesterday\n.*ISO-8601/],
     ['all --to 2026-03-01', /--to is not a timestamp/],
     ['keys --wallet me', /"me" is not a Solana address/],
     ['all --from 2026-03-02T00:00:00Z --to 2026-03-01T00:00:00Z', /--from is later than --to/],
-  ])('rejects %s, and says what it expects', async (asked, expected) => {
+  ])('rejects %s and says what it expects', async (asked, expected) => {
     const { code, out, err } = await audit(...asked.split(' '));
     expect([code, out]).toEqual([EXIT.usage, '']);
     expect(err).toMatch(expected);
   });
 
-  it('reads only the log: it creates no read models, and leaves damaged ones unchanged', async () => {
+  it('reads only the log: it creates no read models and leaves damaged ones unchanged', async () => {
     const readModels = join(directory, 'read.sqlite');
     expect(existsSync(readModels)).toBe(false);
     writeFileSync(readModels, 'damaged');

@@ -61,8 +61,8 @@ async function verify(headers: Record<string, string>, { body = BODY, keys, at =
   return { code, report, found: report.findings.map((finding: { code: string }) => finding.code) };
 }
 
-describe('docket callbacks verify reports a delivery as valid', () => {
-  it('as it is sent, and names the key', async () => {
+describe('docket callbacks verify says that a delivery is valid', () => {
+  it('in its original form, and by which key', async () => {
     const { code, report } = await verify(signed());
     expect(code).toBe(0);
     expect(report).toEqual({
@@ -75,20 +75,20 @@ describe('docket callbacks verify reports a delivery as valid', () => {
     });
   });
 
-  it("with only the specification's four headers, and with only those of Standard Webhooks", async () => {
+  it('with only the four headers of the specification, or only those of Standard Webhooks', async () => {
     expect(await verify(serviceOnly(signed()))).toMatchObject({ code: 0, found: [] });
     const standard = Object.fromEntries(Object.entries(signed()).filter(([name]) => name.startsWith('webhook-')));
     expect(await verify(standard)).toMatchObject({ code: 0, found: [] });
   });
 
-  it('during a rotation, by either key', async () => {
+  it('during a rotation, with either key', async () => {
     const until = '@2026-01-05T10:30:00Z';
     const both = [`current:${CURRENT.secret}`, `previous:${PREVIOUS.secret}${until}`];
     expect(await verify(signed([CURRENT, PREVIOUS]), { keys: both })).toMatchObject({ code: 0 });
     expect(await verify(signed([PREVIOUS]), { keys: both })).toMatchObject({ code: 0 });
   });
 
-  it('with keys in every form', async () => {
+  it('with keys in every format', async () => {
     for (const key of [
       CURRENT.secret,
       CURRENT.secret.toUpperCase(),
@@ -99,7 +99,7 @@ describe('docket callbacks verify reports a delivery as valid', () => {
     }
   });
 
-  it('from files, with keys of the environment', async () => {
+  it('from files, with keys from the environment', async () => {
     const body = join(folder, 'body.json');
     writeFileSync(body, BODY);
     const lines = Object.entries(signed()).map(([name, value]) => `${name}: ${value}`);
@@ -123,7 +123,7 @@ describe('docket callbacks verify reports a delivery as valid', () => {
   });
 });
 
-describe('docket callbacks verify reports why a delivery is not valid', () => {
+describe('docket callbacks verify explains why a delivery is not valid', () => {
   const pretty = JSON.stringify(JSON.parse(BODY), null, 2);
   const sorted = JSON.stringify({
     webhook: Object.fromEntries(Object.entries(webhook).sort()),
@@ -161,7 +161,7 @@ describe('docket callbacks verify reports why a delivery is not valid', () => {
     expect((await verify(signed(), { at: AT - 400 })).report.findings[0].message).toContain('400 seconds ahead');
   });
 
-  it('another key signed it: the id shows it', async () => {
+  it('another key signed it: the id shows which', async () => {
     const { code, found, report } = await verify(signed([{ ...CURRENT, keyId: 'newer', secret: '7c'.repeat(32) }]));
     expect([code, found[0]]).toEqual([1, 'other_key']);
     expect(report.findings[0].message).toContain('newer');
@@ -179,7 +179,7 @@ describe('docket callbacks verify reports why a delivery is not valid', () => {
     });
   });
 
-  it('the ids of the keys are swapped', async () => {
+  it('the key ids are mixed up', async () => {
     expect(await verify(signed(), { keys: [`previous:${CURRENT.secret}`] })).toMatchObject({
       code: 1,
       found: ['wrong_key_id'],
@@ -192,7 +192,7 @@ describe('docket callbacks verify reports why a delivery is not valid', () => {
     expect(await verify(headers)).toMatchObject({ code: 1, found: ['secret_decoded'] });
   });
 
-  it('the time or the id that webhook-signature covers was changed', async () => {
+  it('the time or id that webhook-signature covers was changed', async () => {
     for (const change of [
       { 'webhook-id': 'other' },
       { 'webhook-timestamp': String(AT + 1), 'X-Service-Timestamp': String(AT + 1) },
@@ -219,7 +219,7 @@ describe('docket callbacks verify reports why a delivery is not valid', () => {
     ]);
   });
 
-  it('in words, with advice', async () => {
+  it('in words, with a hint', async () => {
     const lines = Object.entries(signed()).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
     const { code, out, error } = await run([...lines, '--key', CURRENT.secret, '--at', String(AT)], pretty);
     expect(code).toBe(1);
@@ -246,7 +246,7 @@ describe('docket callbacks verify --computed', () => {
       /written again/,
     ],
     ['of Standard Webhooks', signed()['webhook-signature']!, /^Standard Webhooks, over the body as it came$/],
-  ])('explains how a digest was made: %s', async (_, digest, story) => {
+  ])('explains how a digest was computed: %s', async (_, digest, story) => {
     expect((await verify(signed(), { more: ['--computed', digest] })).report.computed).toMatch(story);
   });
 
@@ -255,19 +255,19 @@ describe('docket callbacks verify --computed', () => {
   });
 });
 
-describe('docket callbacks verify, called wrongly', () => {
+describe('docket callbacks verify, with wrong arguments', () => {
   it.each([
     ['no key', ['--header', 'a: b'], 'No key'],
-    ['an invalid key', ['--header', 'a: b', '--key', 's3cr3t'], 'could not be read'],
-    ['a short key', ['--header', 'a: b', '--key', 'id:abcdef'], 'could not be read'],
+    ['a key that is none', ['--header', 'a: b', '--key', 's3cr3t'], 'Invalid key'],
+    ['a short key', ['--header', 'a: b', '--key', 'id:abcdef'], 'Invalid key'],
     [
       'a whsec_ of the decoded bytes',
       ['--header', 'a: b', '--key', `whsec_${Buffer.alloc(32, 1).toString('base64')}`],
       'whsec_',
     ],
     ['no header', ['--key', CURRENT.secret], 'No header'],
-    ['a header without a colon', ['--header', 'nonsense', '--key', CURRENT.secret], 'no header'],
-    ['an invalid time', ['--header', 'a: b', '--key', CURRENT.secret, '--at', 'yesterday'], 'not a time'],
+    ['a header without a colon', ['--header', 'nonsense', '--key', CURRENT.secret], 'Not a header'],
+    ['a time that is none', ['--header', 'a: b', '--key', CURRENT.secret, '--at', 'yesterday'], 'not a time'],
     ['a file that is not there', ['--headers', join(folder, 'missing'), '--key', CURRENT.secret], 'cannot be read'],
   ])('with %s: exit 2, and no secret repeated', async (_, argv, message) => {
     const { code, error, out } = await run([...argv, '--json']);
@@ -277,7 +277,7 @@ describe('docket callbacks verify, called wrongly', () => {
     expect(out + error).not.toMatch(/s3cr3t|(5a){8}/);
   });
 
-  it('shows examples in its help', async () => {
+  it('has help with examples', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
     expect(out).toContain('Examples:');

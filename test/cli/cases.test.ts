@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('docket cases list', () => {
-  it('lists every case, those of a court, and no more than requested', async () => {
+  it('lists all cases or those of a court, up to the limit', async () => {
     const { out } = await cases('list');
     expect(out).toMatch(/^cand +3:24-cv-01234 +3 filings .*Sample Person v\. Example Corporation$/m);
     expect(out).toMatch(/^3 cases$/m);
@@ -94,7 +94,7 @@ describe('docket cases list', () => {
 });
 
 describe('docket cases show', () => {
-  it('shows a case and all versions of its filings with their times', async () => {
+  it('shows a case with the revisions of each filing', async () => {
     const [shown] = json((await cases('show', 'cand', '3:24-CV-1234-RJ', '--json')).out);
     expect(shown).toMatchObject({ court_code: 'cand', case_number: '3:24-cv-01234', filing_count: 3 });
     const motion = shown.filings.find(({ entry_number }: { entry_number: number }) => entry_number === 2);
@@ -116,7 +116,7 @@ describe('docket cases show', () => {
     expect(out).toMatch(/revised \(description\); was: MOTION to Dismiss filed by Example Corporation$/m);
   });
 
-  it('reveals nothing of a sealed filing, in any version', async () => {
+  it('reveals no version of a sealed filing', async () => {
     const { out } = await cases('show', 'cand', '3:24-cv-01234', '--json');
     expect(out).not.toContain('setting a conference');
     const filing = json(out)[0].filings.find(({ entry_number }: { entry_number: number }) => entry_number === 3);
@@ -129,14 +129,14 @@ describe('docket cases show', () => {
     expect((await cases('show', 'cand', '3:24-cv-01234')).out).toContain('(withdrawn)');
   });
 
-  it('shows only changes on request', async () => {
+  it('shows only the revised filings on request', async () => {
     const [shown] = json((await cases('show', 'cand', '3:24-cv-01234', '--revised', '--json')).out);
     expect(shown.filings.map(({ entry_number }: { entry_number: number }) => entry_number)).toEqual([2, 3]);
   });
 
   it.each([
     [['cand', '3:24-cv-09999'], /not known/],
-    [['cand', 'no number!'], /cannot have/],
+    [['cand', 'no number!'], /has no case numbers like/],
   ])('says why there is no case: %s', async (argv, message) => {
     const { code, error } = await cases('show', ...argv);
     expect(code).toBe(EXIT.found);
@@ -145,7 +145,7 @@ describe('docket cases show', () => {
 });
 
 describe('docket cases export', () => {
-  it('writes what docket import reads: the other service then gives the same answers', async () => {
+  it('writes the format that docket import reads: another service then shows the same', async () => {
     const { out } = await cases('export', 'cand', '3:24-cv-01234');
     expect(out.trim().split('\n')).toHaveLength(1);
     const imported = await importDocket('other', 'export.ndjson', out, '--json');
@@ -159,8 +159,8 @@ describe('docket cases export', () => {
   });
 });
 
-describe('docket cases, when the read models are lost', () => {
-  it('says that it does not know, not that there is no case, until they are rebuilt', async () => {
+describe('docket cases, with lost read models', () => {
+  it('says what is unknown, instead of denying it, until they are rebuilt', async () => {
     const first = rawEntry(1, '2024-02-01', 'COMPLAINT');
     await importDocket('lost', 'lost.json', rawDocket([first]));
     for (const end of ['', '-wal', '-shm']) await rm(join(folder, 'lost', `read.sqlite${end}`), { force: true });
@@ -174,7 +174,7 @@ describe('docket cases, when the read models are lost', () => {
       for (const number of ['3:24-cv-01234', '24-cv-01234', '3:24-cv-09999']) {
         const { code, error } = await run('lost', 'cases', words, 'cand', number);
         expect(code).toBe(EXIT.unavailable);
-        expect(error?.message).toContain('cannot be said');
+        expect(error?.message).toContain('Cannot tell yet');
       }
     }
     expect((await run('lost', 'cases', 'show', 'cand', 'no number!')).code).toBe(EXIT.found);
@@ -187,7 +187,7 @@ describe('docket cases, when the read models are lost', () => {
 });
 
 describe('docket import of saved pages of CourtListener', () => {
-  it('assembles a docket from a folder of them, once, among other files', async () => {
+  it('combines a folder of them into one docket, once, among other files', async () => {
     const pages = join(folder, 'pages');
     await mkdir(pages);
     const save = (name: string, value: unknown) => writeFile(join(pages, name), JSON.stringify(value));
@@ -215,7 +215,7 @@ describe('docket cases withdraw', () => {
   const SECRET = 'Jane Roe';
   const order = { by: 'J. Muster', reason: 'order of 2 March', json: true } as const;
 
-  it('ends only when answers come without the text; until then it says so, and running it again completes it', async () => {
+  it('fails until answers no longer contain the text, says so, and completes when run again', async () => {
     await importDocket('withdrawn', 'w.json', rawDocket([rawEntry(1, '2024-02-01', `COMPLAINT of ${SECRET}`)]));
     const storage = await openSqlite({ directory: join(folder, 'withdrawn') });
     const stdout = new Collected();

@@ -49,7 +49,7 @@ describe('docket chain', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('rejects production, a used port and options that make no sense', async () => {
+  it('rejects production, a port in use and invalid options', async () => {
     const production = docketChain(['--port', '0'], { NODE_ENV: 'production' });
     const badSlot = docketChain(['--port', '0', '--slot-ms', '1']);
     const badPort = docketChain(['--port', '70000']);

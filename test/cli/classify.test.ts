@@ -26,7 +26,7 @@ async function classify(input: string | Iterable<string>, ...argv: string[]) {
 }
 
 describe('docket classify', () => {
-  it('prints one line of types for each line of text, in order', async () => {
+  it('prints a line of types for each line of text, in order', async () => {
     const { code, lines } = await classify(
       'COMPLAINT against Example Corporation\r\nORDER granting 12 MOTION to Compel\n\nJugement rendu par le juge\nMOTION for summary judgment',
     );
@@ -38,12 +38,12 @@ describe('docket classify', () => {
     }
   });
 
-  it('accepts one text as arguments, and prints --json unchanged', async () => {
+  it('accepts one text as arguments, and always prints JSON', async () => {
     expect((await classify('', 'NOTICE', 'OF', 'APPEAL')).lines).toMatchObject([{ primary: 'appeal' }]);
     expect((await classify('ANSWER to Complaint\n', '--json')).lines).toMatchObject([{ primary: 'answer' }]);
   });
 
-  it('prints nothing for empty input, and handles many lines in bounded steps', async () => {
+  it('prints nothing for no input, and handles many lines with bounded memory', async () => {
     expect((await classify('')).text).toBe('');
     const many = Array.from({ length: 5_000 }, (_, index) => `ORDER no. ${index}\n`);
     expect((await classify(many)).lines).toHaveLength(5_000);

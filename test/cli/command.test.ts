@@ -21,18 +21,18 @@ describe('a property name of every object', () => {
       for (const argv of [[word], ['audit', 'replay', word]]) {
         const { context, written } = collecting();
         expect(await main(argv, context)).toBe(EXIT.usage);
-        expect(written()).toMatch(/has no command|There are no streams called/);
+        expect(written()).toMatch(/Unknown command|Unknown family of streams/);
       }
     },
   );
 });
 
-describe('what a command writes', () => {
+describe('the output of a command', () => {
   it.each([
     ['a result', (context: CliContext) => print(context, EVIL)],
     ['progress', (context: CliContext) => note(context, EVIL)],
     ['JSON', (context: CliContext) => printJson(context, { [EVIL]: EVIL })],
-  ])('escapes what a terminal would obey: %s', (_what, write) => {
+  ])('escapes characters that a terminal would obey: %s', (_what, write) => {
     const { context, written } = collecting();
     write(context);
     const text = written();
@@ -40,14 +40,14 @@ describe('what a command writes', () => {
     expect(text).toContain('\\u001b[31m');
   });
 
-  it('keeps lines and tabs, and valid JSON', () => {
+  it('keeps lines and tabs, and keeps JSON valid', () => {
     expect(printable('a\n\tb \u00e9 \u{1f600}')).toBe('a\n\tb \u00e9 \u{1f600}');
     const { context, written } = collecting();
     printJson(context, EVIL);
     expect(JSON.parse(written())).toBe(EVIL);
   });
 
-  it('escapes an error in the same way', async () => {
+  it('escapes errors in the same way', async () => {
     const { context, written } = collecting();
     const code = await main(['import', `/nowhere/\u001b[31m`], context);
     expect(code).toBe(new CliError('', '').exitCode);

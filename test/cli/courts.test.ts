@@ -45,7 +45,7 @@ describe('docket courts search', () => {
     expect(found).toContainEqual(expect.objectContaining({ court_code: 'ok_tulsa', coverage: 'full', region: 'OK' }));
   });
 
-  it('says if nothing is found', async () => {
+  it('says if no court matches', async () => {
     const ran = await courts('search', 'xyzzyxyzzyxyzzy');
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain('docket courts list');
@@ -63,11 +63,11 @@ describe('docket courts show', () => {
   });
 
   it('says that a planned court cannot be queried', async () => {
-    expect((await courts('show', 'qc_cs')).stdout).toContain('cannot be queried yet');
+    expect((await courts('show', 'qc_cs')).stdout).toContain('not open to queries yet');
     expect(JSON.parse((await courts('show', 'qc_cs', '--json')).stdout)).toMatchObject({ status: 'planned' });
   });
 
-  it('names the nearest codes for an unknown one', async () => {
+  it('suggests the nearest codes for an unknown one', async () => {
     const ran = await courts('show', 'candd');
     expect(ran.code).toBe(2);
     expect(ran.stderr).toMatch(/Did you mean cand\b/);
@@ -97,7 +97,7 @@ describe('docket courts explain', () => {
     });
   });
 
-  it('shows the court’s format for an invalid number, and suggests what may be meant', async () => {
+  it('shows the format of the court’s numbers for an invalid one, and a suggestion', async () => {
     const ran = await courts('explain', 'cand', '3:24-cv-O1234');
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain('Did you mean 3:24-cv-01234?');
@@ -123,7 +123,7 @@ describe('docket courts list', () => {
     expect((await listed('--level', 'supreme', '--country', 'CA')).map((court) => court.court_code)).toEqual(['scc']);
   });
 
-  it('ends with the count', async () => {
+  it('ends with the number of courts', async () => {
     expect((await courts('list', '--level', 'supreme', '--country', 'CA')).stdout).toMatch(/^scc .*\n1 court\n$/);
   });
 

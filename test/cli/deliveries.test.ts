@@ -37,7 +37,7 @@ const jsonLines = (out: string) => lines(out).map((line) => JSON.parse(line));
 const settled = (id: string, wanted: string) =>
   vi.waitFor(async () => expect((await world.recordOf(id))?.status).toBe(wanted), { timeout: 10_000, interval: 10 });
 
-it('lists failed deliveries, shows why without the secrets of the URL, and redelivers one while the service runs', async () => {
+it('lists failures, explains one without the secrets of its URL, and redelivers it while the service runs', async () => {
   world = await openDeliveryWorld({ realTime: true });
   world.answer((request, response) => status(request.url?.startsWith('/down') ? 503 : 200)(request, response, 0));
   world.node();
@@ -65,7 +65,7 @@ it('lists failed deliveries, shows why without the secrets of the URL, and redel
   ]);
 
   world.answer(status(204));
-  expect((await run('retry', down)).out).toContain(`${down}: asked for at`);
+  expect((await run('retry', down)).out).toContain(`${down}: requested at`);
   await settled(down, 'succeeded');
   const sent = world.received.filter(({ path }) => path.startsWith('/down'));
   expect(sent).toHaveLength(2);
@@ -74,17 +74,17 @@ it('lists failed deliveries, shows why without the secrets of the URL, and redel
   expect((await run('show', down)).out).toMatch(/redelivery 1 +acknowledged +204/);
 });
 
-it('says which ids it does not know', async () => {
+it('reports unknown ids', async () => {
   world = await openDeliveryWorld();
   const id = randomUUID();
-  expect(await run('show', id)).toMatchObject({ code: EXIT.found, error: { message: `There is no delivery ${id}.` } });
+  expect(await run('show', id)).toMatchObject({ code: EXIT.found, error: { message: `Delivery ${id} not found.` } });
   const asked = await run('retry', id, '--json');
   expect([asked.code, jsonLines(asked.out)]).toEqual([EXIT.found, [{ deliveryId: id, found: false, askedAt: null }]]);
   expect(lines((await run('list')).out)).toEqual(['0 deliveries']);
   expect((await run('list', '--limit', 'x')).code).toBe(EXIT.usage);
 });
 
-it('says that its list is incomplete while some are not visible yet', async () => {
+it('says that its list is incomplete while the read model is behind', async () => {
   world = await openDeliveryWorld();
   const id = await world.schedule();
   await settled(id, 'pending');
@@ -98,7 +98,7 @@ it('says that its list is incomplete while some are not visible yet', async () =
   });
 });
 
-it('shows a delivery whose URL and bytes are damaged, and why it fails', async () => {
+it('shows a delivery whose URL and bytes are damaged, and why it failed', async () => {
   world = await openDeliveryWorld({ realTime: true });
   const id = await world.schedule({ path: '/spoilt' });
   const { facts } = await world.stateOf(id);
@@ -108,7 +108,7 @@ it('shows a delivery whose URL and bytes are damaged, and why it fails', async (
   await settled(id, 'retrying');
   const shown = await run('show', id);
   expect(shown.code).toBe(EXIT.ok);
-  expect(shown.out).toContain(`${world.base} (the URL is kept no longer)`);
+  expect(shown.out).toContain(`${world.base} (the URL is no longer stored)`);
   expect(shown.out).toMatch(/attempt 1 +failed +- +content_damaged/);
   expect(shown.out).toContain('damaged in the storage of the service');
 });

@@ -49,7 +49,7 @@ async function doctorOf(dataDirectory: string, argv: readonly string[] = [], mor
   return { code, said: said.join('') };
 }
 
-it("for a component of the running service, gives the service's own advice, or says where to look", async () => {
+it('shows the hint of the running service for a part, or else where to look', async () => {
   readiness = {
     ready: false,
     parts: {
@@ -67,11 +67,11 @@ it("for a component of the running service, gives the service's own advice, or s
   expect(checks).toContainEqual(expect.objectContaining({ part: 'service: event_log', hint: 'Make it writable.' }));
 });
 
-it('creates nothing: a missing folder stays missing, and an impossible one is an error', async () => {
+it('creates nothing: a missing folder stays missing, and an impossible one is reported', async () => {
   readiness = { ready: true, parts: {} };
   const coming = join(directory, 'not', 'yet');
   const first = await doctorOf(coming);
-  expect(first.said).toMatch(/ok +data folder +.*not there yet; the first start makes it/);
+  expect(first.said).toMatch(/ok +data folder +.*does not exist yet; the first start creates it/);
   expect(existsSync(join(directory, 'not'))).toBe(false);
   await writeFile(join(directory, 'file'), '');
   const never = await doctorOf(join(directory, 'file', 'below'));
@@ -93,7 +93,7 @@ it('does not report the health of a service with another DATA_DIR', async () => 
   expect((await doctorOf(link)).said).toMatch(/WRONG service: chain +down: unreachable/);
 });
 
-it('says that an https address needs a proxy in front, and which setting is missing', async () => {
+it('says that an https address needs a proxy, and which setting is missing', async () => {
   const proxied = { PUBLIC_URL: 'https://dockets.example' };
   expect((await doctorOf(directory, [], proxied)).said).toMatch(/WRONG proxies .+\n.+Set TRUSTED_PROXIES/);
   const trusting = { ...proxied, TRUSTED_PROXIES: '10.0.0.0/8' };
@@ -101,7 +101,7 @@ it('says that an https address needs a proxy in front, and which setting is miss
   expect((await doctorOf(directory)).said).not.toContain('proxies');
 });
 
-it('says that a certificate file of EVENTSTORE_URL cannot be read', async () => {
+it('reports an unreadable certificate file of EVENTSTORE_URL', async () => {
   readiness = { ready: true, parts: {} };
   const file = join(directory, 'missing-ca.pem');
   const { code, said } = await doctorOf(directory, [], {

@@ -74,7 +74,7 @@ const two = rawDocket([rawEntry(1, '2024-02-05', 'COMPLAINT'), rawEntry(2, '2024
 const three = { ...two, docket_entries: [...two.docket_entries, rawEntry(3, '2024-03-01', 'ORDER')] };
 
 describe('docket import', () => {
-  it('returns once answers show the docket, and reports what it did', async () => {
+  it('is visible in answers when it returns, and prints a summary', async () => {
     const { exitCode, out } = await run(await write('two.json', two));
     expect([exitCode, out]).toEqual([0, expect.stringContaining('2 entries recorded as its history')]);
     expect(await filingCount()).toBe(2);
@@ -92,13 +92,13 @@ describe('docket import', () => {
     await close();
   });
 
-  it('imports two versions of one docket in the given order', async () => {
+  it('applies two versions of one docket in the given order', async () => {
     const report = JSON.parse((await run(await write('a.json', two), await write('b.json', three), '--json')).out);
     expect(report).toMatchObject({ dockets: 2, baseline_filings: 2, new_filings: 1, unchanged: 2 });
     expect(await filingCount()).toBe(3);
   });
 
-  it('accepts folders, lists and files with one docket per line', async () => {
+  it('reads folders, lists and files with one docket per line', async () => {
     await mkdir(join(folder, 'in', 'deep'), { recursive: true });
     const numbered = (number: string) => rawDocket(two.docket_entries, { docket_number: number });
     await write('in/list.json', [numbered('3:24-cv-00001'), numbered('3:24-cv-00002')]);
@@ -142,7 +142,7 @@ describe('docket import', () => {
     expect(error?.hint).toBeTruthy();
   });
 
-  it('rejects a wrong call before it does anything', async () => {
+  it('rejects wrong usage before it does anything', async () => {
     const path = await write('two.json', two);
     expect(await run(path, join(folder, 'nowhere.json'))).toMatchObject({ exitCode: EXIT.usage });
     expect(await run(path, '--asked-at', 'yesterday')).toMatchObject({ exitCode: EXIT.usage });
@@ -152,7 +152,7 @@ describe('docket import', () => {
     expect(await filingCount()).toBeNull();
   });
 
-  it('uses --asked-at and --partial as given', async () => {
+  it('applies --asked-at and --partial', async () => {
     await run(await write('two.json', two), '--partial', '--asked-at', '2026-03-01T13:00:00+01:00');
     const { log, close } = await storage();
     const [check] = (await log.read('docket-cand-3:24-cv-01234')).filter(({ type }) => type === 'DocketChecked');

@@ -39,17 +39,17 @@ const docket = () =>
 
 const refusal = (pattern: RegExp) => ({ code: EXIT.usage, stdout: '', stderr: expect.stringMatching(pattern) });
 
-describe('a mismatched installation', () => {
-  it('that is not built: says how to build it', async () => {
+describe('an installation that does not fit', () => {
+  it('not built: says how to build it', async () => {
     expect(await docket()).toEqual(refusal(/^docket: the program is not built\. Run: npm run build\n$/));
   });
 
-  it('whose packages were installed with another line of Node: says to reinstall them', async () => {
+  it('packages installed with another line of Node: says to install them again', async () => {
     await putDriverModule();
     expect(await docket()).toEqual(refusal(new RegExp(`^docket: ${DRIVER}, .+ is not installed\\. .+: npm ci\\n$`)));
   });
 
-  it('whose addon was compiled for another ABI: says how to compile it, in one line', async () => {
+  it('addon compiled for another ABI: says how to compile it, in one line', async () => {
     await putDriverModule();
     await put('broken.node', 'not a library');
     await putDriver(`require(${JSON.stringify(join(folder, 'broken.node'))})`);
@@ -58,7 +58,7 @@ describe('a mismatched installation', () => {
     );
   });
 
-  it('whose addon was never compiled: says the same', async () => {
+  it('addon never compiled: says the same', async () => {
     await putDriverModule();
     await putDriver(`throw new Error('Could not locate the bindings file. Tried:\\n → a\\n → b\\n → c')`);
     expect(await docket()).toEqual(
@@ -70,7 +70,7 @@ describe('a mismatched installation', () => {
 });
 
 describe('the versions of Node', () => {
-  it('are the same in the check, in package.json and in the README', async () => {
+  it('are the same in the check, package.json and the README', async () => {
     const read = (name: string) => readFile(join(ROOT, name), 'utf8');
     const { engines } = JSON.parse(await read('package.json'));
     const [, table = ''] = /^const TESTED = \{ (.+) \};$/m.exec(await read('bin/docket.js')) ?? [];

@@ -83,8 +83,8 @@ const sold = (ago: Micros) =>
     await log.append(prepareAppend({ stream, head: NO_STREAM, events: [answered], context: context(), recordedAt }));
   });
 
-describe('the master key at startup', () => {
-  it('is created once, readable by its owner only, and stays the same at every later start', async () => {
+describe('the master key at a start', () => {
+  it('is generated once, readable only by its owner, and is the same at every later start', async () => {
     const first = await serve();
     const file = masterKeyFile(directory);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -93,12 +93,12 @@ describe('the master key at startup', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^1:[0-9a-f]{64}\n$/);
   });
 
-  it('is the same for processes that start at once', async () => {
+  it('is the same for processes that start at the same time', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => serve()));
     expect(new Set(all.map((keys) => `${keys.newest} ${keys.fingerprintOf(keys.newest)}`)).size).toBe(1);
   });
 
-  it('gets its own version number if another node has created one', async () => {
+  it('gets the next version if another node has created one', async () => {
     const before = await serve();
     // Another machine has another data folder, but the same log.
     unlinkSync(masterKeyFile(directory));
@@ -115,14 +115,14 @@ describe('the master key at startup', () => {
         return serve();
       },
     ],
-  ])('%s is rejected if the log knows another one with its number', async (_, start) => {
+  ])('%s is rejected if the log knows another key under its version', async (_, start) => {
     await serve();
     const wrong = newMasterKey(1);
     await expect(start(wrong)).rejects.toThrow(/version 1 is not the key that this event log knows/);
     await expect(start(wrong)).rejects.not.toThrow(wrong.slice(2));
   });
 
-  it('that is damaged is rejected, and none of it is repeated', async () => {
+  it('is rejected if damaged, without repeating any part of it', async () => {
     await serve();
     writeFileSync(masterKeyFile(directory), '1:abcdef0123456789');
     const error = await serve().catch(String);
@@ -136,7 +136,7 @@ describe('the master key at startup', () => {
     expect(() => statSync(masterKeyFile(directory))).toThrow();
   });
 
-  it('warns if several nodes may each create their own', async () => {
+  it('logs a warning if several nodes may each generate their own', async () => {
     const storage = openSqlite({ directory });
     const warnings: object[] = [];
     const engines = { eventStore: 'esdb://x', mongo: 'mongodb://x' };
@@ -149,7 +149,7 @@ describe('the master key at startup', () => {
 });
 
 describe('docket keys new-master', () => {
-  it('prints a value for MASTER_KEY, a different one each time', async () => {
+  it('prints a new value for MASTER_KEY each time', async () => {
     const [one, two] = [await docket(['keys', 'new-master']), await docket(['keys', 'new-master', '--json'])];
     expect(readMasterKeys(one.out.trim()).newest).toBe(1);
     expect(readMasterKeys(two.json.master_key).newest).toBe(1);
@@ -158,7 +158,7 @@ describe('docket keys new-master', () => {
 });
 
 describe('docket keys rotate-master', () => {
-  it('rewrites the file of the data folder: old keys keep their secret, new ones come from the new key', async () => {
+  it('rewrites the file in the data folder: old keys keep their secret, new ones derive from the new key', async () => {
     const before = await serve();
     await aged(ONE, 0);
     const secret = (version: number, keys = before) =>
@@ -178,7 +178,7 @@ describe('docket keys rotate-master', () => {
     expect(secret(2, after)).not.toBe(secret(1));
   });
 
-  it('keeps a version while a key needs it, or its secret may still be fetched, and then drops it', async () => {
+  it('keeps a version while a key needs it or its secret may still be fetched, and then drops it', async () => {
     await aged(ONE, 40 * DAY);
     await aged(OTHER, 40 * DAY);
     await docket(['keys', 'rotate-master']);
@@ -204,7 +204,7 @@ describe('docket keys rotate-master', () => {
     expect((await serve()).versions).toEqual([4, 3]);
   });
 
-  it('keeps a version while a stored answer opens with it, and then drops it', async () => {
+  it('keeps a version while a stored answer needs it, and then drops it', async () => {
     await sold(29 * DAY);
     await docket(['keys', 'rotate-master']);
     await sold(31 * DAY);
@@ -219,11 +219,11 @@ describe('docket keys rotate-master', () => {
     });
     const dropped = await docket(['keys', 'rotate-master']);
     expect(dropped.err).toContain('Version 1 is kept: live keys that need it: 0;');
-    expect(dropped.err).toContain('Version 2 is dropped: no key and no result needs it.');
+    expect(dropped.err).toContain('Version 2 is dropped: no key or result needs it.');
     expect((await serve()).versions).toEqual([4, 3, 1]);
   });
 
-  it('prints both values of a configured one: first to distribute to every node, then to use', async () => {
+  it('prints both values of a configured key: first the one that makes it known, then the one that uses it', async () => {
     const MASTER_KEY = newMasterKey(1);
     await serve(undefined, MASTER_KEY);
     const { code, json } = await docket(['keys', 'rotate-master', '--json'], { MASTER_KEY });
@@ -251,7 +251,7 @@ describe('docket keys rotate-master', () => {
 });
 
 describe('docket keys list', () => {
-  it('shows the valid keys of every wallet, or of one, and no secret', async () => {
+  it('shows the valid keys of every wallet, or of one, without secrets', async () => {
     await aged(ONE, DAY);
     await aged(OTHER, 0);
     await aged(ONE, 60_000_000, true);
@@ -272,7 +272,7 @@ describe('docket keys list', () => {
     expect(JSON.stringify(all)).not.toMatch(/[0-9a-f]{64}/);
   });
 
-  it('records events that auditors can replay', async () => {
+  it('has its events replayed by audit replay', async () => {
     await aged(ONE, 0);
     const { out } = await docket(['audit', 'replay', 'keys', '--json']);
     const types = out
@@ -290,23 +290,23 @@ describe('docket doctor', () => {
     return json.checks.find(({ part }: { part: string }) => part === 'master key');
   };
 
-  it('finds a master key that is present, not created yet, lost, or a different one', async () => {
+  it('reports a master key that is valid, not created yet, lost or different', async () => {
     expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('none yet') });
     await aged(ONE, 0);
     expect(await verdict()).toMatchObject({ ok: true, found: expect.stringContaining('version 1') });
     expect(await verdict({ MASTER_KEY: newMasterKey(1) })).toMatchObject({
       ok: false,
-      found: expect.stringContaining('another key'),
+      found: expect.stringContaining('is not the key that the event log knows'),
     });
     expect(await verdict({ MASTER_KEY: newMasterKey(2) })).toMatchObject({
       ok: false,
-      found: 'missing: version 1, which 1 live key was made with',
+      found: 'missing: version 1, which 1 live key was derived from',
     });
     await sold(DAY);
     expect(await verdict()).toMatchObject({ ok: true });
     expect(await verdict({ MASTER_KEY: newMasterKey(2) })).toMatchObject({
       ok: false,
-      found: expect.stringContaining('version 1, which 1 result was sold with in the last 30 days'),
+      found: expect.stringContaining('version 1, which 1 result was sold under in the last 30 days'),
     });
     unlinkSync(masterKeyFile(directory));
     expect(await verdict()).toMatchObject({ ok: false, hint: expect.stringContaining('backup') });

@@ -28,7 +28,7 @@ const asking = (asset: string, maxAmountRequired = '990000') => ({
   extra: { memo: 'a memo', recentBlockhash: SolanaKey.generate().address },
 });
 
-describe('a transfer that the wallet signs and pays the fee of', () => {
+describe('a self-paid transfer', () => {
   const pay = async () => {
     seen.length = 0;
     const key = SolanaKey.generate();
@@ -53,13 +53,13 @@ describe('a transfer that the wallet signs and pays the fee of', () => {
     },
   );
 
-  it('is signed for no other token, regardless of its value', async () => {
+  it('is never signed for another token, whatever its value', async () => {
     terms = asking(SolanaKey.generate().address);
     await expect(pay()).rejects.toThrow(NotUsdc);
     expect(seen).toHaveLength(1);
   });
 
-  it('is signed for no more than the allowed amount', async () => {
+  it('is never signed for more than the limit', async () => {
     terms = asking(NETWORKS.mainnet.usdcMint, '1000001');
     await expect(pay()).rejects.toThrow(OverSpendingCap);
     expect(seen).toHaveLength(1);

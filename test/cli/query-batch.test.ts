@@ -70,7 +70,7 @@ describe('docket query --batch', () => {
     expect((await fetch(shown.result_url)).status).toBe(200);
   });
 
-  it('prints a readable result, and says what failed', async () => {
+  it('prints readable results and says what failed', async () => {
     const { options } = await payer();
     const file = await fileOf({ queries: [{ ...MAIN, last_checked: '2020-01-01T00:00:00Z' }, UNKNOWN] });
     const { code, out, err } = await batch(file, options);
@@ -80,8 +80,8 @@ describe('docket query --batch', () => {
       /\n {2}1 new filing\n {4}1 {2}2024-02-01 {2}complaint {2}COMPLAINT\n {2}Next time: last_checked 2/,
     );
     expect(out).toMatch(/\ncand {2}3:24-cv-99998 {2}case_not_found: No such case is known\.\n/);
-    expect(out).toMatch(/\nPaid 1\.98 USDC from \w+, transaction \w{80,}\nThe same answer again, free: http/);
-    expect(err).toMatch(/1 of 2 queries failed; one payment is for the whole batch/);
+    expect(out).toMatch(/\nPaid 1\.98 USDC from \w+, transaction \w{80,}\nFetch this answer again for free: http/);
+    expect(err).toMatch(/1 of 2 queries failed; one payment covers the whole batch/);
   });
 
   it('is charged nothing if all fail', async () => {
@@ -92,34 +92,34 @@ describe('docket query --batch', () => {
     expect(await world.balance(wallet)).toBe(20_000_000n);
   });
 
-  it('may cost 1 USD for each case, and no more than the given cap', async () => {
+  it('may cost 1 USD per case, and no more than the limit', async () => {
     const { wallet, options } = await payer();
     const { code, err } = await batch(await fileOf([MAIN, MAIN]), [...options, '--max-usd', '1.97']);
     expect([code, err]).toEqual([EXIT.found, expect.stringContaining('more than $1.97')]);
     expect(await world.balance(wallet)).toBe(20_000_000n);
   });
 
-  it('funds its own test wallet enough for a large batch', async () => {
+  it('gives its test wallet enough for a large batch', async () => {
     const { code, err } = await batch(await fileOf(Array(50).fill(MAIN)), ['--json']);
     expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('50 test USDC')]);
   });
 
   it.each([
     ['a file that is not there', 'nowhere.json', '', /cannot be read/],
-    ['what is not JSON', '-', '{', /not JSON/],
-    ['what is not a batch', '-', '7', /no batch/],
-  ])('says what to do about %s', async (_, file, stdin, expected) => {
+    ['what is not JSON', '-', '{', /not valid JSON/],
+    ['what is no batch', '-', '7', /not a batch/],
+  ])('gives a hint for %s', async (_, file, stdin, expected) => {
     const { code, err } = await batch(file, [], stdin);
     expect([code, err]).toEqual([EXIT.usage, expect.stringMatching(expected)]);
   });
 
-  it('shows every error that the service finds', async () => {
+  it('shows every error that the service reports', async () => {
     const { options } = await payer();
     const { code, err } = await batch(await fileOf([{ ...MAIN, last_cheked: 'x' }]), options);
     expect([code, err]).toEqual([EXIT.usage, expect.stringMatching(/queries\[0\]\.last_cheked/)]);
   });
 
-  it('and a case exclude each other', async () => {
+  it('excludes the options of a single case', async () => {
     const both = await batch('-', ['--case-id', '3:24-cv-01234', '--court-code', 'cand']);
     expect([both.code, both.err]).toEqual([EXIT.usage, expect.stringMatching(/cannot be used/)]);
     const neither = await docket(['query']);

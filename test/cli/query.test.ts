@@ -100,7 +100,7 @@ describe('docket query', () => {
     expect((await fetch(shown.result_url)).status).toBe(200);
   });
 
-  it('prints a readable result', async () => {
+  it('prints readable output', async () => {
     const wallet = await world.wallet();
     const { out } = await query('3:24-cv-01234', '--keypair', await keyFile(wallet));
     const [title, paid, count, filing, next, again] = out.split('\n');
@@ -109,10 +109,10 @@ describe('docket query', () => {
     expect(count).toBe('1 new filing');
     expect(filing).toBe('  12  2026-03-01  motion  MOTION to Seal filed by Sample Person');
     expect(next).toBe('Next time: --last-checked 2026-03-02T10:00:00.000000Z');
-    expect(again).toMatch(/^The same answer again, free: http.*\/v2\/results\/r1-[\w-]{43}$/);
+    expect(again).toMatch(/^Fetch this answer again for free: http.*\/v2\/results\/r1-[\w-]{43}$/);
   });
 
-  it('creates and funds its own test wallet on the local chain', async () => {
+  it('creates and funds a test wallet on the local chain', async () => {
     const first = await query('1:24-cv-00001', '--json');
     expect([first.code, first.err]).toEqual([EXIT.ok, expect.stringContaining('20 test USDC')]);
     const second = await query('1:24-cv-00002', '--json');
@@ -147,12 +147,12 @@ describe('docket query', () => {
   });
 });
 
-describe('docket query says what went wrong and what to do', () => {
+describe('docket query explains an error and what to do', () => {
   it.each([
     ['v2', 'costs more than $0.5', '--max-usd'],
     ['v1', 'costs more than $0.5', '--max-usd'],
     ['self', 'costs more than $0.5', '--max-usd'],
-  ])('%s: a call above the cap', async (dialect, message, hint) => {
+  ])('%s: a call above the spending cap', async (dialect, message, hint) => {
     const wallet = await world.wallet();
     const { result, spent } = await world.moved(wallet, async () =>
       query('a', '--dialect', dialect, '--keypair', await keyFile(wallet), '--max-usd', '0.5'),
@@ -162,7 +162,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect(result.err).toContain(hint);
   });
 
-  it('a token that is not a US dollar, and signs nothing for it', async () => {
+  it('a token other than USDC, without signing anything for it', async () => {
     const dear = await asksFor(world.url, { asset: 'So11111111111111111111111111111111111111112' });
     const wallet = ['--keypair', await keyFile(await world.wallet()), '--url', dear.url];
     const { code, err } = await query('a', ...wallet, '--dialect', 'self');
@@ -184,17 +184,17 @@ describe('docket query says what went wrong and what to do', () => {
     [
       'several',
       EXIT.found,
-      /^ambiguous_case_id: .* Nothing was charged\.\nSend the whole case number, with its office, as \^\.\*\$ and 3:24-cv-01234 show\.$/m,
+      /^ambiguous_case_id: .* Nothing was charged\.\nSend the complete case number, including its office; see \^\.\*\$ and 3:24-cv-01234\.$/m,
     ],
-    ['closed', EXIT.unavailable, /^Ask again after 7 seconds; /m],
+    ['closed', EXIT.unavailable, /^Retry after 7 seconds; /m],
     ['down', EXIT.unavailable, /^service_unavailable \(read_store\): .* Nothing was charged\.$/m],
-  ])('in words that need no details: %s', async (caseId, expected, words) => {
+  ])('with details filled into the text: %s', async (caseId, expected, words) => {
     const { code, err } = await query(caseId, '--keypair', await keyFile(await world.wallet()));
     expect([code, err]).toEqual([expected, expect.stringMatching(words)]);
     expect(err).not.toMatch(/details\./);
   });
 
-  it('in JSON too, for an error and a wrong option alike: one object on stdout', async () => {
+  it('also in JSON, for an error of the service and a wrong option: one object on stdout', async () => {
     const wallet = await world.wallet();
     const refused = await query('nowhere', '--keypair', await keyFile(wallet), '--json');
     expect(refused.code).toBe(EXIT.found);
@@ -222,7 +222,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect(err).toContain(`docket wallet fund ${poor.publicKey.toBase58()}`);
   });
 
-  it('a wallet without enough SOL for its own fee', async () => {
+  it('a wallet without SOL for its own fee', async () => {
     const { Keypair } = await import('@solana/web3.js');
     const poor = Keypair.generate();
     const { err } = await query('a', '--keypair', await keyFile(poor), '--dialect', 'self');
@@ -237,7 +237,7 @@ describe('docket query says what went wrong and what to do', () => {
     ['--rpc-url', 'the service', EXIT.usage],
     ['--rpc-url', 'the service, and a wallet', EXIT.unavailable],
     ['--payment-id', 'short', EXIT.usage],
-  ])('never with a stack trace: %s %s', async (option, value, expected) => {
+  ])('never with a stack: %s %s', async (option, value, expected) => {
     const wallet = value.endsWith('a wallet') ? ['--keypair', await keyFile(await world.wallet())] : [];
     const given = value.startsWith('the service') ? world.url : value;
     const { code, err } = await query('a', ...wallet, option, given);
@@ -257,7 +257,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining('--rpc-url')]);
   });
 
-  it('a key file that is missing or invalid', async () => {
+  it('a missing or invalid key file', async () => {
     const missing = await query('a', '--keypair', join(directory, 'none.json'));
     expect([missing.code, missing.err]).toEqual([EXIT.usage, expect.stringContaining('docket wallet new')]);
     const file = join(directory, 'bad.json');
@@ -266,7 +266,7 @@ describe('docket query says what went wrong and what to do', () => {
     expect([bad.code, bad.err]).toEqual([EXIT.usage, expect.stringContaining('solana-keygen')]);
   });
 
-  it('an invalid option', async () => {
+  it('a wrong option', async () => {
     expect((await query('a', '--max-usd', 'lots')).code).toBe(EXIT.usage);
     expect((await query('a', '--dialect', 'v3')).code).toBe(EXIT.usage);
     expect((await docket('query', '--court-code', 'cand')).code).toBe(EXIT.usage);

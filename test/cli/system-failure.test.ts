@@ -44,7 +44,7 @@ async function docket(argv: readonly string[], settings: Readonly<Record<string,
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }
 
-describe('errors of the operating system are explained, without a stack trace', () => {
+describe('errors of the operating system are explained, without a stack', () => {
   it.each(['PORT', 'ADMIN_PORT', 'SOLANA_LOCAL_PORT'])(
     '%s is taken',
     { timeout: STARTS_WITHIN_MS },
@@ -57,7 +57,7 @@ describe('errors of the operating system are explained, without a stack trace', 
     },
   );
 
-  it('HOST is no address of this machine', { timeout: STARTS_WITHIN_MS }, async () => {
+  it('HOST is not an address of this machine', { timeout: STARTS_WITHIN_MS }, async () => {
     const { code, err } = await docket(['serve'], { HOST: '203.0.113.1' });
     expect(code).toBe(EXIT.unavailable);
     expect(err).toMatch(/203\.0\.113\.1.*\nSet HOST and ADMIN_HOST to addresses of this machine/);
@@ -71,20 +71,20 @@ describe('errors of the operating system are explained, without a stack trace', 
       await writeFile(file, '');
       const { code, err } = await docket(argv, { DATA_DIR: file });
       expect(code).toBe(EXIT.unavailable);
-      expect(err).toContain('Give DATA_DIR a folder');
+      expect(err).toContain('Set DATA_DIR to a folder');
       expect(err).not.toMatch(/Unexpected|\n\s+at /);
     },
   );
 
-  it('an error of our own code is not reported as one of the system', () => {
+  it('does not treat our own errors as system errors', () => {
     expect(systemFailureHint(new TypeError('x is not a function'))).toBeNull();
     expect(systemFailureHint(Object.assign(new Error('x'), { code: 'toString' }))).toBeNull();
     expect(systemFailureHint('EADDRINUSE')).toBeNull();
   });
 });
 
-describe('a reader that disconnects', () => {
-  it('is not an error: it has what it wanted', async () => {
+describe('a reader that leaves early', () => {
+  it('is not an error: it has read what it wanted', async () => {
     const program = join(import.meta.dirname, '../../bin/docket.js');
     const child = spawn(process.execPath, [program, 'courts', 'list', '--country', 'US'], {
       stdio: ['ignore', 'pipe', 'pipe'],

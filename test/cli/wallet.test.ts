@@ -34,7 +34,7 @@ async function wallet(args: readonly string[], environment: NodeJS.ProcessEnv = 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 
 describe('docket wallet new', () => {
-  it('writes a key that tools can read, only for its owner, and never over another', async () => {
+  it('writes a key that tools can read, only for its owner, and never overwrites a file', async () => {
     const file = join(folder, 'wallet.json');
     const made = await wallet(['new', '--out', file, '--json']);
     expect(made.code).toBe(0);
@@ -46,7 +46,7 @@ describe('docket wallet new', () => {
     expect((await wallet(['new', '--out', join(folder, 'wallet.json', 'x')])).code).toBe(2);
   });
 
-  it('shows the key without a file', async () => {
+  it('prints the key without a file', async () => {
     const { address, secret_key: secret } = (await wallet(['new', '--json'])).json();
     expect(Keypair.fromSecretKey(Uint8Array.from(secret)).publicKey.toBase58()).toBe(address);
     const [shown = '', key = ''] = (await wallet(['new'])).out.split('\n');
@@ -67,7 +67,7 @@ describe('docket wallet fund', () => {
     expect(more.out).toBe(`${address} now holds 1000000.500001 USDC and 0.05 SOL.\n`);
   });
 
-  it('rejects an invalid amount, an invalid address and a missing one', async () => {
+  it('rejects an invalid amount, an invalid address and no amount at all', async () => {
     const address = newAddress();
     for (const args of [
       ['fund', address],
@@ -85,7 +85,7 @@ describe('docket wallet fund', () => {
     expect((await wallet(['fund', address, '--sol', '90000000'])).code).toBe(1);
   });
 
-  it('says what to do if there is no local chain', async () => {
+  it('says what to do without a local chain', async () => {
     const port = await freePort();
     const alone = await wallet(['fund', newAddress(), '--usdc', '1'], { SOLANA_LOCAL_PORT: String(port) });
     expect([alone.code, alone.err]).toEqual([3, expect.stringContaining('docket serve')]);
@@ -99,7 +99,7 @@ describe('docket wallet fund', () => {
 });
 
 describe('docket wallet balance', () => {
-  it('shows zero for an empty wallet, and finds the chain by its port', async () => {
+  it('shows zero for an unknown address, and finds the chain by its port', async () => {
     const address = newAddress();
     const shown = await wallet(['balance', address, '--json'], { SOLANA_LOCAL_PORT: String(chain.port) });
     expect(shown.json()).toEqual({
@@ -122,7 +122,7 @@ describe('docket wallet balance', () => {
     expect([funded.code, funded.out, funded.err]).toEqual([2, '', expect.stringContaining('Nothing was given')]);
   });
 
-  it('shows examples in its help', async () => {
+  it('has help with examples', async () => {
     for (const command of [['--help'], ['new', '--help'], ['fund', '--help'], ['balance', '--help']]) {
       const { code, out } = await wallet(command);
       expect([code, out.includes('Examples:')], command.join(' ')).toEqual([0, true]);

@@ -134,6 +134,12 @@ describe.skipIf(!probe)('a service on a disk that fills up, with the chain elsew
         if (atClaim) service = await startService(stage);
         const again = await presentOnceOpen(payment, attempts);
         if (again.status === 200) continue;
+        if (again.status === 429) {
+          // A wallet that has never paid waits for the killed process's reservation to end; others do not.
+          expect(again.json.error.details).toMatchObject({ window: 'payments_under_way', charged: false });
+          expect((await presentOnceOpen(await newPayment(), attempts)).status).toBe(200);
+          continue;
+        }
         // On a slow machine its blockhash has expired meanwhile.
         expect([again.status, again.json.error.details.reason]).toEqual([402, 'blockhash_expired']);
         expect((await presentOnceOpen(await newPayment(step), attempts)).status).toBe(200);

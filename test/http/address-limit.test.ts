@@ -3,7 +3,7 @@ import { clientOf, createAddressLimit } from '../../src/http/address-limit.ts';
 import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
 
 describe('the limit on invalid payments of one address', () => {
-  it('admits a fixed number in a minute, then says when to retry, and starts over', () => {
+  it('admits a fixed number per minute, then says when to retry, and starts again', () => {
     let now = 1_000 * MICROS_PER_SECOND;
     const limit = createAddressLimit(2, { now: () => now });
     expect([limit.count('192.0.2.1'), limit.count('192.0.2.1')]).toEqual([null, null]);
@@ -17,7 +17,7 @@ describe('the limit on invalid payments of one address', () => {
     expect(limit.count('192.0.2.1')).toBeNull();
   });
 
-  it('forgets nothing that still counts while a hundred thousand other addresses come, within its memory', () => {
+  it('keeps every active count while a hundred thousand others arrive, unless memory runs out', () => {
     let now = 0;
     const limit = createAddressLimit(1, { now: () => now });
     for (let i = 0; i < 49_000; i++) limit.count(`client-${i}`);
@@ -37,5 +37,5 @@ describe('the limit on invalid payments of one address', () => {
     ['2001:db8::9', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
-  ])('%s is the client %s', (address, client) => expect(clientOf(address)).toBe(client));
+  ])('%s counts as the client %s', (address, client) => expect(clientOf(address)).toBe(client));
 });

@@ -22,7 +22,7 @@ describe('an early answer that fails', () => {
     for (const _ of [1, 2]) expect(await (await get()).text()).toBe('from the route');
   });
 
-  it('half-way ends the connection, and the next request is answered', async () => {
+  it('halfway ends the connection, and the next request is answered', async () => {
     let broken = true;
     const get = await serving((_request, response) => {
       if (!broken) return false;

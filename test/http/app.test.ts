@@ -68,7 +68,7 @@ describe('the public port', () => {
   const unpaid = { status: 402, code: 'payment_required' };
 
   describe('sells GET /v2/case', () => {
-    it('with every part of a basic answer, for 0.99 USD, and the same bytes again for free', async () => {
+    it('with every part of a basic answer, for 0.99 USD, and returns the same bytes again for free', async () => {
       const pay = await world.agent();
       const before = await world.received();
       const answer = await pay(`${world.url}/v2/case?${CASE}`, { headers: { 'x-service-tag': 'agent 7' } });
@@ -102,7 +102,7 @@ describe('the public port', () => {
       expect((await world.received()) - before).toBe(PRICE);
     });
 
-    it('with parties, attorneys and the whole docket for the full context, without addresses', async () => {
+    it('with parties, attorneys and the whole docket in the full context, without addresses', async () => {
       const pay = await world.agent();
       const text = await (await pay(`${world.url}/v2/case?${CASE}&context=full`)).text();
       const body = JSON.parse(text);
@@ -114,7 +114,7 @@ describe('the public port', () => {
       expect(text).not.toMatch(/Hidden Lane|415-555/);
     });
 
-    it('with what is new since the last answer, once', async () => {
+    it('with the filings that are new since the last answer, once', async () => {
       const pay = await world.agent();
       const since = async (lastChecked: string) =>
         (await (await pay(`${world.url}/v2/case?${CASE}&last_checked=${encodeURIComponent(lastChecked)}`)).json()) as {
@@ -130,7 +130,7 @@ describe('the public port', () => {
       expect(quiet.delta).toMatchObject({ changed: false, change_count: 0, new_filings: [] });
     });
 
-    it('echoing what was sent, normalizing it, and charging nothing for an unknown case', async () => {
+    it('echoes the request, understands its meaning, and charges nothing for an unknown case', async () => {
       const pay = await world.agent();
       const echoed = await (await pay(`${world.url}/v2/case?court_code=CAND&case_id=4:25-CV-777`)).json();
       expect(echoed).toMatchObject({
@@ -153,13 +153,13 @@ describe('the public port', () => {
       `/v2/case?${CASE}&last_checked=2024-03-01T02:00:00+02:00`,
       `/v2/case?${CASE}&filing_types=motion,order`,
       `/v2/case?${CASE}&test=0`,
-    ])('once the request can be answered: %s', async (target) => {
+    ])('for a valid request: %s', async (target) => {
       const { headers, ...refusal } = await refused(target);
       expect(refusal).toMatchObject({ ...unpaid, details: { amount_usdc: '0.99' } });
       expect(headers.get('payment-required')).toBeTruthy();
     });
 
-    it('of a crawler that sends nothing, but not of a client that sends a payment with nothing', async () => {
+    it('for a crawler without parameters, but not if it sends a payment', async () => {
       expect(await refused('/v2/case')).toMatchObject(unpaid);
       const paid = await refused('/v2/case', { headers: { 'payment-signature': 'e30=' } });
       expect(paid.code).toBe('missing_required_parameter');
@@ -178,13 +178,13 @@ describe('the public port', () => {
       [`/v2/case?${CASE}&test=1&context=huge`, 'invalid_parameter'],
       ['/v2/case?test=1', 'missing_required_parameter'],
       ['/v2/case?court_code=%00&case_id=%ff', 'invalid_parameter'],
-    ])('not if the request cannot be answered: %s', async (target, code) => {
+    ])('but not for an invalid request: %s', async (target, code) => {
       const refusal = await refused(target);
       expect(refusal.code).toBe(code);
       expect(refusal.headers.get('payment-required')).toBeNull();
     });
 
-    it('not if the sandbox is requested by its header and the request is incomplete', async () => {
+    it('and not for a sandbox request by header with missing parameters', async () => {
       const refusal = await refused('/v2/case', { headers: { 'x-service-test': '1' } });
       expect(refusal.code).toBe('missing_required_parameter');
     });
@@ -209,7 +209,7 @@ describe('the public port', () => {
     if (method !== 'HEAD') expect(answer.json.error.details.charged).toBe(false);
   });
 
-  it('can be discovered through its status and its documentation, and suggests what a caller meant', async () => {
+  it('is found through its status and its documentation, and suggests corrections', async () => {
     expect(await refused('/v2/cases')).toMatchObject({
       code: 'endpoint_not_found',
       details: { suggestion: '/v2/case' },

@@ -67,7 +67,7 @@ describe('whether a case is known', () => {
       expect(data.cases).toMatchObject([TOLD, NOT]);
     }
   });
-  it('is missing if only the endpoint is probed', async () => {
+  it('is missing in a request for the bare endpoint', async () => {
     const { error } = await json(fetch(`${world.url}/v2/case`));
     expect(error.details).not.toHaveProperty('known');
   });
@@ -103,7 +103,7 @@ describe('that a batch is charged in full', () => {
     '/docs/errors',
     '/openapi.json',
     '/.well-known/x402',
-  ])('is documented at %s', async (path) => {
+  ])('is stated at %s', async (path) => {
     const text = await (await fetch(world.url + path)).text();
     expect(text).toMatch(/if some of its queries fail it is charged whole/);
     expect(text).toMatch(/if all fail,? nothing is charged/);
@@ -115,7 +115,7 @@ describe('that a batch is charged in full', () => {
     expect(asked.data.charging).toBe(BATCH_CHARGING);
     expect((await json(batch([KNOWN]))).error.details.charging).toBe(BATCH_CHARGING);
   });
-  it('is stated by each failed entry, with its cost', async () => {
+  it('is stated in each failed entry, with its cost', async () => {
     const wallet = await world.wallet();
     const blockhash = await world.newestBlockhash();
     const instructions = [transfer(world.parties, wallet.publicKey, { amount: 1_980_000n }), memo()];

@@ -63,7 +63,7 @@ describe('the client of a request', () => {
     expect(createClientAddresses().of(from('192.0.2.1', { forwarded: 'for=203.0.113.5' }))).toBe('192.0.2.1');
   });
 
-  it('is reported for a peer that forwards and is not trusted', () => {
+  it('reports a forwarding peer that is not trusted', () => {
     const peers: string[] = [];
     const addresses = createClientAddresses({ trustedProxies: TRUSTED, onUntrusted: (peer) => peers.push(peer) });
     addresses.of(from('192.168.1.1', { 'x-forwarded-for': '198.51.100.9' }));
@@ -72,7 +72,7 @@ describe('the client of a request', () => {
     expect(peers).toEqual(['192.168.1.1']);
   });
 
-  it('is never one that the caller chose, regardless of what it sends before the part that a trusted proxy appends', () => {
+  it('is never chosen by the caller, whatever it sends before the entries of a trusted proxy', () => {
     fc.assert(
       fc.property(fc.string(), fc.ipV4(), fc.ipV6(), (sent, four, six) => {
         for (const real of [four, six].filter((each) => seen(each) === each)) {

@@ -65,7 +65,7 @@ describe.each(PAID)('$method $path', (call) => {
     ['in absolute form with a user', `https://a:b@elsewhere.example:1${target}`],
     ['with letters percent-encoded', target.replace('e', '%65').replace('t', '%74')],
     ['with a fragment', `${target}#?test=1`],
-  ])('means the same %s', async (_how, written) => {
+  ])('means the same with %s', async (_how, written) => {
     expect(isRefused(await ask(written), { v1 })).toBe('payment_required');
   });
 
@@ -86,7 +86,7 @@ describe.each(PAID)('$method $path', (call) => {
     ['a dot at its end', `${path}.${search}`],
     ['an extension', `${path}.json${search}`],
     ['a space at its end', `${path}%20${search}`],
-  ])('is not the endpoint at its address with %s', async (_what, written) => {
+  ])('is not found with %s', async (_what, written) => {
     const answer = await ask(written);
     expect(isRefused(answer, { v1: /^\/v1\//.test(written) })).toBe('endpoint_not_found');
     expect(answer.json.error.details.suggestion).toBeTruthy();
@@ -117,8 +117,8 @@ describe.each(PAID)('$method $path', (call) => {
     ['that are not UTF-8', and('court_code=%ff%fe')],
     ['with a line break', and('tag=x%0d%0ax-injected:%201')],
     ['by the hundred', and('x=1&'.repeat(500))],
-    ['for an invalid sandbox', and('test=true&test=1')],
-  ])('rejects parameters %s', async (_how, written) => {
+    ['for a sandbox that is none', and('test=true&test=1')],
+  ])('accepts no parameters %s', async (_how, written) => {
     const answer = await ask(written);
     expect(isRefused(answer, { v1 })).toBe('invalid_parameter');
     expect(answer.headers.get('x-injected')).toBeNull();
@@ -132,7 +132,7 @@ describe.each(PAID)('$method $path', (call) => {
     ['an empty object', 'e30='],
     ['zero bytes', 'AAAAAAAA'],
     ['17 KiB', 'A'.repeat(17 * 1024)],
-  ])('rejects a payment of %s in any header', async (_what, value) => {
+  ])('accepts no payment of %s in any header', async (_what, value) => {
     for (const name of ['payment-signature', 'x-payment', 'x402-payment']) {
       expect(isRefused(await ask(target, { [name]: value }), { v1 })).toBe('invalid_payment');
     }
@@ -144,7 +144,7 @@ describe.each(PAID)('$method $path', (call) => {
     expect(isRefused(await ask(and(`x=${'x'.repeat(33 * 1024)}`)), { v1 })).toBe('header_too_large');
   });
 
-  it('accepts HTTP/1.0 too, without a Host', async () => {
+  it('answers HTTP/1.0 too, without a Host', async () => {
     const answer = parseAnswer(
       await sendRaw(world.port, request(call, target, bodyHeaders(call), 'HTTP/1.0') + (call.body ?? '')),
     );
@@ -160,7 +160,7 @@ describe.each(PAID)('$method $path', (call) => {
     }
   });
 
-  it('cannot be reached through another request: two lengths, a length and chunks, a second request in a body', async () => {
+  it('cannot be reached through a smuggled request: two lengths, a length and chunks, a second request in a body', async () => {
     const inner = `GET /v2/status HTTP/1.1\r\nhost: x\r\n\r\n`;
     for (const framing of [
       ['content-length: 4', 'content-length: 5'],
@@ -180,7 +180,7 @@ describe.each(PAID)('$method $path', (call) => {
     }
   });
 
-  it('is answered in order on a connection with others', async () => {
+  it('is answered in its turn on a shared connection', async () => {
     const ours = request(call, target, ['host: x', ...bodyHeaders(call)]) + (call.body ?? '');
     const free = 'GET /v2/status HTTP/1.1\r\nhost: x\r\naccept-encoding: gzip\r\n\r\n';
     const last = 'GET /nope HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
@@ -194,7 +194,7 @@ describe.each(PAID)('$method $path', (call) => {
     expect(received).not.toContain(SECRET);
   });
 
-  it('can be called by a script in a browser, which may read the needed headers', async () => {
+  it('can be called by a script in a browser, which can read what it needs', async () => {
     const origin = { origin: 'https://browser.example' };
     const asked = 'payment-signature, x-payment, x402-payment, x-service-tag, x-service-test, content-type';
     const preflight = await rawRequest(world.port, target, {

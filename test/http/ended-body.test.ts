@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compressedBefore } from '../../src/http/ended-body.ts';
 
 describe('a body with a separate ending', () => {
-  it('decompresses to both, for any content and any number of times', async () => {
+  it('decompresses to both parts, for any content and any number of endings', async () => {
     const text = fc.oneof(
       fc.string({ maxLength: 2_000, unit: 'binary' }),
       fc

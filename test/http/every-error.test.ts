@@ -177,7 +177,7 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
   query_timeout: () => paying.get('/v2/case?q=slow', paying.pay(wallet)),
 };
 
-describe('a caller can get', () => {
+describe('a caller can get the error', () => {
   it.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s', async (code) => {
     const page = await (await fetch(`${world.url}/docs/errors`)).text();
     const { status, json } = await PRODUCERS[code]();

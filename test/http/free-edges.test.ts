@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe.each(FREE)('GET %s', (path) => {
-  it('answers HEAD as GET, without a body', async () => {
+  it('answers HEAD like GET, without a body', async () => {
     const got = await rawRequest(world.port, path);
     const head = await rawRequest(world.port, path, { method: 'HEAD' });
     expect([got.status, head.status, head.text]).toEqual([200, 200, '']);
@@ -25,7 +25,7 @@ describe.each(FREE)('GET %s', (path) => {
     }
   });
 
-  it('says what it accepts', async () => {
+  it('lists its methods', async () => {
     const options = await rawRequest(world.port, path, { method: 'OPTIONS' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
     const answer = await rawRequest(world.port, path, { method: 'POST' });
@@ -34,21 +34,21 @@ describe.each(FREE)('GET %s', (path) => {
 });
 
 describe('the server', () => {
-  it('answers HEAD for a missing result as GET, without a body', async () => {
+  it('answers HEAD for a missing result like GET, without a body', async () => {
     const path = '/v2/results/11111111-1111-4111-8111-111111111111';
     const [got, head] = [await rawRequest(world.port, path), await rawRequest(world.port, path, { method: 'HEAD' })];
     expect([got.status, head.status, head.text]).toEqual([404, 404, '']);
     expect(head.headers.get('content-length')).toBe(got.headers.get('content-length'));
   });
 
-  it('reads every header that fits, however many: a sandbox call must not be charged', async () => {
+  it('reads every header that fits, so that a sandbox call is never charged', async () => {
     const many = Array.from({ length: 3_000 }, (_, n) => `h${n}:v`);
     const bytes = [`GET /v2/case?${CASE} HTTP/1.1`, 'host:x', 'connection:close', ...many, 'x-service-test:1', '', ''];
     const answer = parseAnswer(await sendRaw(world.port, bytes.join('\r\n')));
     expect([answer.status, answer.json.meta.sandbox]).toEqual([200, true]);
   });
 
-  it('rejects two Host headers on each of its paths', async () => {
+  it('rejects two Host headers on each of its paths to an answer', async () => {
     for (const target of ['/v2/status', '/v1/status', `/v2/case?${CASE}&test=1`, '/docs', '/nope']) {
       const twice = `GET ${target} HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n`;
       for (let time = 0; time < 2; time++) {
@@ -70,12 +70,12 @@ describe('the server', () => {
     '/.git/config',
     '/v2/results/',
     '*',
-  ])('has nothing at %s, and says where to look', async (target) => {
+  ])('finds nothing at %s, and says where to look', async (target) => {
     const answer = await rawRequest(world.port, target);
     expect(isRefused(answer)).toMatch(/^(endpoint|result)_not_found$/);
   });
 
-  it('stays open for the next request after an error, and closes if it cannot know where that begins', async () => {
+  it('keeps the connection open after an error, and closes it if the start of the next request is unknown', async () => {
     const socket = connect(world.port, '127.0.0.1');
     let received = '';
     socket.setEncoding('latin1').on('data', (part) => {

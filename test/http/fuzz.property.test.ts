@@ -181,8 +181,8 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...OPERATIONS.filter((each) => !isPaid(each))) },
 );
 
-describe('any request', () => {
-  it('is answered from the catalogue, or free', async () => {
+describe('any input', () => {
+  it('gets an answer of the catalogue, or a free one', async () => {
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(

@@ -37,7 +37,7 @@ const head = (path: string, headers: Record<string, string> = {}) =>
   rawRequest(world.port, path, { method: 'HEAD', headers });
 
 describe.each(GETS)('HEAD $path', ({ path, paid }) => {
-  it('answers as GET, without a body', async () => {
+  it('answers like GET, without a body', async () => {
     const [got, answer] = [await rawRequest(world.port, path), await head(path)];
     expect([answer.status, answer.text]).toEqual([got.status, '']);
     expect(told(answer.headers, paid)).toEqual(told(got.headers, paid));
@@ -50,8 +50,8 @@ describe.each(GETS)('HEAD $path', ({ path, paid }) => {
   });
 });
 
-describe('HEAD of a paid endpoint', () => {
-  it('never reads a payment: nothing moves, and the payment still buys', async () => {
+describe('HEAD on a paid path', () => {
+  it('never reads a payment: no money moves, and the payment remains valid', async () => {
     const wallet = await world.wallet();
     const blockhash = await world.newestBlockhash();
     const payment = { 'x402-payment': selfPaid(world.parties, wallet, { blockhash }).toString('base64') };
@@ -65,7 +65,7 @@ describe('HEAD of a paid endpoint', () => {
     expect([bought.status, bought.text.includes(SECRET)]).toEqual([200, true]);
     expect((await head(bought.headers.get('content-location') ?? '')).status).toBe(200);
   });
-  it('rejects what GET rejects before payment, and answers sandbox calls as GET does', async () => {
+  it('rejects what GET rejects before payment, and supports the sandbox', async () => {
     for (const [path, status] of [
       [`/v2/case?${QUERY}&unknown=1`, 400],
       ['/v2/case?court_code=xyzzy&case_id=1', 422],
@@ -73,7 +73,7 @@ describe('HEAD of a paid endpoint', () => {
     ] as const)
       expect((await head(path)).status).toBe(status);
   });
-  it('works with curl -I', async () => {
+  it('works like curl -I shows', async () => {
     const { stdout } = await promisify(execFile)('curl', ['-sI', `${world.url}/v2/case?${QUERY}`]).catch(() => ({
       stdout: null,
     }));

@@ -90,12 +90,12 @@ const NOT_YET = {
 };
 const NONE = { status: 404, code: 'case_not_found', details: { charged: false, enqueued: false } };
 
-describe('a case that was imported, while the projections pause', () => {
+describe('an imported case while the projections are stopped', () => {
   const imported = '4:25-cv-00102';
   const paths = ['/v2/case', '/v2/monitor', '/v1/case', '/v1/monitor'];
   const targets = (number: string) => paths.map((path) => target(path, number) + SINCE);
 
-  it('is not denied by any endpoint, and neither is an unknown case', async () => {
+  it('is never denied, and neither is an unknown one', async () => {
     await world.runner.stop();
     await world.importDocket(docket(imported));
     const spent = await spentBy(async () => {
@@ -118,13 +118,13 @@ describe('a case that was imported, while the projections pause', () => {
     expect(spent).toBe(0n);
   });
 
-  it('does not delay a case that is visible', async () => {
+  it('does not delay a case that is shown', async () => {
     expect(await ask(target('/v2/case', SHOWN))).toMatchObject({ status: 200 });
     expect(await askBatch(SHOWN, imported)).toEqual(['success', 'service_unavailable']);
   });
 
-  it('does not cause an error for a caller whose time came from our clock', async () => {
-    // A time that was given to no caller, as far as is visible: whether it was cannot be decided.
+  it('does not lead to an error for a caller with our own clock', async () => {
+    // A time that nobody was given, as far as is shown: whether it was cannot be told.
     const ahead = `&last_checked=${toInstant(systemClock.now() + 3_600 * MICROS_PER_SECOND)}`;
     const queries = [{ court_code: 'cand', case_id: imported, last_checked: ahead.slice('&last_checked='.length) }];
     const batch = {
@@ -139,11 +139,11 @@ describe('a case that was imported, while the projections pause', () => {
     for (const answer of answers) expect(answer).toMatchObject(NOT_YET);
   });
 
-  it('also blocks a history of callbacks that is incomplete', async () => {
+  it('does not lead to an incomplete history of callbacks', async () => {
     expect(await spentBy(async () => expect(await ask('/v2/wallet/deliveries')).toMatchObject(NOT_YET))).toBe(0n);
   });
 
-  it('is answered as soon as they continue, for the payment that was sent before', async () => {
+  it('is answered as soon as the projections resume, for the payment sent before', async () => {
     const sent: Request[] = [];
     const agent = await world.agentOf(wallet, async (input, init) => {
       const request = new Request(input, init);

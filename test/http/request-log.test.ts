@@ -18,7 +18,7 @@ function logged() {
 
 const FREE = LINES_PER_WINDOW + 20;
 
-it('one line for each request that buys; for the others the first, and a count', async () => {
+it('one line for each request that buys; for others the first, and a count', async () => {
   const { logger, of, text } = logged();
   const app = makeServer(service, logger);
   app.get('/v2/thing/:secret', async () => ({}));

@@ -5,7 +5,7 @@ import { makeServer } from '../../src/http/server.ts';
 import { parseAnswer, sendRaw } from './raw-request.ts';
 import { listen, service, silent } from './serving.ts';
 
-describe('a caller that sends slowly', () => {
+describe('a slow sender', () => {
   let app: FastifyInstance;
   let port: number;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('a caller that sends slowly', () => {
     expect(performance.now() - began).toBeLessThan(15_000);
   }, 30_000);
 
-  it('is disconnected when the body takes longer than 30 s, however it trickles', async () => {
+  it('is disconnected when the body takes longer than 30 s, even if it trickles', async () => {
     const began = performance.now();
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

@@ -71,7 +71,7 @@ describe('a server that answers everything in JSON', () => {
     ['http://elsewhere.example/v2/cases', '/v2/case'],
     ['/v2/results', '/docs'],
     ['/v2/results/a/b', '/docs'],
-  ])('%s does not exist and suggests %s', async (target, suggestion) => {
+  ])('%s is not found, and suggests %s', async (target, suggestion) => {
     const { summary, error } = await refusal(target);
     expect(summary).toEqual([404, 'endpoint_not_found']);
     expect(error.details.suggestion).toBe(suggestion);
@@ -81,7 +81,7 @@ describe('a server that answers everything in JSON', () => {
     expect((await refusal(target)).summary).toEqual([404, 'endpoint_not_found']);
   });
 
-  it('reads a request target in absolute form as its path', async () => {
+  it('routes a request target in absolute form by its path', async () => {
     expect((await rawRequest(port, 'http://elsewhere.example/v2/case')).json).toEqual({ secret: 'data' });
   });
 
@@ -99,7 +99,7 @@ describe('a server that answers everything in JSON', () => {
     },
   );
 
-  it('serves HEAD only if a route allows it: on a paid address it must not pay', async () => {
+  it('serves HEAD only if a route allows it, because it must not pay on a paid path', async () => {
     const answer = await rawRequest(port, '/v2/case', { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([405, '']);
   });
@@ -172,7 +172,7 @@ describe('a server that answers everything in JSON', () => {
     expect(received).not.toContain('405 Method');
   });
 
-  it('never writes an error in place of an answer that is still owed', async () => {
+  it('never writes an error in place of an answer that is still due', async () => {
     const received = await sendRaw(port, 'GET /v2/slow HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n');
     expect(received).not.toContain('400 Bad Request');
   });
@@ -182,7 +182,7 @@ describe('a server that answers everything in JSON', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('reveals nothing of an unforeseen error, and logs it with the id that the caller has', async () => {
+  it('reveals nothing of an unexpected error, and logs it with the id that the caller gets', async () => {
     const { summary, json } = await refusal('/v2/broken');
     expect(summary).toEqual([500, 'internal_error']);
     const line = logged.find(({ err }) => err);
@@ -190,19 +190,19 @@ describe('a server that answers everything in JSON', () => {
     expect(line?.requestId).toBe(json.meta.request_id);
   });
 
-  it('tells callers to retry when the storage fails, and logs why', async () => {
+  it('says on a storage failure that the caller may retry, and logs the cause', async () => {
     expect((await refusal('/v2/full')).summary).toEqual([503, 'service_unavailable']);
     expect(logged.find(({ err }) => err)?.err?.message).toContain('disk is full');
   });
 
-  it('gives every request its own id, regardless of what the caller sends', async () => {
+  it('gives every request its own id, whatever the caller sends', async () => {
     const ids = await Promise.all(
       [1, 2].map(async () => (await refusal('/nope', { headers: { 'x-request-id': 'mine' } })).json.meta.request_id),
     );
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('grants preflights anywhere, so that a script can read the error itself', async () => {
+  it('grants preflights for every path, so that a script can read the error itself', async () => {
     for (const target of ['/v2/case', '/nope']) {
       const headers = {
         origin: 'https://browser.example',
@@ -224,14 +224,14 @@ describe('a server that answers everything in JSON', () => {
     }
   });
 
-  it('answers OPTIONS for an address, for the whole server, and for a missing address', async () => {
+  it('answers OPTIONS for a path, for the whole server, and for an unknown path', async () => {
     const here = await rawRequest(port, '/v2/case', { method: 'OPTIONS' });
     expect([here.status, here.headers.get('allow')]).toEqual([204, 'GET, OPTIONS']);
     expect((await rawRequest(port, '*', { method: 'OPTIONS' })).status).toBe(204);
     expect((await refusal('/nope', { method: 'OPTIONS' })).summary).toEqual([404, 'endpoint_not_found']);
   });
 
-  it('sends the headers that keep browsers from running or guessing anything', async () => {
+  it('sends headers that keep browsers from running or guessing content', async () => {
     const { headers } = await refusal('/nope');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -239,7 +239,7 @@ describe('a server that answers everything in JSON', () => {
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=/);
   });
 
-  it('stops after it has answered running requests and closed silent connections', async () => {
+  it('stops after answering running requests, and closes idle connections', async () => {
     const silent = connect(port, '127.0.0.1');
     silent.on('error', () => {});
     silent.resume();
@@ -268,7 +268,7 @@ describe('a server that answers everything in JSON', () => {
     busy.destroy();
   });
 
-  it('rejects in JSON what arrives while it stops', async () => {
+  it('rejects in JSON requests that arrive while it stops', async () => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
     socket.on('data', (part) => {

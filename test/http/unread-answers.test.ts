@@ -21,7 +21,7 @@ describe('the order in which unread answers are dropped', () => {
   });
   const order = (answers: readonly HeldAnswer<string>[]) => [...inOrderOfEviction(answers)];
 
-  it('begins with the clients that hold most: fresh connections do not push out a steady reader', () => {
+  it('starts with the clients that hold the most: fresh connections do not push out a steady reader', () => {
     const steady = held('steady', { pending: 14 * MEBIBYTE, rate: 4_000 });
     const attackers = Array.from({ length: 20 }, (_, i) =>
       held(`fresh ${i}`, { client: `attacker ${i % 5}`, pending: 13 * MEBIBYTE, young: true }),
@@ -31,7 +31,7 @@ describe('the order in which unread answers are dropped', () => {
     expect(dropped).toHaveLength(20);
   });
 
-  it('starts, for one client, with the slowest, and ends with those too young to have been read', () => {
+  it('drops the slowest of one client first, and those too young to have been read last', () => {
     const client = 'one';
     const answers = [
       held('young', { client, young: true }),
@@ -42,7 +42,7 @@ describe('the order in which unread answers are dropped', () => {
     expect(order(answers)).toEqual(['slow', 'fast', 'young']);
   });
 
-  it('drops no paid answer before an unpaid one, drops none twice, and leaves one', () => {
+  it('drops no paid answer before an unpaid one, drops none twice, and keeps one', () => {
     const answer = fc.record({
       client: fc.constantFrom(null, 'a', 'b', 'c'),
       paid: fc.boolean(),
@@ -64,7 +64,7 @@ describe('the order in which unread answers are dropped', () => {
 });
 
 describe('unread answers', () => {
-  /** More than the buffers of the system accept; a write counts in full until all of it is accepted. */
+  /** More than the buffers of the system accept; what is accepted of a write counts until all of it is. */
   const body = Buffer.alloc(12 * MEBIBYTE, ' ');
   const closed: CloseReason[] = [];
   let pending: () => number = () => 0;
@@ -118,7 +118,7 @@ describe('unread answers', () => {
     return length;
   };
 
-  it('reach a client that paid for three at once, regardless of what others leave unread', async () => {
+  it('reach a client that paid for three at once, regardless of other clients', async () => {
     const paid = [];
     for (let i = 0; i < 3; i++) paid.push(await ask('/paid', '127.0.0.1'));
     expect(closed).toEqual([]);
@@ -128,7 +128,7 @@ describe('unread answers', () => {
     expect(Math.min(...lengths)).toBeGreaterThan(body.length);
   });
 
-  it('are limited for each address if they are free', async () => {
+  it('are limited per address if they are free', async () => {
     await ask('/free', '127.0.0.9');
     await ask('/free', '127.0.0.9');
     expect(closed).toEqual(['address']);

@@ -107,7 +107,7 @@ it('400 for a request without a Host', async () => {
   expect(parseAnswer(await writeThenRead(world.port, head, BODY)).status).toBe(400);
 });
 
-it('leaves a kept connection usable, with the next request after the rejected body', async () => {
+it('keeps an open connection usable for the next request after a rejected body', async () => {
   const head = ['POST /nowhere HTTP/1.1', 'host: x', sized, '', ''].join('\r\n');
   const next = 'GET /v2/status HTTP/1.0\r\n\r\n';
   const text = await writeThenRead(world.port, head, BODY + next);
@@ -129,7 +129,7 @@ describe('Expect: 100-continue', () => {
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it('gets a request for a body that will be read, on a connection that stays open', async () => {
+  it('asks for a body that will be read, on a connection that stays open', async () => {
     const body = JSON.stringify({ queries: [{ court_code: 'cand', case_id: '3:24-cv-00042' }] });
     const socket = connect(world.port, '127.0.0.1');
     const parts = socket.setEncoding('utf8')[Symbol.asyncIterator]();
@@ -142,7 +142,7 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('draining is bounded', () => {
+describe('draining is limited', () => {
   const MAX_BYTES = 2_000_000;
   const open = async (bounds: { maxBytes: number; maxMs: number }): Promise<{ server: Server; port: number }> => {
     const { guard, answered } = lingering(bounds);

@@ -13,7 +13,7 @@ import { becomesUnready, buy, DEMO_AFTER, docket, expectNothingSold, receivedBy,
  * A service starts on, or is switched to, another log, an older one, or none. It rejects each with a separate code, and
  * nothing is sold.
  */
-describe('a service on another log', () => {
+describe('a service that gets another log', () => {
   let directory: string;
   let stage: Stage;
   let path: string;
@@ -68,7 +68,7 @@ describe('a service on another log', () => {
   }
 
   describe('at its start', () => {
-    it('rejects the log of another service under its own read models', async () => {
+    it('rejects the log of another service with its own read models', async () => {
       const at = await lay('second', { 'log.sqlite': 'other' });
       expect(await refused(at)).toContain('(log_differs)');
       // Commands, too, must not write to it, or show what it does not contain.
@@ -77,14 +77,14 @@ describe('a service on another log', () => {
       expect((await docket(at, 'doctor')).output).toMatch(/WRONG log identity[^\n]*\(log_differs\)/);
     });
 
-    it('rejects read models without a log, and starts over when they are removed', async () => {
+    it('rejects read models without a log, and starts with neither once they are removed', async () => {
       const at = await lay('second', { 'log.sqlite': null });
       const said = await refused(at);
       expect(said).toContain('(log_missing)');
       expect(said).toContain('delete read.sqlite');
       for (const file of ['read.sqlite', 'log.sqlite']) await rm(join(at.dataDirectory, file), { force: true });
       const service = await startService(at);
-      expect(service.output()).toContain('the event log has been named');
+      expect(service.output()).toContain('the event log has been given its identity');
       await service.stop();
     });
 
@@ -149,7 +149,7 @@ describe('a service on another log', () => {
       }
     });
 
-    it('names an older log that has no name, and keeps its read models', async () => {
+    it('gives an older log without an identity one, and keeps its read models', async () => {
       const at = await lay('second');
       const read = new Database(join(at.dataDirectory, 'read.sqlite'));
       read.exec('DELETE FROM made_from; UPDATE checkpoints SET newest = NULL');
@@ -158,7 +158,7 @@ describe('a service on another log', () => {
       log.exec("DELETE FROM events WHERE stream = 'log-identity'");
       log.close();
       const service = await startService(at);
-      expect(service.output()).toContain('the event log has been named');
+      expect(service.output()).toContain('the event log has been given its identity');
       expect(service.output()).not.toContain('read_model_rebuilt');
       expect((await buy(stage, path)).status).toBe(200);
       await service.stop();
@@ -188,8 +188,8 @@ describe('a service on another log', () => {
       if (atNextStart !== null) expect(await refused(at)).toContain(`(${atNextStart})`);
     };
 
-    // By then it contains the claim of the first caller, so it is no longer empty.
-    it('sells nothing more from a log that was emptied, and does not restart on it', () =>
+    // The claim of the first caller is in it by then, so that it is no longer empty.
+    it('sells nothing more from an emptied log, and does not start on it again', () =>
       exchange((log) => log.exec('DELETE FROM main.events'), 'log_emptied', 'log_differs'));
 
     it('sells nothing more from the log of another service, and does not restart on it', () =>
@@ -202,14 +202,14 @@ describe('a service on another log', () => {
         'log_differs',
       ));
 
-    it('sells nothing more from a log that was rolled back', () =>
+    it('sells nothing more from a log that went back', () =>
       exchange(
         (log) => log.exec('DELETE FROM main.events WHERE position > (SELECT max(position) - 3 FROM main.events)'),
         'log_went_back',
         null,
       ));
 
-    it('sells nothing more to a receiver that an operator has changed, until it is started with the new one', async () => {
+    it('sells nothing more after an operator changes the receiver, until it is restarted with the new one', async () => {
       const at = await lay('second');
       const receiver = Keypair.generate().publicKey.toBase58();
       const moved = { ...at, environment: { ...at.environment, PAY_TO: receiver } };

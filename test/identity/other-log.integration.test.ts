@@ -17,7 +17,7 @@ const missing = ENGINES.mongo === '' ? ' (skipped: MONGODB_URL is not set)' : ''
  * A service on EventStoreDB and MongoDB starts on, or is switched to, another log, an older one, or none. The event
  * store is a stand-in that only this test uses, on folders that the test exchanges underneath it.
  */
-describe.skipIf(missing)(`a service on engines with another log${missing}`, { timeout: 300_000 }, () => {
+describe.skipIf(missing)(`a service on engines that gets another log${missing}`, { timeout: 300_000 }, () => {
   let directory: string;
   let stage: Stage;
   let elsewhere: Stage;
@@ -109,21 +109,21 @@ describe.skipIf(missing)(`a service on engines with another log${missing}`, { ti
   }, 60_000);
 
   describe('at its start', () => {
-    it('rejects the log of another service under its own read models', async () => {
+    it('rejects the log of another service with its own read models', async () => {
       await handOver('other');
       await refused(stage, 'log_differs');
       const imported = await docket(stage, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_differs)')]);
     });
 
-    it('rejects an emptied log under read models', async () => {
+    it('rejects an emptied log with read models', async () => {
       await handOver('empty');
       expect(await refused(stage, 'log_missing')).toContain('MONGODB_URL');
       const imported = await docket(stage, 'import', DEMO_AFTER);
       expect([imported.code, imported.output]).toEqual([3, expect.stringContaining('(log_missing)')]);
     });
 
-    it('rejects a log of another chain, with its read models or new ones, and settles none of its payments', async () => {
+    it('rejects a log of another chain, with its read models or new ones, and decides no payment of it', async () => {
       await handOver('second');
       const before = await loggedPayments(stage);
       expect([...before.values()].map(({ settled, failed }) => [settled, failed])).toEqual([
@@ -162,7 +162,7 @@ describe.skipIf(missing)(`a service on engines with another log${missing}`, { ti
   }
 
   describe('while it runs', () => {
-    it('sells nothing more from an event store that was emptied, and does not restart on it', async () => {
+    it('sells nothing more from an emptied event store, and does not start on it again', async () => {
       await exchanged('emptied', 'log_emptied');
       await refused(stage, 'log_missing');
     });
@@ -172,7 +172,7 @@ describe.skipIf(missing)(`a service on engines with another log${missing}`, { ti
       await refused(stage, 'log_differs');
     });
 
-    it('sells nothing more from a log that was rolled back; the next start rebuilds the read models and says so', async () => {
+    it('sells nothing more from a log that went back; the next start rebuilds the read models and says so', async () => {
       await copy('first', 'older');
       await exchanged('older', 'log_went_back');
       // Until then, commands add nothing to it.

@@ -164,8 +164,8 @@ describe('a used payment', () => {
       json: { error: { code: 'payment_already_used', details: { retry_after: 1, result_hint: expect.any(String) } } },
     });
     const { transaction, hint } = again.json.error.details;
-    // A caller that only repeats a request must not be led to pay for it twice.
-    expect(hint).toMatch(/another answer, which is charged anew, .*newer blockhash.*stays, free/);
+    // Whoever only repeats a request must not be led to pay for it twice.
+    expect(hint).toMatch(/another answer, which is charged separately, .*newer blockhash.*stays free/);
     expect(await world.chain.signatureStatus(transaction)).toMatchObject({ error: null });
     expect(again.text).not.toContain(bought.json.meta.request_id);
     expect((await uncharged(payment, '/v2/monitor?q=a')).status).toBe(409);
@@ -242,7 +242,7 @@ describe('a used payment', () => {
 
   it('states the price of the call if none was sent', async () => {
     const { message } = (await uncharged({}, '/v2/case?q=batch')).json.error;
-    expect(message).toBe('This call costs 1.98 USDC on Solana, paid by x402 in the same call.');
+    expect(message).toBe('This call costs 1.98 USDC on Solana, paid through x402 in the same call.');
   });
 
   it('that landed without us, or whose blockhash has expired, uses no limit of its wallet, regardless of who replays it', async () => {

@@ -127,7 +127,7 @@ describe('the projection of cases', () => {
     });
   });
 
-  it('counts revisions in the newest time, except silent ones, and keeps when a filing became available', () => {
+  it('includes revisions in the newest time, except silent ones, and keeps when a filing became available', () => {
     const fold = new Fold();
     const name = fold.blob('a', { f1: content('MOTION') });
     fold.then(
@@ -159,7 +159,7 @@ describe('the projection of cases', () => {
     expect(fold.filing('f1')).toMatchObject({ description: 'MOTION, corrected', availableAt: NOON, revisedAt: LATER });
   });
 
-  it('leaves one of two merged filings', () => {
+  it('keeps one of two merged filings', () => {
     const fold = new Fold();
     const name = fold.blob('a', { f1: content('MOTION'), f2: content('MOTION') });
     fold.then(
@@ -200,7 +200,7 @@ describe('the projection of cases', () => {
     expect(fold.case?.filingCount).toBe(1);
   });
 
-  it('records which case a number means', () => {
+  it('records which case a number refers to', () => {
     const fold = new Fold().then(
       AliasClaimed.of({ court: 'cand', number: '3:24-cv-01234', core: '24-cv-01234', stream: STREAM }),
     );
@@ -273,7 +273,7 @@ describe('the projection of cases', () => {
       );
     }
 
-    it('removes parties and names together with the docket’s head', () => {
+    it('removes parties and names with the docket’s head', () => {
       const fold = new Fold();
       const header = {
         caseName: 'Secret v. Name',

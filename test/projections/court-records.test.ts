@@ -18,20 +18,20 @@ const folded = (events: readonly object[]) =>
   }, null);
 
 describe('the record of a court', () => {
-  it('belongs to the court that the docket’s stream names', () => {
+  it('belongs to the court in the name of the docket’s stream', () => {
     expect(courtRecords.targets(projected(opened))).toEqual([{ collection: 'court-records', id: 'ok_tulsa' }]);
     expect(courtRecords.targets(projected(opened, 'payment-1'))).toEqual([]);
   });
-  it('counts a docket when it is opened, and not when it is checked again', () => {
+  it('counts a docket when it is opened, not when it is checked again', () => {
     expect(folded([opened, checked('complete', 1), checked('unchanged', 2), opened])).toEqual({
       casesKnown: 2,
       lastSuccessAt: at(2),
     });
   });
-  it('keeps the newest success, in any recording order', () => {
+  it('keeps the newest success, in any order of recording', () => {
     expect(folded([opened, checked('complete', 5), checked('partial', 3)])).toMatchObject({ lastSuccessAt: at(5) });
   });
-  it('counts no failure as success', () => {
+  it('does not count a failure as success', () => {
     expect(folded([opened, checked('failed', 5), checked('abandoned', 6)])).toMatchObject({ lastSuccessAt: null });
   });
 });

@@ -53,7 +53,7 @@ function fold(history: readonly DeliveryEvent[]) {
 }
 
 describe('the read models of deliveries', () => {
-  it('show a new one as due at once', () => {
+  it('show a new delivery as due at once', () => {
     const { record, timer } = fold([scheduled]);
     expect(record).toMatchObject({ status: 'pending', attempts: 0, wallet: WALLET, court: 'cand', span: null });
     expect(timer).toEqual({
@@ -67,7 +67,7 @@ describe('the read models of deliveries', () => {
       askedAt: null,
     });
   });
-  it('show each attempt, including interrupted ones and redeliveries, and count only those of the seven', () => {
+  it('show each attempt, including interrupted ones and redeliveries, and count only the seven', () => {
     const at = START + minutes(4);
     const { record, timer } = fold([
       scheduled,
@@ -94,7 +94,7 @@ describe('the read models of deliveries', () => {
     ]);
     expect(timer).toBeUndefined();
   });
-  it('clear the time of one that has ended, and set it again when a redelivery is requested', () => {
+  it('drop the due time of a finished delivery, and restore it on a redelivery request', () => {
     const over = [scheduled, started(7, START), finished(7, START, null)];
     expect(fold(over).timer).toBeUndefined();
     const asked = START + minutes(99);
@@ -107,7 +107,7 @@ describe('the read models of deliveries', () => {
     }
     expect(fold(history).record?.attemptLog.map(({ attempt }) => attempt)).toHaveLength(200);
   });
-  it('agree with the rules of every delivery', () => {
+  it('agree with the rules for every delivery', () => {
     const step = fc.record({
       does: fc.constantFrom('start', 'finish', 'finish', 'interrupt', 'redeliver'),
       failure: fc.constantFrom(null, 'http_5xx', 'http_5xx', 'http_5xx', 'interrupted', 'content_withdrawn'),

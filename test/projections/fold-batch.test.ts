@@ -36,7 +36,7 @@ const orderOf = (...events: (readonly [filings: string[], caseId: string])[]): s
   ).map(({ order }) => order.map(({ id }) => id));
 
 describe('the order in which a batch becomes visible', () => {
-  it('is that of the targets of an event', () => {
+  it('follows the targets of an event', () => {
     expect(orderOf([['f1', 'f2'], 'case'])).toEqual([['f1', 'f2', 'case']]);
   });
 
@@ -55,18 +55,18 @@ describe('the order in which a batch becomes visible', () => {
     expect(step?.order.map(({ id }) => id)).toEqual(['f1', 'case']);
   });
 
-  it('splits a batch whose events require opposite orders', () => {
+  it('splits a batch whose events need opposite orders', () => {
     expect(orderOf([['f1', 'f2'], 'case'], [['f2', 'f1'], 'case'])).toEqual([
       ['f1', 'f2', 'case'],
       ['f2', 'f1', 'case'],
     ]);
   });
 
-  it('counts a document that an event names twice at its last position', () => {
+  it('uses the last place of a document that an event names twice', () => {
     expect(orderOf([['f1', 'f2', 'f1'], 'case'])).toEqual([['f2', 'f1', 'case']]);
   });
 
-  it('is found for a large batch without recursion', () => {
+  it('is computed for a large batch without recursion', () => {
     const filings = Array.from({ length: 20_000 }, (_, index) => `f${index}`);
     expect(orderOf([filings, 'case'])[0]).toHaveLength(20_001);
   });
@@ -116,7 +116,7 @@ const anyEvents = fc
 class Crash extends Error {}
 
 describe('folding in batches (property)', () => {
-  it('gives the same documents as folding one by one, however batches are cut and wherever they are interrupted', () => {
+  it('yields the same documents as folding one by one, for any batches and interruptions', () => {
     const interruptions = fc.array(
       fc.record({ batch: fc.integer({ min: 1, max: 10 }), crashAfter: fc.integer({ min: 0, max: 12 }) }),
       { maxLength: 40 },
@@ -147,7 +147,7 @@ describe('folding in batches (property)', () => {
     );
   });
 
-  it('shows no event in a document before the documents that the event names earlier', () => {
+  it('shows no event in a document before the documents that the event lists first', () => {
     fc.assert(
       fc.property(anyEvents, fc.integer({ min: 1, max: 25 }), (events, batch) => {
         const documents = new Documents();

@@ -102,7 +102,7 @@ describe('the read model of payments', () => {
     expect(paymentAfter(...history)).toMatchObject(expected);
   });
 
-  it('does not include a claim that was taken over before it was recorded', () => {
+  it('ignores a claim that was taken over before it was recorded', () => {
     expect(paymentAfter(takenOver)).toBeUndefined();
   });
 
@@ -113,7 +113,7 @@ describe('the read model of payments', () => {
 });
 
 describe('the read model of wallets', () => {
-  it('counts what was answered and paid for, and nothing else', () => {
+  it('counts only answered and paid calls', () => {
     expect(walletAfter(...givenBack, ...claimed)).toMatchObject({ answeredCalls: 0, settled: '0' });
     expect(walletAfter(...givenBack, ...claimed, settled, finalized)).toEqual({
       wallet: WALLET,
@@ -127,7 +127,7 @@ describe('the read model of wallets', () => {
     expect(walletAfter(...claimed, expired, settledLate)).toMatchObject({ answeredCalls: 1, settled: '990000' });
   });
 
-  it('reverts what the cluster rolled back', () => {
+  it('subtracts what the cluster rolled back', () => {
     expect(walletAfter(...claimed, settled, rolledBack)).toMatchObject({ answeredCalls: 0, settled: '0' });
     expect(walletAfter(...claimed, settled, rolledBack, settledLate)).toMatchObject({
       answeredCalls: 1,

@@ -36,7 +36,7 @@ function steered() {
 }
 
 describe('how far a read model reaches', () => {
-  it('is read from the log once for all callers while the wait for it fails', async () => {
+  it('reads the log once for all callers that wait in vain', async () => {
     const { reach, heads, waits, turn } = steered();
     const first = reach.showsEverything();
     heads[0]?.('1');
@@ -48,7 +48,7 @@ describe('how far a read model reaches', () => {
     expect([heads.length, waits.length, reach.wasBuilt]).toEqual([1, 1, false]);
   });
 
-  it('is never decided by a head that was read before the call', async () => {
+  it('is never decided by a head that was read before the question', async () => {
     const { reach, heads, waits, turn } = steered();
     const first = reach.showsEverything();
     heads[0]?.('1');
@@ -75,7 +75,7 @@ describe('how far a read model reaches', () => {
     expect([await asked, waits.length, reach.wasBuilt]).toEqual([true, 0, true]);
   });
 
-  it('is not given up because the process paused for a moment', async () => {
+  it('does not give up because the process stalled for a moment', async () => {
     let patience = 0;
     const reach = createReach({
       log: { head: async () => '1' },
@@ -93,7 +93,7 @@ describe('how far a read model reaches', () => {
     expect(patience).toBeLessThanOrEqual(100);
   });
 
-  it('is read again after the log could not be read', async () => {
+  it('reads the log again after a failed read', async () => {
     let failing = true;
     const reach = createReach({
       log: {
@@ -111,7 +111,7 @@ describe('how far a read model reaches', () => {
     expect(await reach.showsEverything()).toBe(true);
   });
 
-  it('is read once for concurrent calls', async () => {
+  it('reads the log once for simultaneous questions', async () => {
     let asked = 0;
     const reach = askedOnce({ wasBuilt: true, showsEverything: async () => ++asked > 1 });
     expect(await Promise.all([reach.showsEverything(), reach.showsEverything()])).toEqual([false, false]);
@@ -158,7 +158,7 @@ describe('how far a read model reaches', () => {
       return { runner, reach: createReach(options) };
     }
 
-    it('is incomplete while no process runs the projection, and complete once one does, anywhere', async () => {
+    it('is incomplete while no process runs the projection, and complete once one does', async () => {
       await append('1');
       const here = node(50);
       expect(await here.reach.showsEverything()).toBe(false);
@@ -167,7 +167,7 @@ describe('how far a read model reaches', () => {
       await expect.poll(() => here.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
     });
 
-    it('is waited for if the projection is only a moment behind, here and in another process', async () => {
+    it('waits if the projection is only a moment behind, here and in another process', async () => {
       const owner = node(10_000);
       const other = node(10_000);
       await owner.runner.start();
@@ -179,7 +179,7 @@ describe('how far a read model reaches', () => {
       }
     });
 
-    it('is known at once if the projection is halted here, and in time if it is elsewhere', async () => {
+    it('is decided at once if the projection is halted here, and in time if it is halted elsewhere', async () => {
       const owner = node(60_000);
       const other = node(50);
       await owner.runner.start();

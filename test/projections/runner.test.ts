@@ -87,7 +87,7 @@ describe('projection runner', () => {
   };
 
   describe('following the log', () => {
-    it('catches up with existing events and shows new ones, to callers that wait for them', async () => {
+    it('catches up with existing events and shows new ones to waiting callers', async () => {
       await write('a', '1', '2');
       const running = runner();
       await running.start();
@@ -97,7 +97,7 @@ describe('projection runner', () => {
       expect(await entriesOf('a')).toEqual(['1', '2', '3', '4']);
     });
 
-    it('shows each append soon, without being triggered', async () => {
+    it('shows each append soon, without an explicit read', async () => {
       const running = runner();
       await running.start();
       await running.waitFor('ledger', await write('a', 'first'), 5 * SECONDS);
@@ -113,7 +113,7 @@ describe('projection runner', () => {
       expect(median).toBeLessThan(500);
     });
 
-    it('moves past events that the projection does not want, in memory at once and in the store soon', async () => {
+    it('moves past events that the projection ignores, in memory at once and in the store soon', async () => {
       const running = runner();
       await running.start();
       const skippedFor = (projection: string) => EventSkipped.of({ projection, position: '0', reason: 'none' });
@@ -122,7 +122,7 @@ describe('projection runner', () => {
       await until(async () => (await storage.readStore.checkpoint('ledger', 1)) === position);
     });
 
-    it('tells a caller whose wait timed out', async () => {
+    it('answers callers that wait in vain after the timeout', async () => {
       const running = runner();
       const position = await write('a', '1');
       const beyond = String(Number(position) + 1).padStart(20, '0');
@@ -135,7 +135,7 @@ describe('projection runner', () => {
       await expect(running.waitFor('nothing', position, 1)).rejects.toBeInstanceOf(RangeError);
     });
 
-    it('continues from its checkpoint after a restart, doing nothing twice', async () => {
+    it('continues from its checkpoint after a restart, without repeating anything', async () => {
       for (let round = 1; round <= 3; round++) {
         const position = await write('a', `${round}`);
         const running = runner();
@@ -156,7 +156,7 @@ describe('projection runner', () => {
       expect(await running.waitFor('ledger', position, 5 * SECONDS)).toBe(true);
     });
 
-    it('gives other work its turns while it catches up', async () => {
+    it('lets other work run while it catches up', async () => {
       for (let index = 0; index < 20; index++) await write(`case ${index}`, ...Array.from({ length: 100 }, () => 'x'));
       const position = await write('last', 'x');
       const running = runner();
@@ -167,7 +167,7 @@ describe('projection runner', () => {
       expect(turns.stop()).toBeGreaterThan(10);
     });
 
-    it('rejects two projections with the same name', () => {
+    it('rejects two projections with one name', () => {
       expect(() => runner({ projections: [ledger(), ledger()] })).toThrow(RangeError);
     });
   });
@@ -199,35 +199,35 @@ describe('projection runner', () => {
       return entriesOf(stream);
     };
 
-    it('is given to the fold', async () => {
+    it('is passed to the fold', async () => {
       expect(await shown(await put('the answer'))).toEqual(['the answer']);
     });
 
-    it('that was replaced is passed as redacted, with its replacement', async () => {
+    it('arrives as redacted, with its replacement', async () => {
       const [name, replacement] = [await put('secret'), await put('[sealed]')];
       await storage.payloads.remove(name, replacement);
       expect(await shown(name)).toEqual(['[sealed] (redacted)']);
     });
 
-    it('that is gone on record is passed as redacted, without a replacement', async () => {
+    it('arrives as redacted and empty if it was removed without replacement', async () => {
       const name = await put('secret');
       await redact(name, null);
       await storage.payloads.remove(name);
       expect(await shown(name)).toEqual([' (redacted)']);
     });
 
-    it('whose redaction names a replacement is found through the record alone', async () => {
+    it('is found only by the record if its redaction names a replacement', async () => {
       const [name, replacement] = [await put('secret'), await put('[sealed]')];
       await redact(name, replacement);
       await storage.payloads.remove(name);
       expect(await shown(name)).toEqual(['[sealed] (redacted)']);
     });
 
-    it('that was kept only for a time may be missing afterwards', async () => {
+    it('may be missing after its retention time', async () => {
       expect(await shown(NOWHERE, PAST)).toEqual(['(expired)']);
     });
 
-    it('that is missing without a record halts the projection', async () => {
+    it('halts the projection if it is missing without a record', async () => {
       const stream = freshStream('case');
       const position = await append(stream, [answered(NOWHERE, KEPT)]);
       const running = runner();
@@ -293,7 +293,7 @@ describe('projection runner', () => {
       ({ recorded }: { recorded: { stream: string } }) =>
         recorded.stream === `ledger-${caseId}` ? [{ collection: `${name}-cases`, id: caseId }] : [];
 
-    it('is passed once an operator has skipped it, also in every later run', async () => {
+    it('is passed once an operator has skipped it, in every later run too', async () => {
       const { poison, after } = await poisoned();
       const running = runner();
       await running.start();
@@ -315,7 +315,7 @@ describe('projection runner', () => {
       await elsewhere.close();
     });
 
-    it('stays skipped if it is the last of its batch', async () => {
+    it('stays skipped as the last of its batch', async () => {
       const poison = await write('a', POISON);
       await skip(poison);
       const running = runner();
@@ -324,7 +324,7 @@ describe('projection runner', () => {
       await until(async () => ((await storage.readStore.checkpoint('ledger', 1)) ?? '') >= poison);
     });
 
-    it('is not skipped for another projection, nor at another position', async () => {
+    it('is not skipped for another projection or at another position', async () => {
       const { before, poison, after } = await poisoned();
       await skip(poison, 'another');
       await skip(before);
@@ -342,7 +342,7 @@ describe('projection runner', () => {
       expect(await statusOf(runner())).toMatchObject({ state: 'halted', halt: { position: poison } });
     });
 
-    it('is retried at the next start, and the record goes once it is passed', async () => {
+    it('is retried by the next start, and the record is cleared once it is passed', async () => {
       const { after } = await poisoned();
       const broken = runner();
       await broken.start();
@@ -395,7 +395,7 @@ describe('projection runner', () => {
   });
 
   describe('owners', () => {
-    it('are one for each projection; another one takes over when the first stops', async () => {
+    it('are one per projection; another takes over when the first stops', async () => {
       const first = runner({ leaseMs: 600 });
       const second = runner({ leaseMs: 600 });
       await first.start();
@@ -432,7 +432,7 @@ describe('projection runner', () => {
   });
 
   describe('catching up once', () => {
-    it('brings everything to the head and stops again', async () => {
+    it('brings every projection to the head and stops again', async () => {
       await write('a', '1', '2');
       const once = runner();
       await once.catchUp();
@@ -457,7 +457,7 @@ describe('projection runner', () => {
       expect(await statusOf(server)).toMatchObject({ state: 'running' });
     });
 
-    it('names the event that blocks it, regardless of which process met it', async () => {
+    it('reports the blocking event, whichever process found it', async () => {
       await write('a', POISON);
       await expect(runner().catchUp()).rejects.toBeInstanceOf(ProjectionHalted);
       const server = runner();
@@ -466,7 +466,7 @@ describe('projection runner', () => {
       await expect(runner().catchUp()).rejects.toMatchObject({ code: 'projection_halted', projection: 'ledger' });
     });
 
-    it('can be aborted', async () => {
+    it('can be canceled', async () => {
       const far = await storage.readStore.acquireLease(
         'projection/ledger',
         'dead',
@@ -479,7 +479,7 @@ describe('projection runner', () => {
     });
   });
 
-  it('shows the same documents however runs and writes are interleaved (property)', async () => {
+  it('yields the same documents for any interleaving of runs and writes (property)', async () => {
     const anyRuns = fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 }), {
       minLength: 1,
       maxLength: 5,

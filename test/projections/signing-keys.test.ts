@@ -47,7 +47,7 @@ const runnerOf = () =>
   });
 
 describe('the read model of signing keys', () => {
-  it('shows the key of each wallet, what it replaced and until when that is valid', async () => {
+  it('shows the key of each wallet, the key it replaced and until when that is valid', async () => {
     await rotate(ONE, 'K1', 1);
     await rotate(OTHER, 'L1', 1);
     now += 1;
@@ -74,7 +74,7 @@ describe('the read model of signing keys', () => {
     });
   });
 
-  it('names the master keys that current keys need and that are missing', async () => {
+  it('shows which missing master keys current keys need', async () => {
     await rotate(ONE, 'K1', 1);
     await rotate(ONE, 'K2', 4);
     await rotate(OTHER, 'L1', 2);

@@ -21,7 +21,7 @@ const bytesOf = async (sizes: readonly number[]) =>
   (await answerBatch(sizes, answerOf(), never)).map((answer) => ('bytes' in answer ? answer.bytes : -1));
 
 describe('the answers of a batch', () => {
-  it('come in the order of the queries, however long each takes', async () => {
+  it('come in the order of the queries, however long each one needs', async () => {
     const pauses = Array.from({ length: 50 }, (_, index) => (index * 7) % 11);
     const answers = await answerBatch(
       pauses,
@@ -36,7 +36,7 @@ describe('the answers of a batch', () => {
     );
   });
 
-  it('are made a few at a time', async () => {
+  it('are computed a few at a time', async () => {
     let [running, most] = [0, 0];
     await answerBatch(
       Array(50).fill(1),
@@ -51,11 +51,11 @@ describe('the answers of a batch', () => {
     expect(most).toBe(8);
   });
 
-  it('are complete for up to six of the largest', async () => {
+  it('are complete up to six of the largest', async () => {
     expect(await bytesOf(Array(6).fill(MAX_RESULT_BYTES))).toEqual(Array(6).fill(MAX_RESULT_BYTES));
   });
 
-  it('of fifty large dockets fit together; one large among small ones is as large as alone', async () => {
+  it('fit together for fifty large dockets; one large among small ones is as large as alone', async () => {
     const large = await bytesOf(Array(50).fill(10 * MAX_RESULT_BYTES));
     expect(sum(large)).toBeLessThanOrEqual(MAX_BATCH_BYTES);
     expect(Math.min(...large)).toBeGreaterThan(240 * KIB);
@@ -64,7 +64,7 @@ describe('the answers of a batch', () => {
     expect((await bytesOf(mixed))[25]).toBe(MAX_RESULT_BYTES);
   });
 
-  it('never exceed their bound, and truncate none that fits its share', async () => {
+  it('never exceed their limit, and truncate none that fits its share', async () => {
     const size = fc.oneof(fc.integer({ min: 1, max: 20 * KIB }), fc.integer({ min: 1, max: 3 * MAX_RESULT_BYTES }));
     await fc.assert(
       fc.asyncProperty(fc.array(size, { minLength: 1, maxLength: 50 }), async (sizes) => {
@@ -95,7 +95,7 @@ describe('the answers of a batch', () => {
     expect(answers[0]).toMatchObject({ text: 'large', truncated: true });
   });
 
-  it('start no further query once one could not be read at all', async () => {
+  it('start no further query once one has failed to read', async () => {
     let begun = 0;
     const answered = answerBatch(
       Array(50).fill(1),
@@ -111,7 +111,7 @@ describe('the answers of a batch', () => {
     expect(begun).toBe(8);
   });
 
-  it('start no further query once the deadline is over', async () => {
+  it('start no further query after the deadline', async () => {
     const controller = new AbortController();
     const asked: number[] = [];
     const reason = problem('query_timeout');

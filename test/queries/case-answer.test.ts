@@ -102,14 +102,14 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     });
   });
 
-  it('adds only cross-references if version 1 asks for them', async () => {
+  it('adds only cross-references for version 1', async () => {
     const { case: full } = bodyOf(await ask({ context: 'full' }));
     const { case: basic } = bodyOf(await ask());
     const { case: asked } = bodyOf(await ask({ crossReferences: true }));
     expect(asked).toEqual({ ...basic, cross_references: full.cross_references });
   });
 
-  it('gives a day in the court’s own zone, summer and winter', async () => {
+  it('uses days in the court’s own time zone, in summer and winter', async () => {
     const { docket_history: history } = bodyOf(await ask({ context: 'full' })).case;
     expect(history[3].filed_at).toBe('2024-04-02T00:00:00-07:00');
     expect(history[1].filed_at).toBe('2024-02-07T00:00:00-08:00');
@@ -122,7 +122,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     }
   });
 
-  it('has a delta only if it was requested, oldest first, with what was sent', async () => {
+  it('has a delta only on request, oldest first, with the time sent', async () => {
     expect(bodyOf(await ask())).not.toHaveProperty('delta');
     const { delta } = bodyOf(
       await ask({ lastChecked: '2024-02-06T08:00:00.000000Z', since: '2024-02-06T00:00:00-08:00' }),
@@ -150,7 +150,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     expect(served.docket_history).toHaveLength(4);
   });
 
-  it('monitors by the same rule', async () => {
+  it('uses the same rule for the monitor', async () => {
     const monitor = (lastChecked: string) =>
       world.queries.answerMonitor({ court: court('cand'), caseId: '3:24-cv-01234', filingTypes: null, lastChecked });
     expect(await monitor('2024-03-31T00:00:00.000000Z')).toMatchObject({
@@ -165,13 +165,13 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     });
   });
 
-  it('finds a case however its number is typed', async () => {
+  it('finds a case in any form of its number', async () => {
     for (const typed of ['3:24-CV-1234', '24-cv-01234', 'Case No. 3:24-cv-01234-RJ', '3:2024-cv-01234']) {
       expect(bodyOf(await world.ask('cand', typed)).case.case_number).toBe('3:24-cv-01234');
     }
   });
 
-  it('states what it does not know', async () => {
+  it('says what is unknown', async () => {
     const asked = {
       court: court('cand'),
       courtCode: 'cand',
@@ -194,7 +194,7 @@ describe('the answer to a case query (docs/design/interface.md#2.3)', () => {
     });
   });
 
-  it('never has a time before what it shows, and never shows less at the same time', async () => {
+  it('never has a time before its content, and never shows less the second time', async () => {
     let last = '';
     for (let round = 0; round < 20; round++) {
       const { queriedAt } = await ask();
@@ -240,7 +240,7 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   it.each([
     ['from long ago', LONG_AGO],
     ['from the beginning, without a last_checked', null],
-  ])('gives a large delta %s in parts that lose nothing and repeat nothing', async (_from, first) => {
+  ])('returns a large delta %s in parts that lose and repeat nothing', async (_from, first) => {
     const seen: number[] = [];
     let lastChecked: string | null = first;
     for (let poll = 0; poll < 10; poll++) {
@@ -266,7 +266,7 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
     expect(answer.truncated).toBe(true);
   });
 
-  it('keeps revisions by the same bound', async () => {
+  it('limits revisions in the same way', async () => {
     const first = await world.ask('dcd', LARGE);
     const edited = long.map((entry) => ({ ...entry, description: `${entry.description} Corrected.` }));
     await world.ingest(rawDocket(edited, { court_id: 'dcd', docket_number: LARGE, federal_dn_office_code: '1' }));
@@ -303,11 +303,11 @@ describe.skipIf(SMALL_ONLY)('an answer above 2 MiB', () => {
   });
 });
 
-describe('a partially known case', () => {
+describe('a case that is partly known', () => {
   const NUMBER = '3:24-cv-00099';
   const part = (some: readonly unknown[]) => rawDocket(some, { docket_number: NUMBER });
 
-  it('is answered as far as it is known, and its first complete report adds what was missed', async () => {
+  it('is answered as far as it is known, and its first complete report adds the missing filings', async () => {
     await world.ingest(part([entries[1]]), { complete: false });
     const first = await world.ask('cand', NUMBER, { lastChecked: '2024-03-01T00:00:00.000000Z' });
     expect(first.coverageStatus).toBe('partial');

@@ -97,7 +97,7 @@ async function pages(store: Pick<Storage['readStore'], 'find'>, filter: Delivery
 const ALL: DeliveryFilter = { wallet: 'w', status: null, court: null, caseNumber: null, attemptedAfter: null };
 
 describe('the history of deliveries', () => {
-  it('equals a filter over all of it, newest first, for any query and any paging', async () => {
+  it('equals a filter over all deliveries, newest first, for every filter and page size', async () => {
     const given = fc.record({
       createdMinute: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 30_000 })),
       attempted: fc.option(
@@ -145,7 +145,7 @@ describe('the history of deliveries', () => {
     );
   });
 
-  it('continues where a page ended, though new deliveries came and old ones changed', async () => {
+  it('continues where a page ended, even if deliveries were added or changed', async () => {
     const records = Array.from({ length: 9 }, (_, i) =>
       record({ createdMinute: i, attempted: 0, status: 'retrying', wallet: 'w', court: 'c', caseNumber: 'n' }),
     );

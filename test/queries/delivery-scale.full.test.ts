@@ -120,7 +120,7 @@ describe(`${COUNT} deliveries of one wallet`, () => {
     ['last', { createdAt: toInstant(START - (COUNT - 200) * EVERY), deliveryId: randomUUID() }],
   ];
 
-  it('are paged in the same time as a thousand', async () => {
+  it('are paged in the time that a thousand need', async () => {
     const table: Record<string, unknown>[] = [];
     for (const [name, filter] of asked) {
       const small = await time({ wallet: 'small', ...filter }, null);
@@ -136,7 +136,7 @@ describe(`${COUNT} deliveries of one wallet`, () => {
 });
 
 describe(`${COUNT} pending deliveries`, () => {
-  it('delay neither the start nor what is due, and use no memory', async () => {
+  it('delay neither the start nor due attempts, and use no memory', async () => {
     const { readStore } = world.storage;
     const wallets = Array.from({ length: 500 }, (_, i) => `wallet-${i}`);
     for (let done = 0; done < COUNT; done += 5_000) {

@@ -57,7 +57,7 @@ describe('the state of deliveries', () => {
     });
   });
 
-  it('counts no further than it says, however many there are', async () => {
+  it('counts no further than its limit, however many there are', async () => {
     const manyMore: Parameters<typeof deliveryStanding>[0] = {
       find: async () => [],
       count: async ({ limit = Number.POSITIVE_INFINITY }) => Math.min(limit, 5_000_000),

@@ -29,15 +29,15 @@ const given = (...shown: readonly string[]) => ({
   }),
 });
 
-describe('a case is reported as unknown', () => {
-  it('if everything recorded is visible', () => given(FIRST).recorded().when(UNKNOWN).then('case_not_found'));
+describe('a case is denied', () => {
+  it('if everything recorded is shown', () => given(FIRST).recorded().when(UNKNOWN).then('case_not_found'));
   it('if nothing was ever recorded', () => given().recorded().when(UNKNOWN).then('case_not_found'));
-  it('with the numbers that are near', () => given(FIRST).recorded().when(SECOND).then(`case_not_found ${FIRST}`));
-  it('not while anything is still to become visible', () =>
+  it('with similar numbers', () => given(FIRST).recorded().when(SECOND).then(`case_not_found ${FIRST}`));
+  it('not while any event is still to be shown', () =>
     given(FIRST).recorded(SECOND).when(UNKNOWN).then('service_unavailable'));
-  it('not if the case is still to become visible', () =>
+  it('not while the case itself is still to be shown', () =>
     given(FIRST).recorded(SECOND).when(SECOND).then('service_unavailable'));
-  it('not if only its number is visible', async () => {
+  it('not if only its number is shown', async () => {
     await model.record(FIRST);
     while ((await model.waiting())[0]?.type === 'AliasClaimed') await model.show(1);
     expect(await model.ask(FIRST)).toBe('service_unavailable');
@@ -62,13 +62,13 @@ describe('a case is reported as unknown', () => {
   });
 });
 
-describe('a visible case is answered', () => {
-  it('by its complete number, even if other events are still to become visible', () =>
+describe('a case that is shown is answered', () => {
+  it('by its full number, even while events are still to be shown', () =>
     given(FIRST).recorded(SECOND).when(FIRST, false).then(FIRST));
   it('and an invalid number is rejected', () =>
     given(FIRST).recorded(SECOND).when('no number').then('invalid_case_id'));
 
-  it('and the log is not read', async () => {
+  it('without a read of the log', async () => {
     await given(FIRST).recorded(SECOND).when(FIRST).then(FIRST);
     expect(await model.ask(CORE, { wasBuilt: true })).toBe(FIRST);
     expect(model.asked()).toBe(0);
@@ -76,20 +76,20 @@ describe('a visible case is answered', () => {
 });
 
 describe('a number without its office', () => {
-  it('means the one case that fits', () => given(FIRST).recorded().when(CORE, false).then(FIRST));
-  it('means none yet in a model that is being built', () =>
+  it('means the only case that matches', () => given(FIRST).recorded().when(CORE, false).then(FIRST));
+  it('is undecided while the model is being built', () =>
     given(FIRST).recorded(SECOND).when(CORE, false).then('service_unavailable'));
-  it('is as ambiguous as the log has it', () =>
+  it('is ambiguous as recorded in the log', () =>
     given(FIRST, SECOND).recorded().when(CORE, false).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
-  it('has no candidates yet in a model that is being built', () =>
+  it('has no candidates while the model is being built', () =>
     given(FIRST, SECOND).recorded(THIRD).when(CORE, false).then('service_unavailable'));
-  it('has those of a moment ago in a model that was built', () =>
+  it('has slightly older candidates from a complete model', () =>
     given(FIRST, SECOND).recorded(THIRD).when(CORE).then(`ambiguous_case_id ${FIRST} ${SECOND}`));
 });
 
-describe('a docket that is known without its office', () => {
-  it('is the one that a complete number means', () => given(CORE).recorded().when(SECOND, false).then(CORE));
-  it('is not sold while another that may be the one is still to become visible', async () => {
+describe('a docket known without its office', () => {
+  it('is found by a full number', () => given(CORE).recorded().when(SECOND, false).then(CORE));
+  it('is not sold while another may turn out to be the right one', async () => {
     await model.record(CORE);
     const own = (await model.waiting()).length;
     await model.show();
@@ -111,7 +111,7 @@ describe('a case whose clock is lost', () => {
       compareAndSet: async () => true,
     });
 
-  it('is answered only if everything is visible: its clock does not say how much of it was', async () => {
+  it('is answered only if everything is shown, because its clock does not say how much was shown before', async () => {
     await model.record(FIRST);
     await model.show();
     await model.record(SECOND);
@@ -121,13 +121,13 @@ describe('a case whose clock is lost', () => {
   });
 });
 
-describe('a model that is rebuilt from nothing', () => {
+describe('a model that is rebuilt from scratch', () => {
   const number = fc.record({ office: fc.constantFrom(null, '1', '3', '5'), sequence: fc.constantFrom(7, 8) });
   const written = ({ office, sequence }: { readonly office: string | null; readonly sequence: number }) =>
     `${office === null ? '' : `${office}:`}24-cv-0000${sequence}`;
   const numbers = fc.uniqueArray(number.map(written), { minLength: 1, maxLength: 5 });
 
-  it('never reports a known case as unknown, nor answers with another case than in the end', () =>
+  it('never denies a case, and never answers for another case than at the end', () =>
     fc.assert(
       fc.asyncProperty(numbers, async (recorded) => {
         const one = await openStepwise();

@@ -34,7 +34,7 @@ function watching(names: readonly string[], parts: Partial<CheckedParts>) {
 }
 
 describe('the disk', () => {
-  it('raises an alarm when its space runs low, and takes the node out of service before it is full', async () => {
+  it('raises an alarm when space runs low, and takes the node out of service before it is full', async () => {
     let free: number | null = 64 * MEBIBYTE;
     const { watch, told } = watching(['disk'], { freeBytes: async () => free });
     const look = async (bytes: number | null) => {
@@ -65,13 +65,13 @@ describe('the disk', () => {
     }
   });
 
-  it('is not a part of a service whose engines are elsewhere', () => {
+  it('is not checked if the engines are elsewhere', () => {
     expect(healthChecks({} as CheckedParts)).not.toHaveProperty('disk');
   });
 });
 
 describe('open files', () => {
-  it('raise an alarm from four fifths of the limit on, and take the node out of service when hardly one is left', async () => {
+  it('raise an alarm above four fifths of the limit, and take the node out of service when hardly any is left', async () => {
     const look = async (open: number, limit = 1000) => {
       const { watch } = watching(['open_files'], { openFiles: async () => ({ open, limit }) });
       await watch.refresh();
@@ -93,7 +93,7 @@ describe('open files', () => {
     expect(now?.limit).toBeGreaterThan(now?.open ?? Number.NaN);
   });
 
-  it('are not reported if their number is unknown', () => {
+  it('are not reported if unknown', () => {
     expect(openFilesFinding(null).status).toBe('nominal');
   });
 });
@@ -122,8 +122,8 @@ describe('the chain', () => {
   });
 });
 
-describe('a storage part that fails', () => {
-  it('is down with the code of its failure and what to do about it', async () => {
+describe('a storage component that fails', () => {
+  it('is down, with the code of its failure and a hint', async () => {
     let failure: Error | null = new StorageFailure('storage_read_only', 'EROFS: read-only file system');
     const log = {
       async check() {
@@ -153,7 +153,7 @@ describe('a storage part that fails', () => {
   });
 });
 
-describe('the requirements of payments', () => {
+describe('what payments need', () => {
   const receiver = {
     payTo: '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW',
     feePayer: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
@@ -179,7 +179,7 @@ describe('the requirements of payments', () => {
     ['payment_receiver', 'has no SOL', holding(0n, {}), 'down', 'fee_payer_empty', receiver.feePayer],
     ['payment_receiver', 'has little SOL', holding(SOL / 100n, {}), 'degraded', 'fee_payer_low', receiver.feePayer],
     ['payment_receiver', 'cannot be paid', holding(SOL, null), 'down', 'token_account_missing', receiver.payTo],
-  ])('for %s, which %s, the check says what to do', async (part, _, chain, status, code, hint) => {
+  ])('gives a hint for %s, which %s', async (part, _, chain, status, code, hint) => {
     const blockhashes = { latest: () => null };
     const { watch, told } = watching([part], { chain, receiver, blockhashes } as unknown as CheckedParts);
     try {

@@ -1,4 +1,4 @@
-/** The admin port, for operators and orchestrators: is the process alive, is it fit for work, and if not, why. */
+/** The admin port for operators and orchestrators: whether the process is alive and ready, and if not, why. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AnsweringService } from '../send-problem.ts';
@@ -11,13 +11,13 @@ export interface AdminAppDependencies {
   readonly logger: Logger;
   readonly health: () => Health;
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** Which data folder this process works on; `docket doctor` compares it with its own. */
+  /** The data folder of this process; `docket doctor` compares it with its own. */
   readonly dataFolderId?: string | null;
 }
 
 /**
- * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 once every part is fit for work, else 503; the body
- * names each part with its reason either way. `GET /metrics`: for Prometheus.
+ * `GET /healthz`: 200 while the process is alive. `GET /readyz`: 200 once every part is ready, otherwise 503; the body
+ * always lists each part with its reason. `GET /metrics`: for Prometheus.
  */
 export function buildAdminApp({
   service,

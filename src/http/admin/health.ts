@@ -1,18 +1,18 @@
-/** Whether the service's parts do their work: for `/readyz` and for the health in `GET /v2/status`. */
+/** Whether the parts of the service work, for `/readyz` and for the health in `GET /v2/status`. */
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 
-/** `down` takes the node out of service; `degraded` is for people to look at. */
+/** `down` takes the node out of service; `degraded` asks an operator to look. */
 export type PartStatus = 'nominal' | 'degraded' | 'down';
 
 export interface PartHealth {
   readonly status: PartStatus;
-  /** Since when it is so. */
+  /** When the part entered this status. */
   readonly since: Instant;
-  /** For operators: `/readyz` shows it, callers never see it. Null where all is well. */
+  /** For operators: shown by `/readyz`, never to callers. Null for a nominal part. */
   readonly reason: string | null;
-  /** What kind of trouble it is, e.g. `storage_full`, where it is one that is known. */
+  /** Code of a known kind of failure, e.g. `storage_full`. */
   readonly code?: string;
-  /** What an operator can do about it. */
+  /** What an operator can do. */
   readonly hint?: string;
 }
 
@@ -23,45 +23,45 @@ export type OperationalStatus = 'nominal' | 'degraded' | 'maintenance' | 'incide
 
 export const isReady = (health: Health): boolean => Object.values(health).every(({ status }) => status !== 'down');
 
-/** One word for the whole (docs/design/interface.md#4.4). */
+/** The status of the whole service (docs/design/interface.md#4.4). */
 export function operationalStatus(health: Health): OperationalStatus {
   if (!isReady(health)) return 'incident';
   return Object.values(health).some(({ status }) => status === 'degraded') ? 'degraded' : 'nominal';
 }
 
-/** What a look at a part found. */
+/** The result of one check. */
 export type Finding = Omit<PartHealth, 'since'>;
 
 export const NOMINAL: Finding = { status: 'nominal', reason: null };
 
-/** Looks at a part; one that throws, or takes too long, is down for that reason. */
+/** Checks a part. If it throws or times out, the part is down for that reason. */
 export type Check = () => Promise<Finding> | Finding;
 
-/** Of a part that cannot be looked at, whatever the reason: what kind of trouble that is, and what to do about it. */
+/** Code and hint for a part whose check fails. */
 export type Advice = Required<Pick<PartHealth, 'code' | 'hint'>>;
 
 export interface HealthWatch {
   health(): Health;
-  /** Looks at every part now; resolves once all have answered. */
+  /** Checks every part now; resolves once all have answered. */
   refresh(): Promise<void>;
   stop(): void;
 }
 
 export interface HealthWatchOptions {
   readonly checks: Readonly<Record<string, Check>>;
-  /** By the part's name; for one whose check throws or takes too long. */
+  /** By the part's name; used if its check throws or times out. */
   readonly advice?: Readonly<Record<string, Advice>>;
   readonly clock: Clock;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
-  /** Told at once that a part is worse than was told before, and that it is better once it has stayed so. */
+  /** Called at once when a part gets worse than last reported, and when it has stayed better for a while. */
   readonly onChange?: (name: string, health: PartHealth) => void;
 }
 
-/** The reason of a part that has not been looked at yet. */
+/** The reason of a part that has not been checked yet. */
 export const STARTING = 'starting';
 
-/** Looks at every part again and again. Until its first look a part is down: starting. */
+/** Checks every part repeatedly. Until its first check a part is down, with the reason "starting". */
 export function watchHealth({
   checks,
   advice = {},
@@ -124,7 +124,7 @@ async function withinTime(check: Check, timeoutMs: number, advice?: Advice): Pro
   }
 }
 
-/** Errors that know what they are, and what to do about them, say so themselves. */
+/** The code and hint that an error carries itself; null if it has none. */
 function adviceOf(error: unknown): Advice | null {
   const { code, hint } = (error ?? {}) as Partial<Record<keyof Advice, unknown>>;
   return typeof code === 'string' && typeof hint === 'string' ? { code, hint } : null;
@@ -132,23 +132,23 @@ function adviceOf(error: unknown): Advice | null {
 
 const BADNESS: Readonly<Record<PartStatus, number>> = { nominal: 0, degraded: 1, down: 2 };
 
-/** So many looks in a row have found a part better before that is told: a minute, where one is taken each two seconds. */
+/** Consecutive better checks before an improvement is reported: one minute at one check every two seconds. */
 export const LOOKS_TO_TELL_BETTER = 30;
 
 /**
- * Which changes of a part operators are told of: at once that it is worse than they know, and that it is better only
- * when it has stayed so. A part that goes back and forth, as a disk does that is just full enough, is told of once.
+ * Decides which changes of a part to report: a worse status at once, a better one only after it has lasted. So a part
+ * that flaps, such as a disk that is just about full, is reported once.
  */
 export class HealthNews {
-  /** What operators know; that all is well they take for granted. */
+  /** The status last reported. It starts as nominal, which needs no report. */
   #told: PartStatus = 'nominal';
-  /** The worst that was found since it is better than that; null while it is not. */
+  /** The worst status found since the part became better than reported; null while it is not better. */
   #worst: PartStatus | null = null;
-  /** How many looks in a row found it better than was told, and better than that worst too. */
+  /** Consecutive checks that found the part better than reported, and better than that worst status. */
   #betterThanTold = 0;
   #betterThanWorst = 0;
 
-  /** Whether what a look has found is to be told. To be asked after each look. */
+  /** Whether to report the result of a check. Call it after each check. */
   isNews(found: PartStatus): boolean {
     if (BADNESS[found] >= BADNESS[this.#told]) {
       const isWorse = found !== this.#told;

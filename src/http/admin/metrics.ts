@@ -1,6 +1,6 @@
 /**
- * What operators watch, in the format of Prometheus (docs/design/operations.md#metrics): counters that grow as things
- * happen, and gauges that are read when somebody asks.
+ * Metrics in the Prometheus format (docs/design/operations.md#metrics): counters that events increase, and gauges that
+ * are read on each scrape.
  */
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -13,24 +13,24 @@ import { isPaying } from '../request-log.ts';
 import type { CloseReason } from '../unread-answers.ts';
 
 export interface Metrics {
-  /** One attempt of a callback has ended; `failureClass` is null where the receiver acknowledged it. */
+  /** An attempt of a callback has ended; `failureClass` is null if the receiver acknowledged it. */
   attemptEnded(failureClass: string | null, seconds: number): void;
   /** A payment has an outcome: `settled`, `pending`, `failed` or `refused`. */
   purchaseEnded(dialect: string, outcome: string): void;
-  /** Stored content was met that is damaged, for the first time. */
+  /** Damaged stored content was found, for the first time. */
   payloadDamaged(): void;
-  /** A connection was closed for answers that its client did not read. */
+  /** A connection was closed because its client did not read its answers. */
   unreadClosed(reason: CloseReason): void;
-  /** Says from where the bytes of unread answers are read. */
+  /** Sets the source for the bytes of unread answers. */
   watchUnread(pendingBytes: () => number): void;
-  /** Says from where the standing of deliveries is read; while that fails, its figures are not a number. */
+  /** Sets the source for the state of deliveries; while it fails, these metrics are NaN. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
-  /** Says from where the room on the disk is read; without it there is no such metric. */
+  /** Sets the source for the free disk space; without it the metric does not exist. */
   watchDisk(freeBytes: () => Promise<number | null>): void;
-  /** Says from where is read what failed sponsored payments cost. */
+  /** Sets the source for the cost of failed sponsored payments. */
   watchSponsoring(standings: () => readonly SponsorStanding[]): void;
   readonly contentType: string;
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
 
@@ -45,13 +45,13 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const attempts = new Counter({
     name: 'docket_callback_attempts_total',
-    help: 'Attempts of callbacks that have ended, by failure class; acknowledged where there was none',
+    help: 'Attempts of callbacks that have ended, by failure class, or acknowledged',
     labelNames: ['failure_class'],
     registers,
   });
   const attemptSeconds = new Histogram({
     name: 'docket_callback_attempt_seconds',
-    help: 'How long attempts of callbacks took',
+    help: 'Duration of callback attempts',
     buckets: ATTEMPT_SECONDS,
     registers,
   });
@@ -63,24 +63,24 @@ export function createMetrics(): Metrics {
   });
   const damaged = new Counter({
     name: 'docket_damaged_payloads_total',
-    help: 'Blobs of stored content that were met damaged',
+    help: 'Blobs of stored content found damaged',
     registers,
   });
   const unreadClosed = new Counter({
     name: 'docket_unread_answers_closed_total',
-    help: 'Connections closed for answers that were not read: slow, or a bound (address, total, pipelined) was met',
+    help: 'Connections closed because of unread answers: slow, or a limit was reached (address, total, pipelined)',
     labelNames: ['reason'],
     registers,
   });
   const waiting = new Gauge({
     name: 'docket_callback_deliveries',
-    help: `Deliveries with an attempt to come, counted up to ${MOST_COUNTED}: pending before their first, retrying after it`,
+    help: `Deliveries with an attempt due or scheduled, counted up to ${MOST_COUNTED}: pending before the first, retrying after it`,
     labelNames: ['status'],
     registers,
   });
   const overdue = new Gauge({
     name: 'docket_callback_oldest_overdue_seconds',
-    help: 'How long the oldest attempt that is due has been waiting',
+    help: 'How long the oldest due attempt has been waiting',
     registers,
   });
   let standing: (() => Promise<DeliveryStanding>) | null = null;
@@ -96,7 +96,7 @@ export function createMetrics(): Metrics {
     watchUnread(pendingBytes) {
       new Gauge({
         name: 'docket_unread_answer_bytes',
-        help: 'Bytes of answers that were written and that clients have not accepted',
+        help: 'Bytes of answers written but not yet accepted by clients',
         registers,
         collect() {
           this.set(pendingBytes());
@@ -109,7 +109,7 @@ export function createMetrics(): Metrics {
     watchDisk(freeBytes) {
       new Gauge({
         name: 'docket_disk_free_bytes',
-        help: 'Bytes that can still be written where DATA_DIR lies',
+        help: 'Free bytes on the file system of DATA_DIR',
         registers,
         async collect() {
           this.set((await freeBytes()) ?? Number.NaN);
@@ -119,7 +119,7 @@ export function createMetrics(): Metrics {
     watchSponsoring(standings) {
       new Gauge({
         name: 'docket_sponsored_fees_lost_lamports',
-        help: 'What sponsored payments that failed on chain cost the fee payer, by window',
+        help: 'Cost to the fee payer of sponsored payments that failed on chain, by window',
         labelNames: ['window'],
         registers,
         collect() {
@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
       });
       new Gauge({
         name: 'docket_sponsored_fees_budget_lamports',
-        help: 'What they may cost before sponsored payments pause, by window',
+        help: 'Limit of that cost, above which sponsored payments pause, by window',
         labelNames: ['window'],
         registers,
         collect() {
@@ -139,7 +139,7 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     async text() {
       if (standing) {
-        // Storage that fails must not hide everything else just then.
+        // If storage fails, the other metrics must still be readable.
         const { pending, retrying, oldestOverdueSeconds } = await standing().catch(() => UNKNOWN);
         waiting.set({ status: 'pending' }, pending);
         waiting.set({ status: 'retrying' }, retrying);
@@ -151,8 +151,8 @@ export function createMetrics(): Metrics {
 }
 
 /**
- * The same purchasing, counted, with lines in the log: one for each payment that this service took, and for those that cost
- * their wallet nothing the first of each outcome and code. No payment itself, and no query, is in them.
+ * Wraps purchasing with metrics and log lines: one line for each payment that settled or is pending, and for attempts
+ * that cost the wallet nothing, the first of each outcome and code. Lines contain no payment and no query.
  */
 export function countPurchases(
   purchasing: Purchasing,

@@ -1,4 +1,4 @@
-/** `/docs/errors`: made from the catalogue that the service answers by, so that the two cannot differ. */
+/** `/docs/errors`: generated from the catalogue that the service uses, so the two always match. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../errors.ts';
 import { PAYMENT_REJECTIONS } from '../../events/payment-rejections.ts';
 import { BATCH_CHARGING } from '../paid/batch-charging.ts';
@@ -12,9 +12,9 @@ export const errorsPage = (): Rendered => ({
   lead: 'Every error code of the court-docket monitoring API: its status, what it means and what to do.',
   headings: [],
   body: html`
-<p>Every refusal is JSON of one shape. <code>error.code</code> never changes its meaning; build on it and not on the message.
-<strong>A refusal never costs anything</strong>: <code>details.charged</code> is <code>false</code> in every one.
-${BATCH_CHARGING} Each failed entry then says so: <code>details.charged</code> and <code>details.query_cost_usd</code>.</p>
+<p>Every error is JSON of one shape. The meaning of <code>error.code</code> never changes: rely on the code, not on the message.
+<strong>Errors are never charged</strong>: <code>details.charged</code> is <code>false</code> in every error response.
+${BATCH_CHARGING} Each failed entry says what was charged in <code>details.charged</code> and <code>details.query_cost_usd</code>.</p>
 <pre tabindex="0" role="group" aria-label="Code"><code>{
   "meta": { "request_id": "…", "queried_at": "…" },
   "error": {
@@ -24,8 +24,8 @@ ${BATCH_CHARGING} Each failed entry then says so: <code>details.charged</code> a
     "details": { "charged": false, "hint": "…", "parameters": ["case_id"], "issues": [ … ] }
   }
 }</code></pre>
-<p>Where a request has several faults, <code>details.issues</code> lists all of them, and the code is the one that comes first
-on this page. Errors of parameters come before any payment is asked for.</p>
+<p>If a request has several errors, <code>details.issues</code> lists all of them, and the code is the one that comes first
+on this page. Parameter errors are reported before you are asked to pay.</p>
 <nav aria-label="Error codes"><ul class="codes">${CODES.map(
     (code) => html`
 <li><a href="#${code}">${code}</a> ${ERROR_CATALOGUE[code].status}</li>`,
@@ -57,8 +57,7 @@ function entry(code: ErrorCode): Html {
 }
 
 const REASONS = Object.entries(PAYMENT_REJECTIONS);
-const REASONS_LEAD =
-  'Values of details.reason. There may be more later: treat an unknown one like any other rejection.';
+const REASONS_LEAD = 'Values of details.reason. More may be added: treat an unknown one like any other rejection.';
 
 const reasons = (): Html => html`
 <h3 id="payment_rejected_reasons">Reasons</h3>
@@ -70,14 +69,14 @@ const reasons = (): Html => html`
 )}
 </dl>`;
 
-/** The same as Markdown. */
+/** The same page as Markdown. */
 export const errorsText = (): string => `# Errors
 
-Every refusal is JSON of one shape: \`meta\` with \`request_id\` and \`queried_at\`, and \`error\` with \`code\`, \`message\`,
-\`documentation_url\` and \`details\`. Build on the code, not on the message. A refusal never costs anything:
-\`details.charged\` is \`false\` in every one, \`details.hint\` says what to do. ${BATCH_CHARGING} Each failed entry then says so:
-\`details.charged\` and \`details.query_cost_usd\`. With several faults \`details.issues\` lists all
-of them, and the code is the first of this page's order.
+Every error is JSON of one shape: \`meta\` with \`request_id\` and \`queried_at\`, and \`error\` with \`code\`, \`message\`,
+\`documentation_url\` and \`details\`. Rely on the code, not on the message. Errors are never charged:
+\`details.charged\` is \`false\` in every error response, and \`details.hint\` says what to do. ${BATCH_CHARGING} Each failed entry says what was charged in
+\`details.charged\` and \`details.query_cost_usd\`. If a request has several errors, \`details.issues\` lists all
+of them, and the code is the one that comes first on this page.
 
 ${CODES.map(entryText).join('\n\n')}
 `;

@@ -1,20 +1,20 @@
-/** The guides: Markdown in the folder `docs`, filled in with the addresses of this very service. */
+/** The guides: the Markdown files in `docs`, filled in with the addresses of this service. */
 import { readFileSync } from 'node:fs';
 import { SANDBOX_KEY_ID, SANDBOX_SECRET } from '../../callbacks/sandbox-key.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { callbackVectors } from './callback-vectors.ts';
 
 export interface DocsFacts {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string;
-  /** Where clients must reach the chain themselves, if it is a local one; null on a public network. */
+  /** Where clients must reach the chain themselves if it is local; null on a public network. */
   readonly localRpcUrl: string | null;
   readonly network: NetworkNames;
 }
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** In the order in which a reader needs them. */
+/** In the order in which readers need them. */
 export const GUIDES = [
   'index',
   'first-query',
@@ -30,10 +30,10 @@ export const GUIDES = [
 ] as const;
 export type GuideName = (typeof GUIDES)[number];
 
-/** Text between these lines is for a service on a local chain alone. */
+/** Text between these markers is shown only by a service on a local chain. */
 const LOCAL_ONLY = /\{\{#local\}\}\n([\s\S]*?)\{\{\/local\}\}\n/g;
 
-/** @throws Error if a guide names a fact that there is none of */
+/** @throws Error if a guide uses an unknown placeholder */
 export function guideText(name: GuideName, facts: DocsFacts): string {
   const { publicUrl, localRpcUrl, network } = facts;
   const values: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ export function guideText(name: GuideName, facts: DocsFacts): string {
     .replace(LOCAL_ONLY, (_whole, text: string) => (localRpcUrl === null ? '' : text))
     .replace(/\{\{(\w+)\}\}/g, (_whole, fact: string) => {
       const value = values[fact];
-      if (value === undefined) throw new Error(`docs/${name}.md names ${fact}, and there is no such fact`);
+      if (value === undefined) throw new Error(`docs/${name}.md uses the unknown placeholder ${fact}`);
       return value;
     });
 }

@@ -1,4 +1,4 @@
-/** A little colour for code, without a script: comments, strings, numbers and the words of the language. */
+/** Syntax highlighting without a script: comments, strings, numbers and keywords. */
 import { Html, html } from './html.ts';
 
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/;
@@ -20,7 +20,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   http: { word: /^[A-Za-z0-9-]+(?=:)/m },
 };
 
-/** Code as markup, escaped; in a language that is not known without colour. */
+/** Code as escaped markup; without colors if the language is unknown. */
 export function highlighted(code: string, language: string | undefined): Html {
   const rules = LANGUAGES[language ?? ''];
   if (!rules) return html`${code}`;

@@ -1,6 +1,6 @@
-/** HTML as a template: every value is escaped, so that no text can become markup. */
+/** HTML templates that escape every value, so that no text can become markup. */
 
-/** Markup that was made here and is not escaped again. */
+/** Markup created here, which is not escaped again. */
 export class Html {
   constructor(readonly markup: string) {}
 }
@@ -27,6 +27,6 @@ function markupOf(value: Value): string {
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
   new Html(parts.reduce((whole, part, i) => `${whole}${markupOf(values[i - 1] ?? '')}${part}`));
 
-/** A plain sentence whose `quoted` pieces are code. */
+/** A plain sentence in which `quoted` pieces become code. */
 export const prose = (text: string): Html =>
   new Html(escaped(text).replace(/`([^`]+)`/g, (_whole, code: string) => `<code>${code}</code>`));

@@ -1,4 +1,4 @@
-/** What the documentation pages share. They need no script, no font and no other request than their own. */
+/** The layout shared by the documentation pages. A page needs no script, no font and no further request. */
 import { createHash } from 'node:crypto';
 import { Html, html } from './html.ts';
 import type { Rendered } from './markdown.ts';
@@ -6,12 +6,12 @@ import { STYLE } from './style.ts';
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing runs and nothing is loaded; the one style sheet is known by its hash. */
+/** Nothing runs and nothing is loaded; the style sheet is allowed by its hash. */
 export const PAGE_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export interface Place {
   readonly path: string;
-  /** In the menu. */
+  /** Label in the menu. */
   readonly label: string;
 }
 
@@ -19,7 +19,7 @@ export interface Menu {
   readonly groups: readonly { readonly title: string; readonly places: readonly Place[] }[];
 }
 
-/** A whole document. */
+/** Renders a complete document. */
 export function layout(path: string, { title, lead, body }: Rendered, { groups }: Menu): string {
   const reading = groups.flatMap(({ places }) => places).filter((place) => place.path.startsWith('/docs'));
   const at = reading.findIndex((place) => place.path === path);

@@ -1,9 +1,9 @@
-/** Markdown as pages show it: every heading can be linked to, wide code and tables scroll by themselves. */
+/** Renders Markdown for the pages: every heading is linkable; wide code and tables scroll on their own. */
 import { Marked, type Tokens } from 'marked';
 import { highlighted } from './highlight.ts';
 import { Html, html } from './html.ts';
 
-/** What a heading is linked by: its words, or the id that it ends in, as in `GET /v2/case {#getCase}`. */
+/** The id of a heading is made from its words, or given at its end as in `GET /v2/case {#getCase}`. */
 const OWN_ID = /\s*\{#([\w-]+)\}\s*$/;
 
 export function headingId(text: string): string {
@@ -16,7 +16,7 @@ export function headingId(text: string): string {
     .replace(/\s+/g, '-');
 }
 
-/** Reads what `{#id}` means to a page as nothing: for readers of the Markdown itself. */
+/** Removes the `{#id}` markers, for readers of the Markdown itself. */
 export const withoutIds = (markdown: string): string => markdown.replace(/^(#.*?)\s*\{#[\w-]+\}\s*$/gm, '$1');
 
 export interface Heading {
@@ -26,14 +26,14 @@ export interface Heading {
 
 export interface Rendered {
   readonly title: string;
-  /** The first paragraph as plain text: for search engines and link previews. */
+  /** The first paragraph as plain text, for search engines and link previews. */
   readonly lead: string;
   readonly body: Html;
-  /** Of the second level. */
+  /** Headings of the second level. */
   readonly headings: readonly Heading[];
 }
 
-/** @throws Error if the text does not begin with a heading of the first level */
+/** @throws Error if the text does not start with a first-level heading */
 export function renderMarkdown(markdown: string): Rendered {
   const headings: Heading[] = [];
   const marked = new Marked({
@@ -47,26 +47,26 @@ export function renderMarkdown(markdown: string): Rendered {
         return `<${level} id="${id}">${shown} <a class="anchor" href="#${id}" aria-label="Link to ${html`${plain(text)}`.markup}">#</a></${level}>\n`;
       },
       code({ text, lang }: Tokens.Code) {
-        // A box that scrolls must be reachable by the keyboard, and then it must say what it is.
+        // A scrollable box must be reachable by keyboard, and then needs a label.
         return html`<pre tabindex="0" role="group" aria-label="Code"><code>${highlighted(text, lang)}</code></pre>
 `.markup;
       },
       table({ header, rows }: Tokens.Table) {
         const cells = (row: readonly Tokens.TableCell[], tag: string) =>
-          // A heading without words is none.
+          // An empty header cell is rendered as a normal cell.
           row.map(({ text, tokens }) => inTag(text ? tag : 'td', this.parser.parseInline(tokens))).join('');
         const head = header.some(({ text }) => text !== '') ? `<thead><tr>${cells(header, 'th')}</tr></thead>` : '';
         const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
         return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
-      // There is none in our texts, and what looks like some is text.
+      // The guides contain no HTML, so anything that looks like it is text.
       html({ text }: Tokens.HTML | Tokens.Tag) {
         return html`${text}`.markup;
       },
     },
   });
   const [first, ...rest] = marked.lexer(markdown);
-  if (first?.type !== 'heading' || first.depth !== 1) throw new Error('a page begins with its title');
+  if (first?.type !== 'heading' || first.depth !== 1) throw new Error('a page must start with its title');
   const body = marked.parser(rest.filter(({ type }, index) => index > 0 || type !== 'space'));
   const lead = rest.find(({ type }) => type === 'paragraph');
   return {

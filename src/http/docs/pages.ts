@@ -1,4 +1,4 @@
-/** Every page of the documentation: its address, its Markdown and what people are shown. */
+/** Every page of the documentation: its path, its Markdown and its rendered form. */
 import { errorsPage, errorsText } from './errors-page.ts';
 import { type DocsFacts, type GuideName, guideText } from './guides.ts';
 import type { Menu, Place } from './layout.ts';
@@ -6,7 +6,7 @@ import { type Rendered, renderMarkdown, withoutIds } from './markdown.ts';
 import { referenceText } from './reference-page.ts';
 
 export interface Page extends Place {
-  /** For the list that models read. */
+  /** One line for the list that models read. */
   readonly about: string;
   text(facts: DocsFacts): string;
   render(facts: DocsFacts): Rendered;
@@ -30,21 +30,21 @@ export const PAGE_GROUPS: readonly { readonly title: string; readonly pages: rea
     title: 'Start',
     pages: [
       guide('index', 'Overview', 'endpoints, prices, changes'),
-      guide('first-query', 'First query', 'from nothing to a paid answer'),
-      guide('monitoring', 'The monitoring loop', 'ask again and get only what is new'),
+      guide('first-query', 'First query', 'from zero to a paid answer'),
+      guide('monitoring', 'The monitoring loop', 'query again and get only what is new'),
       guide('sandbox', 'The sandbox', 'every call for free'),
     ],
   },
   {
     title: 'Guides',
     pages: [
-      guide('payments', 'Payments', 'x402 v2, x402 v1, a transfer of your own: working code for each'),
-      guide('results', 'Coming back for an answer', 'lost connections, 202, payment identifiers'),
+      guide('payments', 'Payments', 'x402 v2, x402 v1, self-paid transfer: working code for each'),
+      guide('results', 'Fetching an answer again', 'lost connections, 202, payment identifiers'),
       guide('delta', 'The delta', 'what counts as new, and when'),
       guide('truncation', 'Truncation', 'answers that would be too large'),
       guide('callbacks', 'Receiving callbacks', 'verification, test vectors, retries'),
       guide('mcp', 'MCP', 'the same service as tools for a model'),
-      guide('limits', 'Limits', 'how often, how much'),
+      guide('limits', 'Limits', 'rates and sizes'),
     ],
   },
   {

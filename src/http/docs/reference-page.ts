@@ -1,4 +1,4 @@
-/** `/docs/reference`: every endpoint with its parameters, answers and refusals, from the data of the OpenAPI document. */
+/** `/docs/reference`: every endpoint with its parameters, answers and errors, from the data of the OpenAPI document. */
 import { ERROR_CATALOGUE, type ErrorCode, statusOf } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { componentSchemas, schemaName } from '../openapi/components.ts';
@@ -7,7 +7,7 @@ import type { Operation } from '../openapi/operation.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
 import { PARAMETERS, REQUEST_HEADERS } from '../parameters/described-parameters.ts';
 
-/** Schemas that are answers to nobody's question: the errors page says what they hold. */
+/** Schemas of errors, which the errors page describes. */
 const ELSEWHERE = /Error$|^V1|PaymentRe(quired|jected)|SettlementFailed/;
 
 /** Markdown. */
@@ -15,19 +15,19 @@ export function referenceText(publicUrl: string): string {
   const tags = [...new Set(OPERATIONS.map(({ tag }) => tag))];
   return `# Reference
 
-Every endpoint of \`${publicUrl}\`, its parameters and its answers, from the same data as [the OpenAPI document](/openapi.json). Times are ISO-8601 with an offset, in UTC. Answers may gain fields; pass over those that you do not know.
+Every endpoint of \`${publicUrl}\`, its parameters and its answers, from the same data as [the OpenAPI document](/openapi.json). Times are ISO-8601 with an offset, in UTC. Answers may gain fields; ignore fields that you do not recognize.
 
 ${tags.map(section).join('\n\n')}
 
 ## Payment headers
 
-Any one of the three is a payment: [how to make it](/docs/payments).
+Send a payment in any one of these headers; see [how to create it](/docs/payments).
 
 | Header | |
 | --- | --- |
 | \`PAYMENT-SIGNATURE\` | x402 v2 |
 | \`X-PAYMENT\` | x402 v1 |
-| \`X402-Payment\` | a transfer of your own |
+| \`X402-Payment\` | self-paid transfer |
 
 ## Answer headers
 
@@ -53,7 +53,7 @@ function endpoint(operation: Operation): string {
     `**${summary}.** ${cost}.${description ? ` ${description}` : ''}`,
     parametersOf(operation),
     body ? `Body:\n\n\`\`\`json\n${JSON.stringify(body.example, null, 2)}\n\`\`\`` : '',
-    `Answer: ${answerOf(operation)}${operation.pending ? ' Or `202` while the chain has not decided: [come back](/docs/results).' : ''}`,
+    `Answer: ${answerOf(operation)}${operation.pending ? ' Or `202` while the payment is not settled: [fetch the answer later](/docs/results).' : ''}`,
     refusalsOf(operation),
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
@@ -85,12 +85,12 @@ function answerOf({ success: { content } }: Operation): string {
     const name = schemaName(content.schema);
     return name === null || ELSEWHERE.test(name) ? 'JSON.' : `[${name}](#${anchorOf(name)}).`;
   }
-  return 'schemas' in content ? 'what was paid for, byte for byte.' : `\`${content.type}\`.`;
+  return 'schemas' in content ? 'the paid answer, byte for byte.' : `\`${content.type}\`.`;
 }
 
 function refusalsOf({ errors }: Operation): string {
   const codes = (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) => errors.includes(code));
-  return `Refusals: ${codes.map((code) => `${statusOf(code)} [\`${code}\`](/docs/errors#${code})`).join(', ')}.`;
+  return `Errors: ${codes.map((code) => `${statusOf(code)} [\`${code}\`](/docs/errors#${code})`).join(', ')}.`;
 }
 
 const anchorOf = (schema: string): string => `object-${schema}`;
@@ -111,7 +111,7 @@ function schemas(): string {
 function fieldsOf({ properties, required = [] }: JsonObject): string {
   const rows = Object.entries((properties ?? {}) as Readonly<Record<string, JsonObject>>).map(([name, schema]) => [
     `\`${name}\``,
-    `${typeOf(schema)}${(required as readonly string[]).includes(name) ? '' : ', may be absent'}`,
+    `${typeOf(schema)}${(required as readonly string[]).includes(name) ? '' : ', optional'}`,
     String(schema.description ?? ''),
   ]);
   return rows.length ? table(['Field', 'Type', 'Meaning'], rows) : '';
@@ -137,7 +137,7 @@ function typeOf(schema: JsonObject): string {
   return String(schema.type ?? 'any');
 }
 
-/** A row of a table is one line, and a bar in it would end its cell. */
+/** Table rows must be one line, and an unescaped bar would end a cell. */
 const cell = (text: string): string => text.replace(/\n+/g, ' ').replace(/(?<!\\)\|/g, '\\|');
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>

@@ -1,4 +1,4 @@
-/** Serves the documentation: for people, for models and for machines. Made once, compressed once. */
+/** Serves the documentation to people, models and other programs. Each page is built and compressed once. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { chooseCoding, compressed, matchingTag, type Variants } from '../content-coding.ts';
@@ -11,7 +11,7 @@ import { MENU, PAGES, type Page } from './pages.ts';
 import { wellKnownX402 } from './well-known-x402.ts';
 
 export interface DocsDependencies {
-  /** Where clients reach a local chain; null on a public network. */
+  /** Where clients reach the local chain; null on a public network. */
   readonly localRpcUrl: string | null;
   readonly merchant: Merchant;
 }
@@ -60,7 +60,7 @@ function servePage(app: FastifyInstance, page: Page, facts: () => DocsFacts): vo
   });
 }
 
-/** Models say so; browsers never name it. */
+/** Models ask for Markdown; browsers never do. */
 const prefersMarkdown = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/markdown') ?? false;
 
 function serve(app: FastifyInstance, url: string, content: Content): void {
@@ -72,7 +72,7 @@ interface Made extends Pick<Content, 'type' | 'headers'> {
   variants(): Promise<Variants>;
 }
 
-/** At the first request and not at the start, which it would delay. */
+/** Built on the first request, so that it does not delay the start. */
 function made({ type, headers = {}, make }: Content): Made {
   let variants: Promise<Variants> | null = null;
   return {

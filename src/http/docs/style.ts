@@ -88,7 +88,7 @@ main > .next { max-width: none; display: flex; justify-content: space-between; g
   .menu { border: 0; align-self: start; padding: 1.6rem 0; font-size: .95rem; }
   footer p { max-width: 73.5rem; }
 }
-/* Where a closed list of contents can be shown all the same, it always is. */
+/* Where a closed table of contents can still be shown, it always is. */
 @supports selector(::details-content) {
   @media (min-width: 60rem) {
     .menu summary { display: none; }

@@ -1,6 +1,6 @@
 /**
- * `/.well-known/x402`: what is sold at this origin. There is no standard yet. Crawlers read `version` and `resources`, a
- * list of addresses; `items` has the form in which facilitators list what they discovered, with terms.
+ * `/.well-known/x402`: what this origin sells. There is no standard yet. Crawlers read `version` and `resources`, a
+ * list of URLs; `items` has the format in which facilitators list discovered resources, with terms.
  */
 import type { JsonObject } from '../../events/event.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
@@ -18,7 +18,7 @@ export function wellKnownX402(merchant: Merchant): JsonObject {
     x402Version: 2,
     name: 'Docket Monitor',
     description:
-      'US and Canadian court dockets, and the filings that are new since you last looked. 0.99 USDC a query.',
+      'US and Canadian court dockets, and the filings that are new since you last looked. 0.99 USDC per query.',
     resources: [...new Set(sold.map(({ path }) => `${publicUrl}${path}`))],
     items: sold.map(({ method, path, summary }) => ({
       resource: `${publicUrl}${path}`,
@@ -30,7 +30,7 @@ export function wellKnownX402(merchant: Merchant): JsonObject {
       accepts,
       extensions: { bazaar: discoveryOf(method === 'get' ? 'GET' : 'POST', path) },
     })),
-    instructions: `Read ${publicUrl}/llms.txt first. Rehearse for free with test=1. A refusal is never charged. ${BATCH_CHARGING}`,
+    instructions: `Read ${publicUrl}/llms.txt first. Test for free with test=1. Errors are never charged. ${BATCH_CHARGING}`,
     openapi: `${publicUrl}/openapi.json`,
     documentation: `${publicUrl}/docs`,
   } as unknown as JsonObject;

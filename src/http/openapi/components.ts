@@ -1,4 +1,4 @@
-/** The schemas that the document names, and how each is written in it. */
+/** The named schemas of the OpenAPI document, and how each is written. */
 import { z } from 'zod';
 import type { JsonObject } from '../../events/event.ts';
 import * as batch from './schemas/batch.ts';
@@ -18,7 +18,7 @@ const prefixed = (prefix: string, schemas: Readonly<Record<string, z.ZodType>>) 
     }),
   );
 
-/** By the name that each has in the document; one that is not here is written where it stands. */
+/** By their names in the document; a schema that is not here is written inline. */
 const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   Meta: meta.Meta,
   CaseMeta: meta.CaseMeta,
@@ -75,22 +75,22 @@ const pointerOf = (name: string): string => `#/components/schemas/${name}`;
 /** A reference to a schema of {@link COMPONENTS}. */
 export function refTo(schema: z.ZodType): JsonObject {
   const name = NAMES.get(schema);
-  if (name === undefined) throw new Error('a schema that the document names is not among its components');
+  if (name === undefined) throw new Error('a schema that the document refers to is not among its components');
   return { $ref: pointerOf(name) };
 }
 
-/** How the name of a component's schema is written: what a reader finds it under. */
+/** The name of a component's schema; null if it has none. */
 export const schemaName = (schema: z.ZodType): string | null => NAMES.get(schema) ?? null;
 
 /**
- * Objects are written open: version 2 may gain members, and a client must pass over those that it does not know. The
- * tests close them before they hold an answer against them.
+ * Objects are open: version 2 may gain members, and clients must ignore members that they do not recognize. The tests
+ * close the schemas before they check answers against them.
  */
 const OPEN = ({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-/** Every component, in JSON Schema of 2020-12, as OpenAPI 3.1 takes it. */
+/** All components as JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export function componentSchemas(): Readonly<Record<string, JsonObject>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id });
@@ -100,7 +100,7 @@ export function componentSchemas(): Readonly<Record<string, JsonObject>> {
   );
 }
 
-/** The schema of one value, written where it stands. */
+/** The schema of one value, written inline. */
 export function inlineSchema(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...written } = z.toJSONSchema(schema, { io: 'input', override: OPEN });
   return written as JsonObject;

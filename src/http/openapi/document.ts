@@ -1,4 +1,4 @@
-/** `GET /openapi.json`: OpenAPI 3.1, written from the tables that check requests and the schemas of the answers. */
+/** `GET /openapi.json`: OpenAPI 3.1, generated from the tables that check requests and the schemas of the answers. */
 import type { Json, JsonObject } from '../../events/event.ts';
 import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { PARAMETERS, type ParameterName, REQUEST_HEADERS } from '../parameters/described-parameters.ts';
@@ -11,49 +11,49 @@ import { referenced } from './referenced.ts';
 import { ONE_OR_SEVERAL, responsesOf } from './responses.ts';
 import { CallbackEnvelope } from './schemas/wallet.ts';
 
-const DESCRIPTION = `Court dockets for agents, paid per query: 0.99 USDC on Solana by x402 in the same call. No account, no key.
-A refusal never costs anything: \`error.details.charged\` is false in every one, \`error.details.hint\` says what to do. ${BATCH_CHARGING}
-Every \`GET\` address answers \`HEAD\` with the same status and headers and no body; on a paid one that is the \`402\` with its terms, and no payment is read.
-Every address answers \`405\` to other methods and every other address \`404\`, both with this service's error object.
-Answers may gain members; pass over those that you do not know.`;
+const DESCRIPTION = `Court dockets for agents, paid per query: 0.99 USDC on Solana through x402 in the same call. No account, no API key.
+Errors are never charged: \`error.details.charged\` is false in every error response, and \`error.details.hint\` says what to do. ${BATCH_CHARGING}
+Every path that accepts \`GET\` also answers \`HEAD\`, with the same status and headers but no body. On a paid path, \`HEAD\` returns the \`402\` with its terms and ignores any payment.
+Other methods return \`405\` and unknown paths \`404\`, both with the error object of this service.
+Answers may gain members; ignore members that you do not recognize.`;
 
 const TAGS: readonly (readonly [name: Operation['tag'], description: string])[] = [
   ['Cases', 'Cases, their filings and what is new.'],
-  ['Wallet', 'What belongs to the paying wallet: keys and deliveries of its callbacks.'],
-  ['Free', 'Costs nothing and needs nothing.'],
-  ['Agents', 'The same service for models.'],
-  ['Documentation', 'This service, described.'],
+  ['Wallet', 'Signing keys and callback deliveries of the paying wallet.'],
+  ['Free', 'Free, without payment or authentication.'],
+  ['Agents', 'The same service as MCP tools.'],
+  ['Documentation', 'Documentation of this service.'],
   ['Version 1', 'Ends on 2027-04-28.'],
 ];
 
-/** A payment is the only proof of who calls; any one of these is one. */
+/** A payment is the only proof of identity; any of these schemes carries one. */
 const SECURITY_SCHEMES: JsonObject = {
   x402_v2: {
     type: 'apiKey',
     in: 'header',
     name: 'PAYMENT-SIGNATURE',
     description:
-      'x402 v2: base64 or base64url of JSON with the transaction that the wallet signed, by the terms of `PAYMENT-REQUIRED`.',
+      'x402 v2: base64 or base64url of JSON with the transaction that the wallet signed, following the terms in `PAYMENT-REQUIRED`.',
   },
   x402_v1: {
     type: 'apiKey',
     in: 'header',
     name: 'X-PAYMENT',
     description:
-      'x402 v1: base64 or base64url of JSON with the transaction that the wallet signed, by the terms in the body of the 402.',
+      'x402 v1: base64 or base64url of JSON with the transaction that the wallet signed, following the terms in the body of the 402.',
   },
   self_paid: {
     type: 'apiKey',
     in: 'header',
     name: 'X402-Payment',
     description:
-      'Base64, base64url or base58 of a fully signed transfer, by the terms of `X-Payment-Requirements`. Do not send it to the chain.',
+      'Base64, base64url or base58 of a fully signed transfer, following the terms in `X-Payment-Requirements`. Do not send it to the chain.',
   },
 };
-/** The last one is no payment at all: the sandbox, or the question for the terms. */
+/** The last entry is no payment: a sandbox call, or a request for the terms. */
 const PAID_SECURITY: Json = [{ x402_v2: [] }, { x402_v1: [] }, { self_paid: [] }, {}];
 
-/** @param publicUrl without a slash at the end */
+/** @param publicUrl without a trailing slash */
 export function openApiDocument(publicUrl: string): JsonObject {
   const paths = new Map<string, JsonObject>();
   for (const operation of OPERATIONS) {
@@ -65,7 +65,7 @@ export function openApiDocument(publicUrl: string): JsonObject {
     info: {
       title: 'Docket Monitor',
       version: API_VERSION,
-      summary: 'US and Canadian court dockets, and what is new in them',
+      summary: 'US and Canadian court dockets and their new filings',
       description: DESCRIPTION,
       contact: { name: 'Docket Monitor', url: `${publicUrl}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -164,16 +164,16 @@ function otherParameter({ name, required, description, schema, example, repeated
 
 const signed = (description: string): JsonObject => ({ description, schema: { type: 'string' } });
 
-/** What a receiver is sent (docs/design/interface.md#6). */
+/** The callback request (docs/design/interface.md#6). */
 const CALLBACK: JsonObject = {
   operationId: 'receiveCaseQueryComplete',
-  summary: 'A signed copy of an answer, pushed to its callback_url',
+  summary: 'A signed copy of an answer, sent to its callback_url',
   description: 'Verify the signature over the raw body, deduplicate by Idempotency-Key, answer 2xx quickly.',
   parameters: (
     [
       ['X-Service-Signature', '`sha256=` and the hex HMAC-SHA256 of the raw body.'],
-      ['X-Service-Signature-Key-Id', 'Which key signed.'],
-      ['X-Service-Timestamp', 'Unix seconds of this attempt: refuse what is older than 300 s.'],
+      ['X-Service-Signature-Key-Id', 'Id of the key that signed.'],
+      ['X-Service-Timestamp', 'Unix seconds of this attempt. Reject requests older than 300 s.'],
       ['Idempotency-Key', 'The same on every attempt of one delivery.'],
       ['webhook-id', 'Standard Webhooks: id of the delivery.'],
       ['webhook-timestamp', 'Standard Webhooks: Unix seconds.'],
@@ -182,7 +182,7 @@ const CALLBACK: JsonObject = {
   ).map(([name, description]) => ({ name, in: 'header', required: true, ...signed(description) })),
   requestBody: { required: true, content: { 'application/json': { schema: refTo(CallbackEnvelope) } } },
   responses: {
-    '2XX': { description: 'Acknowledged. Anything else is tried again, seven times in all.' },
+    '2XX': { description: 'Acknowledged. Any other outcome is retried, up to seven attempts in total.' },
   },
   security: [],
 };

@@ -1,4 +1,4 @@
-/** What is said of one endpoint: the document and the reference are both written from it. */
+/** The description of one endpoint, used for both the OpenAPI document and the reference. */
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import type { ParameterName, RequestHeaderName } from '../parameters/described-parameters.ts';
@@ -11,27 +11,27 @@ export interface Operation {
   readonly path: string;
   readonly id: string;
   readonly tag: Tag;
-  /** A few words; the heading in the reference. */
+  /** A few words, used as the heading in the reference. */
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** US dollars, decimal; null where it is free. */
+  /** US dollars, decimal; null if free. */
   readonly price: string | null;
   readonly required?: readonly ParameterName[];
   readonly optional?: readonly ParameterName[];
-  /** Names whose rule is another here than elsewhere. */
+  /** Parameters with another rule here than elsewhere. */
   readonly otherwise?: readonly OtherParameter[];
   readonly requestHeaders?: readonly RequestHeaderName[];
-  /** Names in the path, with what they are. */
+  /** Names in the path, with their descriptions. */
   readonly inPath?: Readonly<Record<string, string>>;
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly success: Success;
-  /** 202 while the chain has not decided. */
+  /** Whether it answers 202 while the payment is not settled. */
   readonly pending?: boolean;
-  /** A copy in the cache of the caller is asked about: 304. */
+  /** Whether it answers conditional requests with 304. */
   readonly cached?: boolean;
   readonly errors: readonly ErrorCode[];
-  /** Whether a 402 carries terms; those of a result that failed do not. */
+  /** Whether its 402 carries terms; the 402 of a failed result does not. */
   readonly terms?: boolean;
   readonly deprecated?: boolean;
 }
@@ -48,7 +48,7 @@ export interface OtherParameter {
 export interface Success {
   readonly description: string;
   readonly headers: readonly ResponseHeaderName[];
-  /** Of JSON: its schema. Otherwise the media type alone. */
+  /** For JSON its schema, otherwise only the media type. */
   readonly content:
     | { readonly schema: z.ZodType }
     | { readonly schemas: readonly z.ZodType[] }

@@ -1,4 +1,4 @@
-/** Every endpoint of the public port, in the order in which a reader meets them. */
+/** Every endpoint of the public port, in the order of the documentation. */
 import type { Operation } from './operation.ts';
 import { batchOperation, caseOperation, monitorOperation } from './operations/cases.ts';
 import { DOCUMENTATION, mcpOperation, resultOperation, statusOperation } from './operations/free.ts';

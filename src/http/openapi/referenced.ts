@@ -1,4 +1,4 @@
-/** Which components a document refers to: a component that nothing refers to is an error for linters. */
+/** Finds the components that a document refers to: linters report unreferenced components as errors. */
 import type { JsonObject } from '../../events/event.ts';
 
 type Components = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
@@ -6,8 +6,8 @@ type Components = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>
 const REFERENCE = /"\$ref":"#\/components\/([^"/]+)\/([^"/]+)"/g;
 
 /**
- * Those of the components, by kind and name, that `roots` refers to, directly or through another component.
- * References are `#/components/KIND/NAME`, in names without characters that a JSON pointer escapes.
+ * The components, by kind and name, that `roots` refers to, directly or through other components.
+ * References are `#/components/KIND/NAME`, with names that need no escaping in a JSON pointer.
  */
 export function referenced<All extends Components>(roots: JsonObject, components: All): All {
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** The answers of one endpoint, by status. */
+/** The responses of one endpoint, by status. */
 import type { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, statusOf } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
@@ -15,30 +15,30 @@ import { PendingPayment, V1PendingPayment } from './schemas/payment.ts';
 
 const JSON_TYPE = 'application/json';
 const TERMS: readonly ResponseHeaderName[] = ['PAYMENT-REQUIRED', 'X-Payment-Requirements'];
-/** Statuses whose answers say when to come back. */
+/** Statuses whose answers say when to retry. */
 const COME_BACK: ReadonlySet<number> = new Set([202, 404, 409, 429, 503]);
 
-/** As OpenAPI writes them. */
+/** In the form of OpenAPI. */
 export function responsesOf(operation: Operation): JsonObject {
   const responses = new Map<number, Json>();
   const { success } = operation;
   responses.set(200, response(success.description, success.headers, contentOf(operation)));
   if (operation.id === 'postMcp') {
-    responses.set(202, response('A notification or an answer of the client was taken.', [], null));
-    responses.set(204, response('`notifications/initialized` was taken.', [], null));
-    responses.set(403, response('A web page of this origin may not call.', [], jsonRpcError));
-    responses.set(404, response('There is no such method in this revision of MCP.', [], jsonRpcError));
+    responses.set(202, response('A notification or a response of the client was accepted.', [], null));
+    responses.set(204, response('`notifications/initialized` was accepted.', [], null));
+    responses.set(403, response('Web pages of this origin may not call this endpoint.', [], jsonRpcError));
+    responses.set(404, response('Unknown method in this revision of MCP.', [], jsonRpcError));
   }
   if (operation.pending) {
     const pending = json(pendingOf(operation));
-    responses.set(202, response('Paid, and not yet settled: look again later.', ['Retry-After'], pending));
+    responses.set(202, response('The payment is not settled yet: retry later.', ['Retry-After'], pending));
   }
-  if (operation.cached) responses.set(304, response('Unchanged since you were given its `ETag`.', [], null));
+  if (operation.cached) responses.set(304, response('Not modified since the answer with this `ETag`.', [], null));
   for (const [status, codes] of byStatus(operation.errors)) responses.set(status, refusal(operation, status, codes));
   return Object.fromEntries([...responses].sort(([a], [b]) => a - b).map(([status, value]) => [String(status), value]));
 }
 
-/** A message of JSON-RPC, or in revision 2025-03-26 of MCP several. */
+/** A JSON-RPC message, or several in revision 2025-03-26 of MCP. */
 export const ONE_OR_SEVERAL: JsonObject = {
   anyOf: [{ type: 'object' }, { type: 'array', minItems: 1, items: { type: 'object' } }],
 };

@@ -1,4 +1,4 @@
-/** One query of a batch (docs/design/interface.md#2.5): the parameters of a case query, as members of an object. */
+/** One query of a batch (docs/design/interface.md#2.5): the parameters of a case query as members of an object. */
 import { isProblem, type Problem } from '../../errors.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import { nearestName } from '../nearest-name.ts';
@@ -19,25 +19,25 @@ export const BATCH_QUERY_MEMBERS = [...CASE_QUERY_PARAMETERS, 'callback_url'] as
 type Member = (typeof BATCH_QUERY_MEMBERS)[number];
 
 export interface BatchQuery extends CaseOptions {
-  /** As sent: both are echoed. */
+  /** As sent; both are echoed. */
   readonly caseId: string;
   readonly courtCode: string;
-  /** The case that is meant, or why there can be none: an entry of the answer, and no fault of the batch. */
+  /** The case, or why there is none: then the query gets an error entry, but the batch is valid. */
   readonly named: CaseIds | Problem;
 }
 
 export interface ReadQuery {
-  /** Null where the query has a fault for which the batch is refused. */
+  /** Null if the query has an error for which the whole batch is rejected. */
   readonly query: BatchQuery | null;
   readonly issues: readonly Issue[];
 }
 
-/** Comparing a code with every court's takes milliseconds, which a batch of typos must not take fifty times. */
+/** Comparing a code with every court takes milliseconds, so a batch of typos must not do it fifty times. */
 const MAX_SUGGESTED_FOR = 5;
-/** More unknown members of one query than these are not listed. */
+/** Most unknown members of one query that are listed. */
 const MAX_UNKNOWN_LISTED = 5;
 
-/** Suggests courts for the first few codes that no court has, and none for more. */
+/** Suggests courts only for the first few unknown codes. */
 export function suggestForFew(): SuggestCourts {
   const known = new Map<string, readonly string[]>();
   return (sent) => {
@@ -48,7 +48,7 @@ export function suggestForFew(): SuggestCourts {
   };
 }
 
-/** @param path of the query in the body, which its faults are named by */
+/** @param path of the query in the body, used in its error messages */
 export function readBatchQuery(sent: unknown, path: string, now: Micros, suggest: SuggestCourts): ReadQuery {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     const rule = 'An object with case_id and court_code.';
@@ -70,12 +70,12 @@ function identified(caseId: string, courtCode: string, suggest: SuggestCourts): 
   const { ids, issues } = checkIds(caseId, courtCode, suggest);
   if (ids !== null) return ids;
   const [first, ...others] = issues;
-  // Without an issue there are ids, or else nothing says why.
-  if (!first) throw new Error('a query of a batch was refused without an issue');
+  // A missing query always comes with an issue.
+  if (!first) throw new Error('a query of a batch was rejected without an issue');
   return refuseFor([first, ...others]);
 }
 
-/** Whether nothing of it can be answered, whatever is known of cases. */
+/** Whether the query cannot be answered, regardless of which cases are known. */
 export const cannotBe = ({ named }: BatchQuery): boolean => isProblem(named);
 
 function readMembers(sent: object): { readonly values: ReadonlyMap<string, string>; readonly issues: Issue[] } {
@@ -90,17 +90,17 @@ function readMembers(sent: object): { readonly values: ReadonlyMap<string, strin
       if (rule === null) values.set(name, value);
       else issues.push(fault(name, { received: echo(value), rule, example: PARAMETERS[name].example }));
     } else if (value !== null) {
-      // Null is no value, as in every answer of ours.
+      // Null counts as no value, as in every answer of the service.
       issues.push(wrongType(name, value));
     }
   }
   for (const name of unknown.slice(0, MAX_UNKNOWN_LISTED)) {
     const suggestion = nearestName(name, BATCH_QUERY_MEMBERS);
-    const meant = suggestion === null ? `Known are ${BATCH_QUERY_MEMBERS.join(', ')}.` : `Did you mean ${suggestion}?`;
-    issues.push(fault(echo(name), { received: null, rule: `There is no such member. ${meant}`, example: suggestion }));
+    const meant = suggestion === null ? `Use one of ${BATCH_QUERY_MEMBERS.join(', ')}.` : `Did you mean ${suggestion}?`;
+    issues.push(fault(echo(name), { received: null, rule: `Unknown member. ${meant}`, example: suggestion }));
   }
   if (unknown.length > MAX_UNKNOWN_LISTED) {
-    const rule = `There are ${unknown.length - MAX_UNKNOWN_LISTED} more members that do not exist.`;
+    const rule = `${unknown.length - MAX_UNKNOWN_LISTED} more unknown members are not listed.`;
     issues.push(fault('…', { received: null, rule, example: null }));
   }
   return { values, issues };
@@ -110,7 +110,7 @@ const isMember = (name: string): name is Member => BATCH_QUERY_MEMBERS.some((mem
 
 function faultOfText(text: string): string | null {
   if (/\p{Cc}/u.test(text)) return 'No control characters.';
-  return /\p{Cs}/u.test(text) ? 'No half of a surrogate pair.' : null;
+  return /\p{Cs}/u.test(text) ? 'No unpaired surrogates.' : null;
 }
 
 function wrongType(name: Member, value: unknown): Issue {
@@ -120,7 +120,7 @@ function wrongType(name: Member, value: unknown): Issue {
   return fault(name, { received: typed(value), rule, example: types ? echo(types) : PARAMETERS[name].example });
 }
 
-/** A value that is no text, as far as it says what was sent. */
+/** Describes a value that is not a string. */
 function typed(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return value === null ? 'null' : 'an object';

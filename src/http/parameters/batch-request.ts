@@ -1,4 +1,4 @@
-/** `POST /v2/cases/batch` reads its request (docs/design/interface.md#2.5). */
+/** Reads a request to `POST /v2/cases/batch` (docs/design/interface.md#2.5). */
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { servedUntil } from '../../queries/case-served.ts';
@@ -12,20 +12,20 @@ import { CLOCK_TOLERANCE } from './timestamps.ts';
 
 export const MAX_BATCH_SIZE = 50;
 
-/** Faults beyond these are counted and not listed. */
+/** Most issues listed; the rest are only counted. */
 const MAX_ISSUES = 100;
 const EXAMPLE = '{"queries": [{"case_id": "3:24-cv-01234", "court_code": "cand"}]}';
 
 export interface BatchRequest {
-  /** In the order sent; 1 to 50. */
+  /** 1 to 50, in the order sent. */
   readonly queries: readonly BatchQuery[];
-  /** Whether fixtures are asked for, which cost nothing. */
+  /** Whether the sandbox is asked for, which is free. */
   readonly sandbox: boolean;
 }
 
 /**
- * Reads a batch: steps 2 and 3 of the order of checks. What is wrong with the request as such refuses all of it, every
- * fault at once; a query on a case that cannot be is kept with its refusal, and answered by it.
+ * Reads a batch: steps 2 and 3 of the order of checks. Errors of the request itself reject the whole batch, all listed at
+ * once. A query for a case that cannot exist is kept, with its error as its result.
  */
 export function readBatchRequest(request: SentRequest, now: Micros): BatchRequest | Problem {
   const { sandbox, issues: own } = readRequestParameters(request, []);
@@ -40,14 +40,14 @@ export function readBatchRequest(request: SentRequest, now: Micros): BatchReques
   return refuseFor(bounded(first, others), own.length ? 'invalid_parameter' : 'invalid_batch_request');
 }
 
-/** Whether a batch was refused for a `last_checked` ahead of the clock. */
+/** Whether a batch was rejected because a `last_checked` is ahead of the clock. */
 const isForFuture = ({ details }: Problem): boolean =>
   Array.isArray(details.issues) &&
   details.issues.some((issue) => (issue as { readonly code?: unknown }).code === 'last_checked_in_future');
 
 /**
- * Reads a batch anew that was refused for a `last_checked` ahead of the clock: a `queried_at` that this service gave
- * itself is taken, whatever clock it was given by (`acceptServed`).
+ * Reads a batch again that was rejected because a `last_checked` is ahead of the clock: a `queried_at` that this service
+ * returned itself is accepted, whichever node's clock it came from (`acceptServed`).
  */
 export async function acceptServedBatch(
   ports: LookupPorts,
@@ -67,13 +67,13 @@ export async function acceptServedBatch(
       return served !== null && lastChecked.at <= served ? null : refusal;
     }),
   );
-  // What is certainly wrong is said before what cannot be told now.
+  // Report certain errors before those that cannot be decided now.
   const refusals = outcomes.filter((outcome) => outcome !== null);
   return refusals.find((one) => one === refusal) ?? refusals[0] ?? batch;
 }
 
 interface ReadBody {
-  /** Empty where their number is wrong. */
+  /** Empty if the number of queries is invalid. */
   readonly queries: readonly unknown[];
   readonly issues: readonly Issue[];
 }
@@ -87,13 +87,13 @@ function readBody(sent: unknown): ReadBody {
     value = json.value;
     for (const path of json.repeated) issues.push(fault(echo(path), 'Send each member once.', null));
   }
-  if (Array.isArray(value)) return refused('body', 'Put the array into an object, as the member queries.');
-  if (typeof value !== 'object' || value === null) return refused('body', 'Send an object with the array queries.');
+  if (Array.isArray(value)) return refused('body', 'Put the array into an object, as the member `queries`.');
+  if (typeof value !== 'object' || value === null) return refused('body', 'Send an object with the array `queries`.');
 
   const unknown = Object.keys(value).filter((name) => name !== 'queries');
   for (const name of unknown.slice(0, MAX_ISSUES)) {
     const suggestion = nearestName(name, ['queries']);
-    const rule = `There is no such member. ${suggestion === null ? 'The only one is queries.' : 'Did you mean queries?'}`;
+    const rule = `Unknown member. ${suggestion === null ? 'The only one is queries.' : 'Did you mean queries?'}`;
     issues.push(fault(echo(name), rule, suggestion));
   }
   const queries: unknown = Object.hasOwn(value, 'queries') ? (value as { queries: unknown }).queries : undefined;
@@ -128,5 +128,5 @@ const refused = (parameter: string, rule: string): ReadBody => ({
 function bounded(first: Issue, others: readonly Issue[]): readonly [Issue, ...Issue[]] {
   if (others.length < MAX_ISSUES) return [first, ...others];
   const left = others.length - MAX_ISSUES + 1;
-  return [first, ...others.slice(0, MAX_ISSUES - 1), fault('…', `There are ${left} more faults.`, null)];
+  return [first, ...others.slice(0, MAX_ISSUES - 1), fault('…', `${left} more errors are not listed.`, null)];
 }

@@ -1,4 +1,4 @@
-/** The parameters of a query on one case (docs/design/interface.md#2.1), whatever transport they came by. */
+/** The parameters of a query on one case (docs/design/interface.md#2.1), for every transport. */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
 import { numberInWords } from '../../courts/number-in-words.ts';
@@ -21,26 +21,26 @@ export const CASE_QUERY_PARAMETERS = [
 ] as const;
 export type CaseQueryParameter = (typeof CASE_QUERY_PARAMETERS)[number];
 
-/** Which case is meant. */
+/** The case that is queried. */
 export interface CaseIds {
-  /** As sent: both are echoed. */
+  /** As sent; both are echoed. */
   readonly caseId: string;
   readonly courtCode: string;
   readonly court: Court;
   readonly caseNumber: CaseNumber;
 }
 
-/** What is wanted of it. */
+/** What to return about the case. */
 export interface CaseOptions {
-  /** As sent, for `delta.since`, and what it means. */
+  /** The text as sent, for `delta.since`, and the time that it means. */
   readonly lastChecked: { readonly sent: string; readonly at: Instant } | null;
   readonly context: 'basic' | 'full';
-  /** Null: whatever the case's own language is. */
+  /** Null: the case's own language. */
   readonly language: 'en' | 'fr' | null;
   /** Null: all. */
   readonly filingTypes: readonly FilingType[] | null;
   /**
-   * Where the answer is pushed too. Nobody looks at it before the answer is paid for (docs/design/interface.md#4.1).
+   * Where the answer is also sent. It is not checked before the answer is paid for (docs/design/interface.md#4.1).
    */
   readonly callbackUrl: string | null;
 }
@@ -51,12 +51,12 @@ export type CheckedCaseQuery =
   | { readonly query: CaseQueryParameters; readonly issues: readonly [] }
   | { readonly query: null; readonly issues: readonly Issue[] };
 
-/** How many courts a refusal suggests. */
+/** How many courts an error suggests. */
 const SUGGESTED_COURTS = 5;
 
 /**
- * Checks every parameter and lists every fault.
- * @param faulty names whose faults are listed already: they are neither missing nor judged again
+ * Checks every parameter and lists every issue.
+ * @param faulty names that already have an issue: they are not checked again and do not count as missing
  */
 export function checkCaseQuery(
   values: ReadonlyMap<string, string>,
@@ -72,13 +72,13 @@ export function checkCaseQuery(
 }
 
 export interface NamedCase {
-  /** Null where it is missing or faulty. */
+  /** Null if missing or invalid. */
   readonly caseId: string | null;
   readonly courtCode: string | null;
   readonly issues: readonly Issue[];
 }
 
-/** Whether a case is named at all. @param faulty names whose faults are listed already */
+/** Checks that a case is named. @param faulty names that already have an issue */
 export function checkPresence(values: ReadonlyMap<string, string>, faulty: ReadonlySet<string>): NamedCase {
   const issues: Issue[] = [];
   const required = (name: 'case_id' | 'court_code'): string | null => {
@@ -92,12 +92,12 @@ export function checkPresence(values: ReadonlyMap<string, string>, faulty: Reado
   return { caseId: required('case_id'), courtCode: required('court_code'), issues };
 }
 
-/** Codes of courts that somebody may have meant by one that no court has. */
+/** Codes of courts that a caller may have meant by an unknown code. */
 export type SuggestCourts = (sent: string) => readonly string[];
 
 export const suggestCourts: SuggestCourts = (sent) => nearestCourts(sent, SUGGESTED_COURTS).map(({ code }) => code);
 
-/** Whether that can be a case of a court that is covered; null: it is not named. */
+/** Whether the court is covered and can have such a case; null if no case is named. */
 export function checkIds(
   caseId: string | null,
   courtCode: string | null,
@@ -112,13 +112,13 @@ export function checkIds(
   return { ids: { caseId, courtCode, court, caseNumber }, issues: [] };
 }
 
-/** Everything that does not say which case is meant. */
+/** Checks every parameter that does not name the case. */
 export function checkOptions(
   values: ReadonlyMap<string, string>,
   now: Micros,
 ): { readonly options: CaseOptions | null; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
-  /** The value if it has no fault; a fault is noted. */
+  /** The value if it is valid; otherwise records the issue. */
   const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
     if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
       issues.push(outcome.issue);
@@ -136,7 +136,7 @@ export function checkOptions(
   return { options: { lastChecked, context: context ?? 'basic', language, filingTypes, callbackUrl }, issues: [] };
 }
 
-/** A parameter without which nothing can be answered. */
+/** The issue of a missing required parameter. */
 export const missing = (parameter: string, received: string | null, example: string): Issue => ({
   parameter,
   code: 'missing_required_parameter',
@@ -145,14 +145,14 @@ export const missing = (parameter: string, received: string | null, example: str
   example,
 });
 
-/** A court that can be queried. */
+/** Finds a court that can be queried. */
 function checkCourt(sent: string, suggest: SuggestCourts): Court | { readonly issue: Issue } {
   const court = findCourt(sent);
   if (court && isLive(court)) return court;
   const suggestions = suggest(sent);
   const rule = court
-    ? `${court.name} is planned and cannot be queried yet.`
-    : 'There is no court with this code; GET /v2/status lists all.';
+    ? `${court.name} is planned but cannot be queried yet.`
+    : 'Unknown court code; GET /v2/status lists all courts.';
   const coverage = court ? 'planned' : 'unknown';
   return {
     issue: {
@@ -176,7 +176,7 @@ function checkCaseNumber(court: Court, sent: string): CaseNumber | { readonly is
       parameter: 'case_id',
       code: 'invalid_case_id',
       received: echo(sent),
-      rule: `${court.name} writes case numbers ${court.example ? `like ${court.example}: ${numberInWords(court)}` : `by the pattern ${pattern}`}.`,
+      rule: `${court.name} uses case numbers ${court.example ? `like ${court.example}: ${numberInWords(court)}` : `by the pattern ${pattern}`}.`,
       example: court.example,
       own: { received: echo(sent), pattern, example: court.example, ...(suggestion === null ? {} : { suggestion }) },
     },
@@ -188,7 +188,7 @@ function checkLastChecked(sent: string, now: Micros): CaseQueryParameters['lastC
   return typeof checked === 'string' ? { sent: meantTimestamp(sent), at: checked } : { issue: checked };
 }
 
-/** One of few words, or none. */
+/** One of a few choices, or none. */
 export function checkChoice<const Choice extends string>(
   parameter: string,
   sent: string | undefined,
@@ -202,7 +202,7 @@ export function checkChoice<const Choice extends string>(
 }
 
 const FILING_TYPE_OF: ReadonlyMap<string, FilingType> = new Map(FILING_TYPES.map((type) => [type, type]));
-/** More than these are not repeated. */
+/** Most unknown types that are repeated. */
 const MAX_UNKNOWN_TYPES = 20;
 
 function checkFilingTypes(sent: string | undefined): readonly FilingType[] | null | { readonly issue: Issue } {
@@ -224,7 +224,7 @@ function checkFilingTypes(sent: string | undefined): readonly FilingType[] | nul
 }
 
 /**
- * Any text but an empty one: whether it can be reached shows when the answer is pushed (docs/design/interface.md#2.1).
+ * Any text except an empty one; the URL is first used when the answer is sent (docs/design/interface.md#2.1).
  */
 function checkCallbackUrl(sent: string | undefined): string | null | { readonly issue: Issue } {
   if (sent === undefined) return null;
@@ -237,8 +237,8 @@ function checkCallbackUrl(sent: string | undefined): string | null | { readonly 
       example: PARAMETERS.callback_url.example,
     },
   });
-  if (sent.trim() === '') return fault('A URL, not an empty value; leave the parameter out for no callback.');
-  // No character takes more than two code units: of a longer text they need not be counted.
+  if (sent.trim() === '') return fault('A URL. Omit the parameter if you want no callback.');
+  // A character has at most two code units, so a longer text need not be counted.
   const tooLong = sent.length > 2 * MAX_CALLBACK_URL_LENGTH || [...sent].length > MAX_CALLBACK_URL_LENGTH;
   return tooLong ? fault(`At most ${MAX_CALLBACK_URL_LENGTH} characters.`) : sent;
 }

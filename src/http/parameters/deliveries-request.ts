@@ -13,35 +13,35 @@ import { checkTimestamp } from './timestamps.ts';
 export interface DeliveriesRequest {
   readonly status: DeliveryStatus | null;
   readonly limit: number;
-  /** Behind what the page begins; null: with the newest. */
+  /** The page starts after this delivery; null: with the newest. */
   readonly after: DeliveryPlace | null;
-  /** Only those whose last attempt was after this. */
+  /** Only deliveries whose last attempt is later than this. */
   readonly since: Instant | null;
   readonly court: string | null;
-  /** Canonical, where the court is named too; else as sent. */
+  /** Canonical if the court is given too, otherwise as sent. */
   readonly caseNumber: string | null;
-  /** Whether fixtures are asked for, which cost nothing. */
+  /** Whether the sandbox is asked for, which is free. */
   readonly sandbox: boolean;
 }
 
 const NAMES = ['status', 'limit', 'cursor', 'since', 'case_id', 'court_code'] as const;
 
 /**
- * Reads `GET /v2/wallet/deliveries` (docs/design/interface.md#4.7): every fault at once. Everything may be left out.
+ * Reads `GET /v2/wallet/deliveries` (docs/design/interface.md#4.7), with every issue at once. All parameters are optional.
  */
 export function readDeliveriesRequest(request: SentRequest, now: Micros): DeliveriesRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, NAMES);
   return checkDeliveries(values, now, { sandbox, issues });
 }
 
-/** The same for whatever transport the values came by. */
+/** The same for values from any transport. */
 export function checkDeliveries(
   values: ReadonlyMap<string, string>,
   now: Micros,
   { sandbox, issues: found }: { readonly sandbox: boolean; readonly issues: readonly Issue[] },
 ): DeliveriesRequest | Problem {
   const issues = [...found];
-  /** The value if it has no fault; a fault is noted. */
+  /** The value if it is valid; otherwise records the issue. */
   const sound = <Value>(outcome: Value | { readonly issue: Issue }): Value | null => {
     if (typeof outcome === 'object' && outcome !== null && 'issue' in outcome) {
       issues.push(outcome.issue);
@@ -69,14 +69,14 @@ export function checkDeliveries(
   };
 }
 
-/** Whoever sends an empty filter means something by it, and would pay for a history that is not filtered. */
+/** An empty filter is probably a mistake: its caller would pay for an unfiltered history. */
 function checkFilter(
   name: 'case_id' | 'court_code',
   values: ReadonlyMap<string, string>,
 ): string | null | { readonly issue: Issue } {
   const sent = values.get(name);
   if (sent === undefined || sent.trim() !== '') return sent ?? null;
-  return { issue: fault(name, sent, 'Not empty; leave it out for all.', PARAMETERS[name].example) };
+  return { issue: fault(name, sent, 'Must not be empty; omit it for all.', PARAMETERS[name].example) };
 }
 
 function checkLimit(sent: string | undefined): number | null | { readonly issue: Issue } {
@@ -95,7 +95,7 @@ function checkSince(sent: string | undefined, now: Micros): Instant | null | { r
 
 const Cursor = z.tuple([Instant, z.uuid()]);
 
-/** Where a page ended, as a caller is given it. */
+/** The end of a page as an opaque cursor for the caller. */
 export const cursorOf = ({ createdAt, deliveryId }: DeliveryPlace): string =>
   Buffer.from(JSON.stringify([createdAt, deliveryId])).toString('base64url');
 
@@ -104,7 +104,7 @@ function checkCursor(sent: string | undefined): DeliveryPlace | null | { readonl
   const place = placeOf(sent);
   if (place) return place;
   return {
-    issue: fault('cursor', sent, 'next_cursor of the page before, unchanged; leave it out for the first.', null),
+    issue: fault('cursor', sent, 'next_cursor of the previous page, unchanged; omit it for the first page.', null),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What each parameter means and may hold: the checks of a request take their choices and examples from here, and the
- * OpenAPI document and the reference are written from it (docs/design/interface.md#2.1).
+ * The description, choices and example of each parameter (docs/design/interface.md#2.1). The checks of a request, the
+ * OpenAPI document and the reference all use them.
  */
 import { z } from 'zod';
 import { FILING_TYPES } from '../../dockets/filing-type.ts';
@@ -8,7 +8,7 @@ import { FILING_TYPES } from '../../dockets/filing-type.ts';
 export interface DescribedParameter<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
   readonly schema: Schema;
-  /** A value that is accepted. */
+  /** A valid value. */
   readonly example: string;
 }
 
@@ -25,27 +25,27 @@ export const MAX_CALLBACK_URL_LENGTH = 2_048;
 /** Longest `X-Service-Tag`, in characters (docs/design/interface.md#2.2). */
 export const MAX_TAG_LENGTH = 256;
 /**
- * How many deliveries one page of the history holds at most, and unless asked otherwise (docs/design/interface.md#8).
+ * The most deliveries on one page of the history, which is also the default (docs/design/interface.md#8).
  */
 export const MAX_DELIVERIES = 200;
 export const DEFAULT_DELIVERIES = 50;
 
-/** Parameters of the query string, by name. */
+/** Query parameters by name. */
 export const PARAMETERS = {
   case_id: described(
     z.string().min(1),
     '3:24-cv-01234',
-    'Case number, as the court writes it or as people type it. The pattern of each court is in `GET /v2/status`.',
+    'Case number, in the form that the court uses or as people type it. `GET /v2/status` lists the pattern of each court.',
   ),
   court_code: described(
     z.string().min(1),
     'cand',
-    'Code of the court, in any letter case. `GET /v2/status` lists all of them.',
+    'Court code; letter case does not matter. `GET /v2/status` lists all courts.',
   ),
   last_checked: described(
     timestamp,
     '2026-03-01T12:00:00Z',
-    'ISO-8601 with an offset: when you last looked. Best is `meta.queried_at` of your previous answer, unchanged. At most 5 minutes ahead of our clock.',
+    'When you last queried the case: ISO-8601 with an offset. Use `meta.queried_at` of your previous answer, unchanged. At most 5 minutes ahead of our clock.',
   ),
   context: described(
     z.enum(['basic', 'full']).default('basic'),
@@ -55,44 +55,48 @@ export const PARAMETERS = {
   language: described(
     z.enum(['en', 'fr']),
     'fr',
-    'Of names and texts, where the court has both. Left out: whatever the case’s own language is.',
+    'Language of names and texts, if the court has both. Default: the language of the case.',
   ),
   filing_types: described(
     z.string().min(1),
     'motion,order',
-    `Filters the delta, and nothing else: types separated by commas, no JSON array. Types: ${FILING_TYPES.join(', ')}.`,
+    `Filters only the delta: types separated by commas, not a JSON array. Types: ${FILING_TYPES.join(', ')}.`,
   ),
   callback_url: described(
     z.string().max(MAX_CALLBACK_URL_LENGTH),
     'https://agent.example/callbacks',
-    'Where a signed copy of the answer is pushed to once it is paid for. Neither parsed nor resolved before the answer.',
+    'URL to which a signed copy of the answer is sent once it is paid. It is not parsed or resolved before the answer.',
+  ),
+  test: described(z.string(), '1', '`1` enables the sandbox: a free answer from fixtures. No other value does.'),
+  status: described(
+    z.enum(['pending', 'retrying', 'succeeded', 'failed']),
+    'failed',
+    'Only deliveries with this status.',
   ),
   require_sign_in: described(
     z.enum(['true', 'false']).default('false'),
     'true',
-    '`true` demands the proof `sign-in-with-x` for each later rotation and history of this wallet. It cannot be undone.',
+    '`true` requires the proof `sign-in-with-x` for each later rotation and history of this wallet. It cannot be undone.',
   ),
-  test: described(z.string(), '1', '`1` asks for the sandbox: a free answer from fixtures. Any other value does not.'),
-  status: described(z.enum(['pending', 'retrying', 'succeeded', 'failed']), 'failed', 'Only deliveries that stand so.'),
   limit: described(
     z.int().min(1).max(MAX_DELIVERIES).default(DEFAULT_DELIVERIES),
     '50',
-    `How many deliveries at most, 1 to ${MAX_DELIVERIES}.`,
+    `Maximum number of deliveries per page, 1 to ${MAX_DELIVERIES}.`,
   ),
-  cursor: described(z.string().min(1), 'opaque', '`next_cursor` of the page before.'),
-  since: described(timestamp, '2026-03-01T12:00:00Z', 'Only deliveries whose last attempt was after this moment.'),
+  cursor: described(z.string().min(1), 'opaque', '`next_cursor` of the previous page.'),
+  since: described(timestamp, '2026-03-01T12:00:00Z', 'Only deliveries whose last attempt was after this time.'),
 } as const satisfies Readonly<Record<string, DescribedParameter>>;
 
 export type ParameterName = keyof typeof PARAMETERS;
 
-/** Request headers beside those of payment, by name. */
+/** Request headers other than those of payment, by name. */
 export const REQUEST_HEADERS = {
   'X-Service-Tag': described(
     z.string().max(MAX_TAG_LENGTH),
     'my-agent-7',
-    `Comes back as \`meta.tag\`. At most ${MAX_TAG_LENGTH} characters.`,
+    `Returned as \`meta.tag\`. At most ${MAX_TAG_LENGTH} characters.`,
   ),
-  'X-Service-Test': described(z.string(), '1', '`1` asks for the sandbox, as the parameter `test` does.'),
+  'X-Service-Test': described(z.string(), '1', '`1` enables the sandbox, like the parameter `test`.'),
 } as const satisfies Readonly<Record<string, DescribedParameter>>;
 
 export type RequestHeaderName = keyof typeof REQUEST_HEADERS;

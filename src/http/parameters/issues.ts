@@ -1,5 +1,5 @@
 /**
- * Faults of a request: all of them at once, each with its rule and an example
+ * Issues of a request, all reported at once, each with its rule and an example
  * (docs/design/request-checks.md#parameters-before-payment).
  */
 import { ERROR_CATALOGUE, type ErrorCode, type Problem, problem } from '../../errors.ts';
@@ -8,18 +8,18 @@ import type { JsonObject } from '../../events/event.ts';
 export interface Issue {
   readonly parameter: string;
   readonly code: ErrorCode;
-  /** What was sent, bounded; null where nothing was. */
+  /** The value sent, shortened; null if none was. */
   readonly received: string | null;
   readonly rule: string;
   readonly example: string | null;
-  /** What else there is to say, e.g. the court's pattern; in the details too, where the catalogue has it there. */
+  /** Further members, e.g. the court's pattern; also copied into the details if the catalogue lists them. */
   readonly own?: JsonObject;
 }
 
-/** Longest part of a value that an answer repeats. */
+/** Longest part of a value that an error repeats. */
 const MAX_ECHO = 200;
 
-/** As much of a value as an answer repeats, never half of a character. */
+/** The part of a value that an error repeats, cut between characters. */
 export function echo(text: string): string {
   const characters = [...text.slice(0, 2 * MAX_ECHO + 2)];
   return characters.length <= MAX_ECHO ? text : `${characters.slice(0, MAX_ECHO).join('')}…`;
@@ -28,9 +28,9 @@ export function echo(text: string): string {
 const PRECEDENCE = new Map((Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map((code, index) => [code, index]));
 
 /**
- * One refusal for all faults. Its code is the first of the catalogue's order, its details those of that code; `issues`
- * lists every fault.
- * @param as the code, where it is not that of a fault
+ * One error for all issues. Its code and details are those of the first issue in the catalogue's order; `issues` lists
+ * every issue.
+ * @param as the error code, if it is not the code of an issue
  */
 export function refuseFor(issues: readonly [Issue, ...Issue[]], as: ErrorCode | null = null): Problem {
   const ordered = issues.toSorted((a, b) => (PRECEDENCE.get(a.code) ?? 0) - (PRECEDENCE.get(b.code) ?? 0));
@@ -43,7 +43,7 @@ export function refuseFor(issues: readonly [Issue, ...Issue[]], as: ErrorCode | 
   const message =
     issues.length === 1
       ? `${first.parameter}: ${first.rule}`
-      : `${ERROR_CATALOGUE[code].message} This request has ${issues.length} faults; details.issues lists all.`;
+      : `${ERROR_CATALOGUE[code].message} This request has ${issues.length} errors; details.issues lists all of them.`;
   return problem(code, { ...own, issues: ordered.map(listed) }, message);
 }
 

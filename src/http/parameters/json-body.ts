@@ -1,19 +1,19 @@
-/** A body of JSON, read strictly: what another reader could understand otherwise is refused. */
+/** Reads a JSON body strictly: rejects whatever another parser could read differently. */
 import { isUtf8 } from 'node:buffer';
 import { nestingOf } from '../nesting.ts';
 
-/** No request is nested half as deep, and what is deeper could exhaust the stack of whoever looks at it. */
+/** No valid request is nested half as deep, and deeper values could exhaust the stack of later code. */
 const MAX_NESTING = 32;
-/** More than these are not named: an answer is not to be larger than its request. */
+/** Most repeated members that are named, so that an error is not larger than its request. */
 const MAX_REPEATED = 20;
 
 export type JsonBody =
   | {
       readonly value: unknown;
-      /** Paths of members that an object has twice: `JSON.parse` keeps the last one and says nothing. */
+      /** Paths of members that occur twice in an object: `JSON.parse` silently keeps the last one. */
       readonly repeated: readonly string[];
     }
-  /** The rule that the body as such breaks. */
+  /** The rule that the whole body breaks. */
   | { readonly fault: string };
 
 /** Reads the bytes of a body. Never throws. */
@@ -30,9 +30,9 @@ export function readJsonBody(bytes: Buffer): JsonBody {
 }
 
 interface Frame {
-  /** Names that the object has had so far; null in an array. */
+  /** Member names of the object so far; null in an array. */
   readonly names: Set<string> | null;
-  /** The present member's name, or the present element's index. */
+  /** The current member's name, or the current element's index. */
   at: string | number;
 }
 

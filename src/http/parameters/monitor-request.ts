@@ -8,13 +8,13 @@ import { readRequestParameters, type SentRequest } from './request-parameters.ts
 
 export interface MonitorRequest extends Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'> {
   readonly lastChecked: Instant;
-  /** Whether fixtures are asked for, which cost nothing. */
+  /** Whether the sandbox is asked for, which is free. */
   readonly sandbox: boolean;
 }
 
 const MONITOR_PARAMETERS = ['case_id', 'court_code', 'last_checked'] as const;
 
-/** Reads `GET /v2/monitor`, where `last_checked` is required (docs/design/interface.md#4.2): every fault at once. */
+/** Reads `GET /v2/monitor`, where `last_checked` is required (docs/design/interface.md#4.2), with every issue at once. */
 export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRequest | Problem {
   const { values, sandbox, issues } = readRequestParameters(request, [...MONITOR_PARAMETERS, 'callback_url']);
   const found = issues.map(toldWhereItBelongs);
@@ -28,8 +28,8 @@ export function readMonitorRequest(request: SentRequest, now: Micros): MonitorRe
   const [first, ...others] = [...found, ...callbackIssues(values), ...checked.issues];
   if (first) return refuseFor([first, ...others]);
   const { query } = checked;
-  // Without an issue there is a query with its last_checked, or else nothing says why.
-  if (query === null || query.lastChecked === null) throw new Error('a monitor query was refused without an issue');
+  // A query without an issue exists and has a last_checked.
+  if (query === null || query.lastChecked === null) throw new Error('a monitor query was rejected without an issue');
   const { caseId, courtCode, court, caseNumber } = query;
   return { caseId, courtCode, court, caseNumber, lastChecked: query.lastChecked.at, sandbox };
 }
@@ -38,21 +38,21 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
   CASE_QUERY_PARAMETERS.filter((name) => !MONITOR_PARAMETERS.some((own) => own === name)),
 );
 
-/** A parameter of the case query is no typo, whatever is spelt nearly like it here. */
+/** A parameter of the case query is not a typo, even if a parameter here has a similar name. */
 const toldWhereItBelongs = (issue: Issue): Issue =>
   ELSEWHERE.has(issue.parameter)
     ? {
         ...issue,
-        rule: `GET /v2/monitor has no ${issue.parameter}: it tells whether anything is new, and GET /v2/case what.`,
+        rule: `GET /v2/monitor has no ${issue.parameter}: it says whether anything is new; GET /v2/case says what.`,
         example: null,
       }
     : issue;
 
-/** A callback that is never delivered would be a promise broken, and paid for. */
+/** The callback would be paid for but never sent, so it is an error. */
 function callbackIssues(values: ReadonlyMap<string, string>): Issue[] {
   const received = values.get('callback_url');
   if (received === undefined) return [];
-  const rule = 'GET /v2/monitor has no callbacks; ask GET /v2/case for one.';
+  const rule = 'GET /v2/monitor has no callbacks; use GET /v2/case for one.';
   return [{ parameter: 'callback_url', code: 'invalid_parameter', received: echo(received), rule, example: null }];
 }
 

@@ -1,15 +1,15 @@
-/** The query of a request as it was sent: nothing merged, nothing dropped, nothing guessed. */
+/** The query string exactly as sent: nothing merged, dropped or guessed. */
 
 export interface QueryValue {
   readonly text: string;
-  /** Whether name and value were UTF-8 in correct percent-encoding; if not, `text` is as it came. */
+  /** Whether name and value are correctly percent-encoded UTF-8; if not, `text` is the raw text. */
   readonly wellFormed: boolean;
 }
 
-/** By name, in the order sent; a name that was sent twice has two values. */
+/** By name, in the order sent. A name that was sent twice has two values. */
 export type Query = ReadonlyMap<string, readonly QueryValue[]>;
 
-/** Reads the query of a request target. Never throws, whatever it holds. */
+/** Reads the query of a request target. Never throws. */
 export function readQuery(target: string): Query {
   const query = new Map<string, QueryValue[]>();
   for (const piece of rawQuery(target).split('&')) {

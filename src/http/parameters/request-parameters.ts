@@ -1,39 +1,39 @@
-/** What a request carries beside the rules of its endpoint: names, repetitions, encodings, the tag, the sandbox. */
+/** The parts of a request that all endpoints share: names, repetitions, encodings, the tag, the sandbox. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { nearestName } from '../nearest-name.ts';
 import { MAX_TAG_LENGTH, REQUEST_HEADERS } from './described-parameters.ts';
 import { echo, type Issue } from './issues.ts';
 import { type Query, type QueryValue, readQuery } from './query-string.ts';
 
-/** More unknown names than these are counted and not listed: an answer is not to be larger than its request. */
+/** Most unknown names that are listed, so that an error is not larger than its request; the rest are counted. */
 const MAX_UNKNOWN_LISTED = 20;
 
-/** A request as it was sent, whoever answers it. */
+/** A request as sent, independent of the endpoint. */
 export interface SentRequest {
   /** The request target. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Its bytes, or a value that is read already; nothing where it has none. */
+  /** Its bytes, or an already parsed value; undefined if there is none. */
   readonly body?: unknown;
 }
 
 export interface RequestParameters {
-  /** By name: what was sent once, well-formed and known. */
+  /** By name: values that were sent once, are well-formed and have a known name. */
   readonly values: ReadonlyMap<string, string>;
   readonly tag: string | null;
   readonly sandbox: boolean;
   readonly issues: readonly Issue[];
 }
 
-/** What version 1 does otherwise. */
+/** How version 1 differs. */
 export interface ReadingOptions {
-  /** Names that may be sent several times. They are checked and not among `values`: the endpoint reads them itself. */
+  /** Names that may be sent several times. They are checked but not in `values`: the endpoint reads them itself. */
   readonly repeatable?: readonly string[];
-  /** Whether `test` is known. */
+  /** Whether `test` is a known parameter. */
   readonly sandbox?: boolean;
 }
 
-/** Reads the query and the headers that every paid endpoint shares. `known` does not name `test`. */
+/** Reads the query and the headers that every paid endpoint shares. `known` does not include `test`. */
 export function readRequestParameters(
   request: SentRequest,
   known: readonly string[],
@@ -80,9 +80,9 @@ function tagIssues(tag: string | null): readonly Issue[] {
 }
 
 /**
- * A request with nothing in it: x402 crawlers learn an endpoint's terms by it
- * (docs/design/request-checks.md#parameters-before-payment). A tag that is refused is something: nobody is asked to pay
- * for that.
+ * A request without parameters: x402 crawlers use it to learn the terms of an endpoint
+ * (docs/design/request-checks.md#parameters-before-payment). A request with an invalid tag is not bare, so it is not
+ * asked to pay.
  */
 export const isBareRequest = (request: SentRequest): boolean =>
   readQuery(request.url).size === 0 &&
@@ -93,7 +93,7 @@ export const isBareRequest = (request: SentRequest): boolean =>
 const hasBody = ({ headers }: SentRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** `test=1` or `X-Service-Test: 1`; any other value is no sandbox (docs/design/interface.md#sandbox). */
+/** Only `test=1` or `X-Service-Test: 1` enables the sandbox (docs/design/interface.md#sandbox). */
 const asksForSandbox = (request: SentRequest, values: ReadonlyMap<string, string>): boolean =>
   values.get('test') === '1' || hasSandboxHeader(request);
 
@@ -121,12 +121,12 @@ function unknownNames(query: Query, known: readonly string[]): Issue[] {
   const unknown = [...query.keys()].filter((name) => !known.includes(name));
   const issues = unknown.slice(0, MAX_UNKNOWN_LISTED).map((name): Issue => {
     const suggestion = nearestName(name.replace(/\[.*$/s, ''), known);
-    const meant = suggestion === null ? `Known are ${known.join(', ')}.` : `Did you mean ${suggestion}?`;
+    const meant = suggestion === null ? `Use one of ${known.join(', ')}.` : `Did you mean ${suggestion}?`;
     return {
       parameter: echo(name),
       code: 'invalid_parameter',
       received: echo(query.get(name)?.[0]?.text ?? ''),
-      rule: `There is no such parameter. ${meant}`,
+      rule: `Unknown parameter. ${meant}`,
       example: suggestion,
     };
   });
@@ -135,14 +135,14 @@ function unknownNames(query: Query, known: readonly string[]): Issue[] {
       parameter: '…',
       code: 'invalid_parameter',
       received: null,
-      rule: `There are ${unknown.length - MAX_UNKNOWN_LISTED} more parameters that do not exist.`,
+      rule: `${unknown.length - MAX_UNKNOWN_LISTED} more unknown parameters are not listed.`,
       example: null,
     });
   }
   return issues;
 }
 
-/** `X-Service-Tag` as it was sent: a header's bytes reach us as Latin-1, and most callers mean UTF-8 by them. */
+/** `X-Service-Tag` as sent: Node gives its bytes as Latin-1, but most callers send UTF-8. */
 export function readTag({ headers }: SentRequest): string | null {
   const header = headers['x-service-tag'];
   if (header === undefined) return null;

@@ -10,9 +10,9 @@ interface TimedRequest {
 }
 
 /**
- * Reads a request anew that was refused for a `last_checked` ahead of the clock: a `queried_at` that this service gave
- * itself is taken, whatever clock it was given by. Costs a look into the read store, and only such a request.
- * @param read the request, by a clock
+ * Reads a request again that was rejected because its `last_checked` is ahead of the clock: a `queried_at` that this
+ * service returned itself is accepted, whichever node's clock it came from. Only such a request costs a read store lookup.
+ * @param read reads the request against a given time
  */
 export async function acceptServed<Request extends TimedRequest>(
   ports: LookupPorts,

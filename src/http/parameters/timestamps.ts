@@ -13,10 +13,10 @@ import { echo, type Issue } from './issues.ts';
 /** How far a caller's clock may run ahead of ours (docs/design/interface.md#2.1). */
 export const CLOCK_TOLERANCE: Micros = 5 * 60 * MICROS_PER_SECOND;
 
-/** What a caller meant: a plus sign that was not percent-encoded arrives as a space, which can mean nothing else here. */
+/** Undoes a missing percent-encoding: an unencoded plus sign arrives as a space, which is invalid here otherwise. */
 export const meantTimestamp = (sent: string): string => sent.trim().replace(/ (?=\d\d:?\d\d$)/, '+');
 
-/** Reads a point in time of the past, or says what is wrong with it. */
+/** Reads a time in the past, or returns the issue. */
 export function checkTimestamp(parameter: string, sent: string, now: Micros): Instant | Issue {
   const text = meantTimestamp(sent);
   const instant = parseTimestamp(text);
@@ -37,13 +37,13 @@ export function checkTimestamp(parameter: string, sent: string, now: Micros): In
     parameter,
     code: 'last_checked_in_future',
     received: echo(sent),
-    rule: 'At most 5 minutes ahead of our clock; best is meta.queried_at of your previous answer.',
+    rule: 'At most 5 minutes ahead of our clock; use meta.queried_at of your previous answer.',
     example,
     own: { received: echo(sent), example },
   };
 }
 
-/** What was probably meant, where that can be told; else any timestamp. */
+/** The timestamp that was probably meant, or else any valid one. */
 function corrected(text: string): string {
   const candidates = [`${text}Z`, `${text}T00:00:00Z`, text.replace(' ', 'T'), `${text.replace(' ', 'T')}Z`];
   const meant = candidates.find((candidate) => parseTimestamp(candidate) !== null);

@@ -1,4 +1,4 @@
-/** Answers calls of the sandbox whose fixture lies ready before any route is looked up: they need nothing else. */
+/** Answers sandbox calls before routing if their fixture is ready: they need nothing else. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isProblem } from '../../errors.ts';
 import { commonHeaders } from '../common-headers.ts';
@@ -8,25 +8,25 @@ import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
 import { newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';
 
-/** The body of an answer that is there at once; null where there is none. */
+/** The body of an answer that is ready; null if there is none. */
 type ReadyAnswer = (request: SentRequest, requestId: string) => string | Buffer | null;
 
-/** Answers that are kept by the request that they answer. A caller that rehearses sends the same few again and again. */
+/** Number of answers kept by request: callers that test send the same few again and again. */
 const KEPT_ANSWERS = 1_000;
 const MAX_KEPT_URL = 300;
 
-/** What a route answers at once; refusals, and what must be composed first, are left to the route. */
+/** What a route can answer at once. Errors, and answers that must be composed first, are left to the route. */
 export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parameters>): ReadyAnswer {
-  // What was accepted once always is: the only clock that it is held against runs on.
+  // A request that was valid once stays valid: its times are compared only with a clock that moves forward.
   const kept = new Map<string, SandboxAnswer>();
   const compose = (request: SentRequest): SandboxAnswer | null => {
     const parameters = route.parse(request);
     if (isProblem(parameters)) return null;
-    // A callback is the route's to send.
+    // The route sends callbacks.
     if (route.sandboxCallbacks?.(parameters).length) return null;
     const answer = route.sandbox(parameters);
     if (answer === null || typeof answer === 'function') return answer;
-    // The route waits for the same fixture, and reports its failure.
+    // The route waits for the same fixture and reports its failure.
     answer.catch(() => {});
     return null;
   };
@@ -41,7 +41,7 @@ export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parame
       if (kept.size >= KEPT_ANSWERS) kept.clear();
       kept.set(url, answer);
     }
-    // A caller who repeats a request is answered by a copy of bytes; for one that comes once they are not worth making.
+    // Repeated requests are answered with a copy of ready bytes, which a single request would not be worth.
     const bytes = known?.untagged?.(requestId) ?? null;
     return bytes ?? answer({ requestId, tag: readTag(request) });
   };
@@ -58,7 +58,7 @@ export function answerSandboxEarly(publicUrl: string, answers: ReadonlyMap<strin
   };
 }
 
-/** Of an answer that nobody pays for: one from fixtures, or one of a batch in which nothing could be answered. */
+/** For answers without a payment: from fixtures, or of a batch in which every query failed. */
 export const UNPAID_ANSWER_HEADERS = {
   'cache-control': 'no-store',
   'content-type': 'application/json; charset=utf-8',
@@ -73,7 +73,7 @@ function readyAnswer(
   const mark = url.indexOf('?');
   const answer = mark === -1 ? undefined : answers.get(url.slice(0, mark));
   if (answer === undefined) return null;
-  // A sandbox call that is written in another way is the route's to recognise.
+  // Sandbox calls in any other form are left to the route.
   if (headers['x-service-test'] === undefined && !url.includes('test=1', mark)) return null;
   if (countHosts(request) !== 1) return null;
   const requestId = newRequestId();

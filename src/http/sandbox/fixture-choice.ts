@@ -1,4 +1,4 @@
-/** Which docket the sandbox shows: what a court and the number that was asked for lead one to expect. */
+/** Chooses the sandbox docket that fits the court and the case number. */
 import type { CaseNumber, Court } from '../../courts/court.ts';
 
 export type FixtureName = 'civil' | 'criminal' | 'bankruptcy' | 'appellate' | 'bilingual' | 'large';
@@ -7,8 +7,8 @@ const CRIMINAL: ReadonlySet<string> = new Set(['cr', 'mj', 'po', 'cf', 'cm', 'f'
 const MULTIDISTRICT: ReadonlySet<string> = new Set(['md', 'ml', 'mdl']);
 
 /**
- * Canada: the bilingual case. US: by the court's level, in trial courts by the kind that the number names; multidistrict
- * litigation has the docket of 6,000 entries.
+ * Canada: the bilingual case. US: by the level of the court, in trial courts by the case type in the number.
+ * Multidistrict litigation gets the docket of 6,000 entries.
  */
 export function fixtureFor(
   { country, level, code }: Pick<Court, 'country' | 'level' | 'code'>,

@@ -1,4 +1,4 @@
-/** How the sandbox's dockets are written down: short to write, whole and typed when read. */
+/** The notation of the sandbox's dockets: short to write, complete and typed when read. */
 import type { Court } from '../../courts/court.ts';
 import { findCourt } from '../../courts/registry.ts';
 import type {
@@ -15,7 +15,7 @@ import { toInstant } from '../../runtime/instant.ts';
 import { filerIn, saysSealed } from '../../sources/juriscraper/entry.ts';
 
 export interface FixtureDocket {
-  /** Of the kind that the docket stands for; answers name the court that was asked about. */
+  /** A court of the kind that the docket represents; answers name the court of the query. */
   readonly court: string;
   readonly caseNumber: string;
   readonly header: Partial<DocketHeader> & { readonly caseName: string; readonly caseType: CaseType };
@@ -34,21 +34,21 @@ export type FixtureParty = readonly [
 ];
 
 export interface FixtureEntry {
-  /** Null for one that the court did not number. */
+  /** Null if the court did not number the entry. */
   readonly number: number | null;
   readonly filed: string;
-  /** When it differs from `filed`. */
+  /** If it differs from `filed`. */
   readonly entered?: string;
-  /** The exact time entered, where the court says it. */
+  /** The exact time of entry, if the court gives it. */
   readonly enteredAt?: string;
   readonly text: string;
   readonly attachments?: readonly string[];
 }
 
-/** When the sandbox's source was asked: later than everything in it. */
+/** When the sandbox's source was read: later than everything in it. */
 const ASKED_AT = toInstant(Date.UTC(2026, 0, 15, 12) * 1000);
 
-/** A docket as a source would have shown it. */
+/** The docket as a source would return it. */
 export function snapshotOf({ court: code, entries, ...docket }: FixtureDocket): DocketSnapshot {
   const court = findCourt(code);
   if (!court) throw new Error(`there is no court ${code}`);
@@ -99,7 +99,7 @@ function entryOf(entry: FixtureEntry, index: number, type: DocumentIdentifierTyp
     documentIdentifier: identifier,
     documentIdentifierType: identifier === null ? 'none' : type,
     sourceIds: { sandbox: String(index + 1) },
-    // A name that can never lead anywhere (RFC 2606).
+    // A name that never resolves (RFC 2606).
     externalUrl: identifier === null ? null : `https://${court.code.replace('_', '-')}.example/documents/${identifier}`,
     attachments: (entry.attachments ?? []).map(
       (description, at): Attachment => ({
@@ -113,7 +113,7 @@ function entryOf(entry: FixtureEntry, index: number, type: DocumentIdentifierTyp
   };
 }
 
-/** Of the form that each system gives its documents, all of them in a range that no court uses. */
+/** In the form that each system uses for its documents, in a range that no court uses. */
 function documentIdentifier(type: DocumentIdentifierType, index: number, part: number): string {
   const serial = String(index * 20 + part).padStart(8, '0');
   switch (type) {

@@ -1,6 +1,6 @@
 /**
- * A docket of the sandbox as queries find it: its snapshot goes through the same decision and the same folds as any
- * docket, so that an answer from fixtures has the shape of a real one, always.
+ * A sandbox docket as queries see it. Its snapshot passes through the same decisions and folds as any docket, so answers
+ * from fixtures always have the shape of real ones.
  */
 
 import { compareSnapshot } from '../../commands/docket/compare.ts';
@@ -21,7 +21,7 @@ import type { Find, QueryStore, Stored } from '../../storage/read-store.ts';
 /** Documents of the read model of cases, by collection and id. */
 type Documents = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
-/** Reads as a store that knows one docket alone, by whatever number of whatever court it is asked for. */
+/** A read store with a single docket, which it returns for any number of any court. */
 export function fixtureStore(snapshot: DocketSnapshot): QueryStore {
   const number = parseCaseNumber(snapshot.court, snapshot.caseNumber);
   if (!number) throw new Error(`${snapshot.court.code} has no case numbers like ${snapshot.caseNumber}`);
@@ -52,7 +52,7 @@ export function fixtureStore(snapshot: DocketSnapshot): QueryStore {
     },
     count: async (query) => find(query).slice(0, query.limit).length,
     cell: async () => ({ version: 1, value: writeClock(FRESH_CLOCK) }),
-    // Nothing ever changes here, so that there is nothing to note.
+    // Nothing ever changes here, so nothing is recorded.
     compareAndSet: async () => true,
   };
 }

@@ -1,4 +1,4 @@
-/** Every docket of the sandbox. None of them is real. */
+/** Every docket of the sandbox. None is real. */
 import type { FixtureName } from './fixture-choice.ts';
 import type { FixtureDocket } from './fixture-docket.ts';
 import { APPELLATE } from './fixtures/appellate.ts';

@@ -1,7 +1,7 @@
 /**
  * Callbacks of the sandbox (docs/design/callbacks.md#sandbox-callbacks): one attempt each, signed with the published
- * key and through the same guard as real ones, so that a receiver can be built for free. Nothing of them is kept, and
- * no answer waits.
+ * key and behind the same guard as real ones, so that a receiver can be built for free. They are not stored, and no
+ * answer waits for them.
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
@@ -17,22 +17,22 @@ import { createAddressLimit, siteOf } from '../address-limit.ts';
 import { DELIVERY_HEADER } from '../paid/delivery-header.ts';
 import type { SandboxCallback, SandboxCallContext } from '../paid/paid-call.ts';
 
-/** Most in a minute from one client address, to one host, and to one address: IPv4, or IPv6 by /48. */
+/** Most per minute from one client address, to one host, and to one address (IPv4, or IPv6 by /48). */
 export const SANDBOX_CALLBACKS_PER_MINUTE = 10;
-/** Most in a minute in all, over all nodes. */
+/** Most per minute in total, over all nodes. */
 export const SANDBOX_CALLBACKS_IN_ALL = 300;
-/** Most under way: what is asked for beyond is not sent. */
+/** Most at the same time; more are not sent. */
 const MOST_AT_ONCE = 32;
 
 const MINUTE = 60 * MICROS_PER_SECOND;
 
 export interface SandboxCallbacks {
   /**
-   * Sends what the limits allow, and returns at once. Whether the address behind the URL has had its share is known only
-   * later: then the attempt is not made.
-   * @param call that is answered
-   * @param address of the client; null where only a proxy's is known
-   * @returns the headers that tell of what is sent; none where nothing is
+   * Sends the callbacks that the limits allow, and returns at once. The limit of the address behind the URL is checked
+   * later, when it is known; if it is exceeded, the attempt is not made.
+   * @param call the answered call
+   * @param address of the client; null if only a proxy's is known
+   * @returns headers that describe the deliveries; none if nothing is sent
    */
   push(
     asked: readonly SandboxCallback[],
@@ -43,16 +43,16 @@ export interface SandboxCallbacks {
 
 export interface SandboxCallbackOptions {
   readonly outbound: Pick<Outbound, 'post'>;
-  /** Where calls are counted by address and in all, for all nodes together. */
+  /** Counts calls by address and in total, for all nodes together. */
   readonly counters: Pick<ReadStore, 'increment'>;
   readonly clock: Clock;
-  /** For clients and hosts: setting the wall clock keeps nobody out. */
+  /** For the limits by client and host: setting the wall clock must not lock anyone out. */
   readonly steady?: Clock;
   readonly logger: Pick<BaseLogger, 'debug'>;
   readonly userAgent: string;
 }
 
-/** Makes them. Clients and hosts are counted by each process, in memory. */
+/** Creates them. Each process counts clients and hosts by itself, in memory. */
 export function createSandboxCallbacks({
   outbound,
   counters,
@@ -99,10 +99,10 @@ export function createSandboxCallbacks({
         if (!mayBeSent(callback, address)) return [];
         const id = randomUUID();
         underway++;
-        // After the answer has left: composing, signing and connecting are nobody's wait.
+        // After the answer has left, so that it does not wait for composing, signing and connecting.
         setImmediate(() => {
           send(callback.url, id, callback.payload(call))
-            // Storage that fails: what cannot be counted is not sent.
+            // If storage fails, calls cannot be counted, so they are not sent.
             .catch((error: unknown) => logger.debug({ deliveryId: id, err: error }, 'a callback of the sandbox failed'))
             .finally(() => {
               underway--;
@@ -119,5 +119,5 @@ export function createSandboxCallbacks({
   };
 }
 
-/** A name is the same with and without the dot of the root. */
+/** A name is the same with or without the trailing dot of the root. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '');

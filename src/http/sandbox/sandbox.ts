@@ -1,7 +1,7 @@
 /**
- * Sandbox mode (docs/design/interface.md#sandbox): answers from fixtures, free, of the shape of real ones. Each is
- * composed by the queries that answer paid calls, once for each kind of court, and kept as text with gaps for what a
- * call fills in itself.
+ * Sandbox mode (docs/design/interface.md#sandbox): free answers from fixtures in the shape of real ones. The queries that
+ * answer paid calls compose each answer once for each kind of court. It is kept as a template with gaps for the values
+ * of a call.
  */
 import type { Court } from '../../courts/court.ts';
 import { isProblem } from '../../errors.ts';
@@ -31,26 +31,26 @@ import {
 } from './template.ts';
 
 export interface Sandbox {
-  /** The answer of `GET /v2/case`: at once where its fixture lies ready. The fixture is the court's, if none is named. */
+  /** The answer of `GET /v2/case`, at once if its fixture is ready. Without a fixture, the court decides. */
   answerCase(query: CaseQueryParameters, fixture?: FixtureName): SandboxAnswer | Promise<SandboxAnswer>;
   /** The answer of `GET /v2/monitor`. */
   answerMonitor(query: MonitorRequest): SandboxAnswer | Promise<SandboxAnswer>;
 }
 
 interface CaseTemplates {
-  /** The whole answer but for its last brace. */
+  /** The whole answer except its last brace. */
   readonly answer: Template;
-  /** What follows for a call with `last_checked`. */
+  /** The part added for a call with `last_checked`. */
   readonly delta: Template;
 }
 
-/** Fixtures are as fresh as a source that was just asked. */
+/** Fixtures count as just read from their source. */
 const MOMENT = { queriedAt: MARKS.now, dataAsOf: MARKS.now, cacheAgeSeconds: 0 } as const;
 const CALL: AnsweredCall = { requestId: MARKS.requestId, tag: MARKS.tag, costUsd: 0, sandbox: true };
 
 export function createSandbox(clock: Clock): Sandbox {
   const stores = new Map<FixtureName, QueryStore>();
-  // As many as there are kinds of courts and ways to ask: they cannot grow beyond that.
+  // At most one for each kind of court and each form of query, so the map cannot grow further.
   const caseTemplates = new Map<string, CaseTemplates | Promise<CaseTemplates>>();
   const monitorTemplates = new Map<string, Template | Promise<Template>>();
 
@@ -64,7 +64,7 @@ export function createSandbox(clock: Clock): Sandbox {
   };
   return {
     answerCase(query, name = fixtureFor(query.court, query.caseNumber)) {
-      // Only where there are two names does the language change anything.
+      // The language matters only for a case with two names.
       const language = FIXTURES[name].header.caseNameSecondary ? query.language : null;
       const key = `${name} ${courtKey(query.court)} ${query.context} ${language}`;
       const templates = kept(caseTemplates, key, () =>
@@ -90,7 +90,7 @@ export function createSandbox(clock: Clock): Sandbox {
   };
 }
 
-/** Templates one after the other, filled in for each call. */
+/** Concatenates templates and fills them in for each call. */
 function filled(
   templates: readonly Template[],
   ending: string,
@@ -110,7 +110,7 @@ function filled(
   });
 }
 
-/** What is the same in every answer to the same parameters. */
+/** The parts that are the same in every answer to the same parameters. */
 const ownPart = (
   { caseId, courtCode, court, caseNumber }: Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'>,
   since: string | null,
@@ -137,11 +137,11 @@ const withCall = (
   since,
 });
 
-/** All of a court that an answer depends on, but for its name. */
+/** Everything about a court that an answer depends on, except its name. */
 const courtKey = ({ timeZone, country, language, coverage }: Court): string =>
   `${timeZone} ${country} ${language} ${coverage}`;
 
-/** What is kept under the key, else what is made now; whoever asks meanwhile waits for the same. */
+/** The value under the key; if there is none, creates it once for all concurrent callers. */
 function kept<Value extends object>(
   values: Map<string, Value | Promise<Value>>,
   key: string,
@@ -159,12 +159,12 @@ function kept<Value extends object>(
 }
 
 function whole<Answer extends object>(answer: Answer): Exclude<Answer, { readonly problem: unknown }> {
-  if (isProblem(answer)) throw new Error(`the sandbox refuses its own fixture: ${JSON.stringify(answer)}`);
+  if (isProblem(answer)) throw new Error(`the sandbox rejects its own fixture: ${JSON.stringify(answer)}`);
   return answer as Exclude<Answer, { readonly problem: unknown }>;
 }
 
 async function composeCase(queries: CaseQueries, query: CaseQueryParameters, now: Instant): Promise<CaseTemplates> {
-  // Whatever was typed: it is filled in, and a batch shows fixtures for numbers that no court writes.
+  // Any number works, since it is filled in: a batch shows fixtures even for numbers that no court uses.
   const caseId = query.caseNumber.canonical;
   const asked = { ...query, caseId, lastChecked: now, since: MARKS.since, filingTypes: null };
   const answer = whole(await queries.answerCase(asked));

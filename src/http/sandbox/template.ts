@@ -1,6 +1,6 @@
-/** JSON text with gaps: made once from an answer, filled in for each call. */
+/** JSON text with gaps: made once from an answer and filled in for each call. */
 
-/** What each call fills in itself, by the marks that stand for it while the answer is composed. */
+/** Placeholders for the values of a call while an answer is composed. */
 export const MARKS = {
   requestId: '\u0001request id\u0001',
   now: '\u0001now\u0001',
@@ -27,7 +27,7 @@ const GAPS = Object.keys(MARKS) as Gap[];
 const GAP_OF_MARK = new Map<string, Gap>(GAPS.map((gap) => [JSON.stringify(MARKS[gap]), gap]));
 const ANY_MARK = /("\\u0001[a-z ]+\\u0001")/;
 
-/** @param json text in which marks stand as values */
+/** @param json text that contains marks as values */
 export function templateOf(json: string): Template {
   const pieces = json.split(ANY_MARK);
   return {
@@ -45,19 +45,19 @@ export function fillIn({ texts, gaps }: Template, filling: Filling): string {
   return text;
 }
 
-/** Of the gaps, those that each call fills in anew; the tag is left out by most. */
+/** The gaps that differ between calls; most callers send no tag. */
 export type CallGap = 'requestId' | 'now' | 'tag';
 
-/** Larger answers are not kept as bytes: there may be many of them. */
+/** Larger answers are not kept as bytes, since there may be many of them. */
 const MOST_PRESSED_BYTES = 64 * 1024;
 
-/** A value that has always this width, as JSON text. */
+/** JSON text of a fixed width. */
 const BLANK = { requestId: `"${' '.repeat(36)}"`, now: `"${' '.repeat(27)}"` } as const;
 
-/** An answer without a tag as bytes: copied as a whole for each call, and what is the call's own written over it. */
+/** An answer without a tag as bytes: each call copies them and overwrites its own values. */
 export type Pressed = (requestId: string, now: string) => Buffer;
 
-/** Null where the answer is too large for it. @param always what fills all gaps but those of a call */
+/** Null if the answer is too large. @param always fills every gap that is the same for all calls */
 export function press(templates: readonly Template[], ending: string, always: Omit<Filling, CallGap>): Pressed | null {
   const places: { readonly gap: keyof typeof BLANK; readonly offset: number }[] = [];
   const parts: Buffer[] = [];

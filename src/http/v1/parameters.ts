@@ -18,18 +18,18 @@ export interface V1CaseRequest extends Pick<CaseQueryParameters, 'caseId' | 'cou
 }
 
 const SHARED = ['case_id', 'court_code', 'last_checked'] as const;
-/** Two names of one list: version 1 took both. */
+/** Two names of one list: version 1 accepts both. */
 const LISTS = ['filing_types', 'document_types'] as const;
 const NEW_IN_V2: readonly string[] = ['context', 'language', 'callback_url'];
-const LIST_RULE = 'A JSON array of the types in allowed, or the parameter once for each of them.';
+const LIST_RULE = 'A JSON array of types listed in allowed, or the parameter repeated for each type.';
 const LIST_EXAMPLE = '["motion","order"]';
 
-/** Reads `GET /v1/case`: every fault at once, before any payment is asked for. */
+/** Reads `GET /v1/case`: lists every issue at once, before payment is requested. */
 export function readV1CaseRequest(request: SentRequest, now: Micros): V1CaseRequest | Problem {
   return read(request, now, LISTS);
 }
 
-/** Reads `GET /v1/monitor`, where `last_checked` may be left out. */
+/** Reads `GET /v1/monitor`, where `last_checked` is optional. */
 export function readV1MonitorRequest(request: SentRequest, now: Micros): V1CaseRequest | Problem {
   return read(request, now, []);
 }
@@ -50,22 +50,22 @@ function read(
   );
   const [first, ...others] = [...found, ...checked.issues, ...lists.issues];
   if (first) return refuseFor([first, ...others]);
-  // Without an issue there is a query, or else nothing says why.
-  if (checked.query === null) throw new Error('a query of version 1 was refused without an issue');
+  // A missing query always comes with an issue.
+  if (checked.query === null) throw new Error('a query of version 1 was rejected without an issue');
   const { caseId, courtCode, court, caseNumber, lastChecked } = checked.query;
   return { caseId, courtCode, court, caseNumber, lastChecked: lastChecked?.at ?? null, filingTypes: lists.types };
 }
 
-/** Whoever means to rehearse is not to pay. */
+/** A caller who wants the sandbox must not be asked to pay. */
 const noSandbox = (parameter: string, received: string | null): Issue => ({
   parameter,
   code: 'invalid_parameter',
   received,
-  rule: 'Version 1 has no sandbox: a call would be paid for. Rehearse on GET /v2/case?test=1, which is free.',
+  rule: 'Version 1 has no sandbox, so this call would be charged. Test for free with GET /v2/case?test=1.',
   example: null,
 });
 
-/** A parameter of version 2 is no typo, whatever is spelt nearly like it here. */
+/** A parameter of version 2 is not a typo, even if a parameter here has a similar name. */
 function toldWhereItBelongs(issue: Issue): Issue {
   if (issue.parameter === 'test') return noSandbox('test', issue.received);
   if (!NEW_IN_V2.includes(issue.parameter)) return issue;
@@ -101,7 +101,7 @@ function readLists(
   return { types: types.size === 0 ? null : [...types], issues };
 }
 
-/** The names in one value: a JSON array of them, else the value itself. */
+/** The names in one value: its JSON array, or else the value itself. */
 function namesIn({ text }: QueryValue): readonly string[] {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return trimmed === '' ? [] : [trimmed];

@@ -1,5 +1,5 @@
 /**
- * `GET /v1/case` and `GET /v1/monitor`: the queries of version 2 in version 1's shapes (docs/design/interface.md#v1).
+ * `GET /v1/case` and `GET /v1/monitor`: version 2 queries in the shapes of version 1 (docs/design/interface.md#v1).
  */
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
@@ -19,25 +19,25 @@ export interface V1RouteDependencies extends LookupPorts {
 
 type V1Route = PaidRoute<V1CaseRequest>;
 
-/** Case and filings; without `last_checked` every filing is new, oldest first. */
+/** A case and its filings; without `last_checked`, every filing is new, oldest first. */
 export const v1CaseRoute = (dependencies: V1RouteDependencies): V1Route => {
   const queries = createCaseQueries(dependencies);
   return v1Route(dependencies, {
     path: '/v1/case',
     word: 'case',
-    description: 'A US or Canadian court case and its new filings, as version 1 of this API answers',
+    description: 'A US or Canadian court case and its new filings, in the shape of version 1 of this API',
     read: readV1CaseRequest,
     answer: (request, call) => answerCase(queries, request, call),
   });
 };
 
-/** Whether there is anything new; without `last_checked`, whether there is any filing. */
+/** Whether anything is new; without `last_checked`, whether there is any filing. */
 export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
   const queries = createCaseQueries(dependencies);
   return v1Route(dependencies, {
     path: '/v1/monitor',
     word: 'monitor',
-    description: 'Whether a US or Canadian court case has new filings, as version 1 of this API answers',
+    description: 'Whether a US or Canadian court case has new filings, in the shape of version 1 of this API',
     read: readV1MonitorRequest,
     answer: (request, call) => answerMonitor(queries, request, call),
   });
@@ -74,7 +74,7 @@ function v1Route(dependencies: V1RouteDependencies, { path, word, description, r
   };
 }
 
-/** Ids as they were sent, since the answer echoes them; everything else by what it means. */
+/** Ids as sent, because the answer echoes them; everything else by its meaning. */
 const fingerprint = ({ courtCode, caseId, lastChecked, filingTypes }: V1CaseRequest): string =>
   canonicalJson({
     court_code: courtCode,

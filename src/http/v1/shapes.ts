@@ -1,12 +1,12 @@
 /**
- * The answers of version 1, flat and by its old names, from what the queries of version 2 found
+ * The answers of version 1, flat and under its old names, built from the results of version 2 queries
  * (docs/design/interface.md#v1).
  */
 import type { StatusCourt } from '../../courts/status-courts.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { CaseAnswer, CaseAnswerMeta, MonitorAnswer } from '../../queries/case-answer.ts';
 
-/** What the caller sent, echoed, and what the call cost. */
+/** Values that the caller sent, which are echoed, and the cost of the call. */
 export interface V1Call {
   readonly caseId: string;
   readonly courtCode: string;
@@ -14,7 +14,7 @@ export interface V1Call {
   readonly costUsd: number;
 }
 
-/** A member of an answer of version 2; it is not there only if that version changed and this file did not. */
+/** A member of a version 2 answer. It is missing only if version 2 changed and this file did not. */
 function member(answer: JsonObject, name: string): JsonObject[string] {
   const value = answer[name];
   if (value === undefined) throw new Error(`an answer of version 2 has no ${name}`);
@@ -44,7 +44,7 @@ const AFTER_NATURE = [
   'primary_parties',
 ] as const;
 
-/** @param answer to a query that asked for cross-references and for a delta */
+/** @param answer to a query with cross-references and a delta */
 export function v1Case(answer: CaseAnswer, call: V1Call): JsonObject {
   const found = member(answer.body, 'case') as JsonObject;
   const delta = member(answer.body, 'delta') as JsonObject;
@@ -67,7 +67,7 @@ export function v1Filing(filing: JsonObject): JsonObject {
     ...picked(filing, ['filing_id', 'filing_type', 'filed_at', 'filed_by', 'description']),
     pacer_doc_id: member(filing, 'document_identifier'),
     pacer_link: link,
-    // The service holds no documents of its own.
+    // The service stores no documents itself.
     document_url: null,
     document_access: member(filing, 'sealed') === true ? 'sealed' : link === null ? 'none' : 'court',
   };
@@ -78,7 +78,7 @@ export const v1Monitor = (answer: MonitorAnswer, call: V1Call): JsonObject => ({
   changed: answer.changed,
 });
 
-/** A court as version 1 lists it: `jurisdiction_country` came with version 2. */
+/** A court in the shape of version 1, which has no `jurisdiction_country`. */
 export function v1Court({ jurisdiction_country: _, ...court }: StatusCourt): Omit<StatusCourt, 'jurisdiction_country'> {
   return court;
 }

@@ -1,4 +1,4 @@
-/** `GET /v1/status`: court coverage and health in version 1's shape, free and from bytes that lie ready. */
+/** `GET /v1/status`: court coverage and health in the shape of version 1, free and from ready bytes. */
 import { type StatusDependencies, type StatusEndpoint, type StatusVersion, statusEndpoint } from '../v2/status.ts';
 import { v1Court } from './shapes.ts';
 import { V1_ENDS, v1Headers } from './sunset.ts';
@@ -18,7 +18,7 @@ export function v1StatusEndpoint(dependencies: StatusDependencies): StatusEndpoi
   const endpoint = statusEndpoint(dependencies, V1);
   return {
     ...endpoint,
-    // Afterwards the route refuses it, as everything else of version 1.
+    // Afterwards the route rejects it, like everything else of version 1.
     answerEarly: (request, response) => clock.now() < V1_ENDS && endpoint.answerEarly(request, response),
   };
 }

@@ -8,7 +8,7 @@ export interface AnsweredCall extends Pick<PaidCallContext, 'requestId' | 'costU
 }
 
 export interface CaseMeta extends Meta {
-  /** When the source was last asked. */
+  /** When the source was last queried. */
   readonly data_as_of: CaseAnswerMeta['dataAsOf'];
   readonly truncation_details?: TruncationDetails;
 }
@@ -24,7 +24,7 @@ export const caseMeta = (answer: Omit<CaseAnswer, 'body'>, call: AnsweredCall): 
   ...(answer.truncationDetails ? { truncation_details: answer.truncationDetails } : {}),
 });
 
-/** A monitor answer shows no text, so that context and language mean nothing there. */
+/** A monitor answer contains no texts, so context and language do not apply. */
 export const monitorMeta = (answer: CaseAnswerMeta, call: AnsweredCall): CaseMeta => ({
   ...metaOf(common(answer, call)),
   data_as_of: answer.dataAsOf,

@@ -12,7 +12,7 @@ export interface BatchMeta extends Meta {
   readonly batch_size: number;
   readonly successful: number;
   readonly failed: number;
-  /** US dollars in exact cents: what so many queries cost; 0 in the sandbox. */
+  /** US dollars in exact cents: the price of that many queries; 0 in the sandbox. */
   readonly total_cost_usd: number;
 }
 
@@ -29,10 +29,10 @@ export interface AnsweredBatch {
   readonly publicUrl: string;
 }
 
-/** Base units of so many queries. */
+/** The price of that many queries, in base units. */
 export const batchPrice = (size: number): bigint => PRICE_BASE_UNITS * BigInt(size);
 
-/** The whole answer, its results in the order of the queries. A batch in which every query failed costs nothing. */
+/** The whole answer, with results in the order of the queries. A batch whose queries all failed costs nothing. */
 export function batchBody(
   outcomes: readonly BatchOutcome[],
   { requestId, tag, sandbox, at, publicUrl }: AnsweredBatch,
@@ -63,7 +63,7 @@ export function batchBody(
   return `{"meta":${JSON.stringify(meta)},"results":[${results.join(',')}]}`;
 }
 
-/** A payment is whole: where another query of the batch is answered, this one is paid for too, and says so. */
+/** The payment covers the whole batch: if any query succeeds, failed ones are charged too, and their errors say so. */
 const errorOf = ({ details, ...refusal }: Problem, charged: boolean, publicUrl: string) =>
   errorObject(
     { ...refusal, details: { charged, query_cost_usd: charged ? costInUsd(PRICE_BASE_UNITS) : 0, ...details } },

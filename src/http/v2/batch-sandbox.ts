@@ -1,6 +1,6 @@
 /**
- * A batch in the sandbox: every query succeeds, whatever its ids (docs/design/interface.md#sandbox). Nobody pays for
- * it, so that it is not much larger than one answer of the sandbox.
+ * A batch in the sandbox: every query succeeds, even with unknown ids (docs/design/interface.md#sandbox). It is free, so
+ * it must not be much larger than a single sandbox answer.
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { findCourt } from '../../courts/registry.ts';
@@ -13,7 +13,7 @@ import { fixtureFor } from '../sandbox/fixture-choice.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { batchBody } from './batch-body.ts';
 
-/** Stands in for a court that there is not. */
+/** Used in place of an unknown court. */
 const OTHER_COURT = 'cand';
 
 export async function sandboxBatch(
@@ -27,7 +27,7 @@ export async function sandboxBatch(
     queries.map((query) => {
       const parameters = rehearsedQuery(query);
       const isLarge = fixtureFor(parameters.court, parameters.caseNumber) === 'large' && query.context === 'full';
-      // The docket of 2 MiB once: an answer that costs nothing is not to be fifty times as large.
+      // The docket of 2 MiB appears only once: a free answer must not be fifty times as large.
       const answer = sandbox.answerCase(parameters, isLarge && largeShown ? 'civil' : undefined);
       const truncated = isLarge && !largeShown;
       largeShown ||= isLarge;
@@ -41,7 +41,7 @@ export async function sandboxBatch(
     );
 }
 
-/** The query on a case that could be: its own where there is one, else one of the same court, or of another. */
+/** The query's own case if it can exist; otherwise one of the same court, or of another. */
 export function rehearsedQuery(query: BatchQuery): CaseQueryParameters {
   if (!isProblem(query.named)) return { ...query, ...query.named };
   const court = findCourt(query.courtCode);

@@ -32,7 +32,7 @@ export interface BatchRouteDependencies extends LookupPorts {
   readonly publicUrl: string;
 }
 
-/** Four whole batches. */
+/** Lookups for four whole batches. */
 const MOST_LOOKS = 200;
 
 export function batchRoute({
@@ -42,9 +42,9 @@ export function batchRoute({
   sandbox,
   publicUrl,
 }: BatchRouteDependencies): PaidRoute<BatchRequest> {
-  /** Cases that unpaid batches are looking up. */
+  /** Lookups that unpaid batches are making now. */
   let looking = 0;
-  /** For a batch of which no query can be answered, whatever is known of cases: nobody pays for it. */
+  /** Rejects a batch whose queries all fail regardless of which cases are known, so that it is not paid for. */
   const refuseAll =
     (queries: readonly BatchQuery[]): SandboxAnswer =>
     ({ requestId, tag }) =>
@@ -82,7 +82,7 @@ export function batchRoute({
           )
         : [],
     async beforePayment({ queries }) {
-      // Free, and up to 50 looks for each call: beyond so many at once the answer is that it is not known yet.
+      // Free, with up to 50 lookups per call: above the limit, the answer is "not known yet".
       if (looking + queries.length > MOST_LOOKS) {
         const cases = queries.map(({ caseId, courtCode }) => ({
           case_id: caseId,
@@ -109,7 +109,7 @@ export function batchRoute({
     price: ({ queries }) => batchPrice(queries.length),
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {
-      // Its own for each batch: what is asked for at the same moment is read at once.
+      // Created for each batch: lookups of the same moment are combined into one read.
       const { answerCase } = createCaseQueries({
         readStore: coalescedLoads(readStore),
         reach: askedOnce(reach),
@@ -147,7 +147,7 @@ export function batchRoute({
 
 type CaseOutcome = Awaited<ReturnType<ReturnType<typeof createCaseQueries>['answerCase']>>;
 
-/** A result: the answer that the query alone would have had, with the batch's own id. */
+/** A result: the answer that the query would get alone, with the batch's id. */
 function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): WrittenAnswer | Problem {
   if (isProblem(answer)) return answer;
   const costUsd = costInUsd(PRICE_BASE_UNITS);
@@ -157,9 +157,9 @@ function written(answer: CaseOutcome, { requestId, tag }: PaidCallContext): Writ
 }
 
 /**
- * Opens the endpoint for bodies of JSON and no others. The route reads their bytes itself: what another reader could
- * understand otherwise is refused.
- * @param register opens the paid route on the instance that it is given
+ * Opens the endpoint only for JSON bodies. The route reads the bytes itself and rejects whatever another parser could
+ * read differently.
+ * @param register opens the paid route on the given instance
  */
 export function registerBatch(app: FastifyInstance, register: (scope: FastifyInstance) => void): void {
   app.register((scope, _options, done) => {

@@ -1,4 +1,4 @@
-/** `GET /v2/case`: one case, and what is new in it (docs/design/interface.md#4.1). */
+/** `GET /v2/case`: one case and its new filings (docs/design/interface.md#4.1). */
 import type { RequestedCallback } from '../../commands/purchase/query-run.ts';
 import { isProblem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
@@ -62,7 +62,7 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
 const callbacksOf = ({ callbackUrl }: CaseRequest): readonly RequestedCallback[] =>
   callbackUrl === null ? [] : [{ url: callbackUrl, result: null }];
 
-/** The query that the parameters stand for. */
+/** The query for these parameters. */
 export const caseQueryOf = (parameters: CaseQueryParameters): CaseQuery => {
   const { court, courtCode, caseId, lastChecked, context, language, filingTypes } = parameters;
   return {
@@ -77,7 +77,7 @@ export const caseQueryOf = (parameters: CaseQueryParameters): CaseQuery => {
   };
 };
 
-/** Ids as they were sent, since the answer echoes them; everything else by what it means. */
+/** Ids as sent, because the answer echoes them; everything else by its meaning. */
 export const canonicalQuery = ({
   courtCode,
   caseId,
@@ -89,6 +89,6 @@ export const canonicalQuery = ({
   context: query.context,
   language: query.language,
   filing_types: query.filingTypes?.toSorted() ?? null,
-  // Only where there is one: a request that was identified before there were callbacks is still the same.
+  // Only if present: requests identified before callbacks existed must still match.
   ...(query.callbackUrl === null ? {} : { callback_url: query.callbackUrl }),
 });

@@ -3,7 +3,7 @@ import type { MonitorAnswer } from '../../queries/case-answer.ts';
 import type { MonitorRequest } from '../parameters/monitor-request.ts';
 import { type AnsweredCall, monitorMeta } from './answer-meta.ts';
 
-/** The whole answer, serialised once. */
+/** The whole answer, serialized once. */
 export const monitorBody = (
   answer: MonitorAnswer,
   { caseId, courtCode }: Pick<MonitorRequest, 'caseId' | 'courtCode'>,

@@ -1,5 +1,5 @@
 /**
- * `GET /v2/results/{result_id}`: a paid answer again, or what became of its payment (docs/design/interface.md#results).
+ * `GET /v2/results/{result_id}`: a paid answer again, or the state of its payment (docs/design/interface.md#results).
  * Free.
  */
 import { Readable } from 'node:stream';
@@ -39,13 +39,13 @@ export interface ResultsDependencies {
 
 export const RESULTS_PATH = '/v2/results/:resultId';
 
-/** While the read models are behind, or made anew, an answer that was paid for is not yet known by its id. */
+/** While the read models are behind or being rebuilt, the id of a paid answer may be unknown. */
 const BEHIND = problem('service_unavailable', { component: 'read_store', retry_after: 2 });
 
-/** How long an id that is not known may still be on its way into the read model. */
+/** How long to wait for an unknown id to arrive in the read model. */
 export const RESULTS_PATIENCE_MS = 1_000;
 
-/** Times that one answer may be read in a minute. */
+/** How often one answer may be read per minute. */
 export const READS_PER_MINUTE = 60;
 
 interface Results extends ResultsDependencies {
@@ -58,7 +58,7 @@ export function registerResults(app: FastifyInstance, ports: ResultsDependencies
     problem(
       'rate_limit_exceeded',
       { retry_after: wait, limit: READS_PER_MINUTE, window: 'result' },
-      `One answer may be read ${READS_PER_MINUTE} times a minute; wait ${wait} seconds. Keep what you have read.`,
+      `An answer may be read ${READS_PER_MINUTE} times per minute. Wait ${wait} seconds, and keep the answer that you have read.`,
     ),
   );
   const dependencies: Results = { ...ports, reads, stored: storedAnswers() };
@@ -72,7 +72,7 @@ export function registerResults(app: FastifyInstance, ports: ResultsDependencies
     const hash = await paymentOfRequest(dependencies, named.requestId);
     if (hash === null) return notFound(reply);
     if (typeof hash !== 'string') return sendProblem(reply, hash);
-    // The read model says which payment it was; what became of it the log says, which never lags.
+    // The read model only finds the payment. Its state comes from the log, which never lags.
     const stream = paymentStream(hash);
     const { state } = await load(dependencies.log, payment, stream);
     return answer(dependencies, { stream, state }, { resultId, named }, request, reply);
@@ -88,9 +88,9 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // A later request may have presented the same payment after this one's query had failed.
+  // A later request may have presented the same payment after the query of this one had failed.
   if (!('submission' in state) || state.authorization.requestId !== named.requestId) return notFound(reply);
-  // A request id opens only what was sold by it.
+  // A request id opens only the answer that was sold under it.
   if (resultOf(state.answer).resultKey !== named.resultKey) return notFound(reply);
   const { transaction } = state.submission;
   switch (state.status) {
@@ -107,7 +107,7 @@ async function answer(
     case 'rolled_back':
       return sendProblem(reply, problem('settlement_failed', { reason: 'rolled_back', transaction }));
     case 'settled': {
-      // A secret is given once, and a HEAD has no body to give it in. Its length is left out: nothing is composed.
+      // The secret is returned once, and a HEAD has no body for it. Its length is omitted, because nothing is composed.
       if (request.method === 'HEAD' && state.answer.keyCall?.does === 'rotate') {
         const gone = !isKept(dependencies.clock, state) || isRejection(payment.decide(state, { type: 'HandOut' }));
         if (gone) return sendProblem(reply, problem('result_gone'));
@@ -130,7 +130,7 @@ async function answer(
 }
 
 /**
- * The answer of a call on keys is composed again, as long as any answer is kept; a rotation's is given once
+ * The answer of a key call is composed again while answers are kept; the answer of a rotation is returned once
  * (docs/design/payments.md#key-calls).
  */
 async function keyAnswer(
@@ -143,7 +143,7 @@ async function keyAnswer(
   const { requestId } = request;
   const call = {
     tag: tagOf(request),
-    // This request's own id: of two that ask for one secret at once, the log must be able to tell which one it gave.
+    // The id of this request: if two ask for one secret at once, the log must show which one got it.
     context: {
       commandId: requestId,
       requestId: purchase.authorization.requestId,
@@ -160,8 +160,8 @@ async function keyAnswer(
 const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slice(0, MAX_TAG_LENGTH) ?? null;
 
 /**
- * The payment that a request presented, as soon as the read model knows it. Waits only while the model is behind the
- * log: an id that nobody was given is refused at once. Whether one was given is not known while the model lags.
+ * The payment that a request presented, once the read model knows it. Waits only while the read model is behind the log,
+ * because only then an unknown id may exist; otherwise it is rejected at once.
  */
 async function paymentOfRequest(
   { readStore, reach }: ResultsDependencies,

@@ -1,4 +1,4 @@
-/** `GET /v2/status`: court coverage and health, free for everybody (docs/design/interface.md#4.4). */
+/** `GET /v2/status`: court coverage and health, free for every caller (docs/design/interface.md#4.4). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Court } from '../../courts/court.ts';
@@ -20,21 +20,21 @@ export const API_VERSION = '2.0.1';
 export interface StatusDependencies {
   readonly service: AnsweringService;
   readonly courts: readonly Court[];
-  /** What can fill a court here and now. */
+  /** What provides the dockets of a court on this service. */
   readonly sourceOf: (court: Court) => CourtSource;
   readonly health: () => Health;
-  /** What is known of each court's cases. */
+  /** What is known about the cases of each court. */
   readonly standings: StandingsReader;
 }
 
-/** What one version of the API says of its status, and how. */
+/** How one version of the API shows its status. */
 export interface StatusVersion {
   readonly path: string;
   readonly apiVersion: string;
-  /** The members that are each answer's own; they come last, so that all before them is compressed once. */
+  /** The members that differ in each answer. They come last, so that everything before them is compressed once. */
   ending(requestId: string, queriedAt: Instant): object;
   court(court: StatusCourt): object;
-  /** Beside the headers that every answer carries; `publicUrl` has no slash at the end. */
+  /** Headers beyond those of every answer; `publicUrl` has no trailing slash. */
   headers(publicUrl: string): Readonly<Record<string, string>>;
 }
 
@@ -46,17 +46,17 @@ const V2: StatusVersion = {
   headers: () => ({}),
 };
 
-/** The body is made anew at most this often, and only when something in it changed. */
+/** The body is rebuilt at most this often, and only if something in it changed. */
 const REBUILD_EVERY = MICROS_PER_SECOND;
 
 export interface StatusEndpoint {
-  /** Answers what asks for the status and nothing else; its bytes lie ready, so no route needs to be looked up. */
+  /** Answers plain status requests from ready bytes, without routing. */
   readonly answerEarly: EarlyAnswer;
-  /** Adds the route, for every other way to ask. */
+  /** Adds the route, for every other form of the request. */
   register(app: FastifyInstance): void;
 }
 
-/** The first body is made for the first request, so that it delays no start. */
+/** The first request builds the first body, so that it does not delay the start. */
 export function statusEndpoint(dependencies: StatusDependencies, version: StatusVersion = V2): StatusEndpoint {
   const { publicUrl, clock } = dependencies.service;
   const { path } = version;
@@ -86,7 +86,7 @@ export function statusEndpoint(dependencies: StatusDependencies, version: Status
   };
 }
 
-/** How many cases of a court are known, and when a source last showed one; null while that cannot be told. */
+/** The number of known cases of a court, and when a source last provided one; null while unknown. */
 function standingOf(code: string, known: CourtStandings | null) {
   const { casesKnown, lastSuccessAt } = known?.get(code) ?? { casesKnown: known ? 0 : null, lastSuccessAt: null };
   return { cases_known: casesKnown, last_success_at: lastSuccessAt };
@@ -95,7 +95,7 @@ function standingOf(code: string, known: CourtStandings | null) {
 const ID = '\u0001id';
 const AT = '\u0001at';
 
-/** The ending of each answer, written from a template: it costs less than JSON. */
+/** The ending of each answer, written from a template, which is cheaper than JSON. */
 function endings({ ending }: StatusVersion, clock: Clock): (requestId: string) => string {
   const text = `,${JSON.stringify(ending(ID, AT)).slice(1)}`;
   const pieces = text.split(/(\\u0001id|\\u0001at)/);
@@ -114,7 +114,7 @@ function endings({ ending }: StatusVersion, clock: Clock): (requestId: string) =
 }
 
 interface StatusAnswers {
-  /** Only before the first body is compressed a promise. */
+  /** A promise only until the first body is compressed. */
   current(): EndedVariants | Promise<EndedVariants>;
 }
 
@@ -122,7 +122,7 @@ function statusAnswers(
   { service, courts, sourceOf, health, standings }: StatusDependencies,
   { apiVersion, court }: StatusVersion,
 ): StatusAnswers {
-  // Courts do not change while the service runs, and they are nearly all of the body.
+  // Courts do not change while the service runs, and they make up nearly all of the body.
   const listed = statusCourts(courts, sourceOf);
   const courtTexts = listed.courts.map((each) => ({
     code: each.court_code,
@@ -153,7 +153,7 @@ function statusAnswers(
     return `${JSON.stringify(head).slice(0, -1)},"courts":[${told.join(',')}],"coverage_summary":${summary}`;
   };
   const build = async (head: object): Promise<EndedVariants> => {
-    // The first body alone waits for what is known of the cases.
+    // Only the first body waits for the case counts.
     countedFrom = variants === null ? await standings.first() : standings.latest();
     variants = await compressedBefore(Buffer.from(textOf(head, countedFrom)));
     return variants;
@@ -170,32 +170,32 @@ function statusAnswers(
           building = build(head).finally(() => {
             building = null;
           });
-          // A body that could not be made anew leaves the last one in its place; the next change tries again.
+          // If the body cannot be rebuilt, the last one stays; the next change tries again.
           building.catch(() => {
             builtFrom = '';
           });
         }
       }
-      // While a newer body is being compressed, the one that is there is served.
+      // While a newer body is being compressed, the previous one is served.
       return variants ?? building ?? Promise.reject(new Error('the status could not be built'));
     },
   };
 }
 
 interface AnswerHeaders {
-  /** Of the whole answer, and of one that says only that nothing changed: names and values in turn. */
+  /** Headers of a full answer and of a 304, as alternating names and values. */
   readonly whole: readonly string[];
   readonly unchanged: readonly string[];
 }
 
-/** Kept by caches, and asked about each time, which costs a 304. */
+/** Caches keep it but revalidate each time, which costs a 304. */
 const CACHING = { 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
 
 function answerHeaders(publicUrl: string, own: Readonly<Record<string, string>>): AnswerHeaders {
   const common = commonHeaders('everybody', publicUrl);
   return {
     whole: Object.entries({ ...common, ...CACHING, ...own }).flat(),
-    // What the cached answer does not say already, and what lets a script of any page read this one.
+    // Headers that the cached answer does not have, and the one that lets scripts of any page read this one.
     unchanged: Object.entries({ 'access-control-allow-origin': '*', ...CACHING, ...own }).flat(),
   };
 }

@@ -10,7 +10,7 @@ import type { SandboxAnswer } from '../paid/paid-call.ts';
 import { cursorOf, type DeliveriesRequest } from '../parameters/deliveries-request.ts';
 
 /**
- * @param urlOf the URL that a blob holds, for the wallet that sent it; null once it is kept no longer
+ * @param urlOf the URL in a blob, for the wallet that sent it; null once it is no longer stored
  */
 export const deliveriesBody = (
   meta: Meta,
@@ -41,7 +41,7 @@ const shownDelivery = (record: DeliveryRecord, callbackUrl: string | null) => ({
   attempt_log: record.attemptLog.map(shownAttempt),
 });
 
-/** Queries and credentials of a callback's URL carry its receiver's secrets: they are stored to be called, not to be shown. */
+/** Query and credentials of a callback URL may be secrets of its receiver: they are stored for the call, never shown. */
 function shownUrl(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const { protocol, host, pathname } = new URL(url);
@@ -59,7 +59,7 @@ const shownAttempt = ({ attempt, redelivery, startedAt, keyId, ...outcome }: Log
   signature_key_id: keyId,
 });
 
-/** The sandbox's history: one delivery that was acknowledged, and before it one whose receiver still fails. */
+/** The sandbox's history: one acknowledged delivery, and before it one whose receiver still fails. */
 export function sandboxDeliveries(request: DeliveriesRequest, clock: Clock): SandboxAnswer {
   return ({ requestId, tag }) => {
     const now = clock.now();

@@ -1,4 +1,4 @@
-/** `GET /v2/wallet/deliveries`: what became of a wallet's callbacks (docs/design/interface.md#4.7 and #2.7). */
+/** `GET /v2/wallet/deliveries`: the history of a wallet's callbacks (docs/design/interface.md#4.7 and #2.7). */
 import { proveCall } from '../../commands/signing-key/sign-in.ts';
 import { problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
@@ -24,7 +24,7 @@ export interface WalletDeliveriesDependencies {
   readonly clock: Clock;
 }
 
-/** What a wallet signs to see its history; REST and MCP ask for the same. */
+/** What a wallet signs to see its history, both for REST and MCP. */
 export const DELIVERIES_STATEMENT = 'Show the callback deliveries of this wallet';
 
 export function walletDeliveriesRoute({
@@ -38,7 +38,7 @@ export function walletDeliveriesRoute({
     method: 'GET',
     path: '/v2/wallet/deliveries',
     word: 'deliveries',
-    description: 'What became of the callbacks of your wallet, attempt by attempt',
+    description: 'The callback deliveries of your wallet, with every attempt',
     signIn: { statement: DELIVERIES_STATEMENT, needsBound: false },
     parse: (request) => readDeliveriesRequest(request, clock.now()),
     sandbox: (request) => (request.sandbox ? sandboxDeliveries(request, clock) : null),
@@ -57,15 +57,15 @@ export function walletDeliveriesRoute({
       const context = { commandId: requestId, requestId, correlationId: requestId, causationId: null, actor: 'http' };
       const refused = await proveCall({ log, clock }, call, false, context);
       if (refused) return refused;
-      // Nobody pays for a history that lacks what has happened.
+      // An incomplete history must not be paid for.
       if (!(await reach.showsEverything())) return notYetShown();
       const filter = { wallet, status, court, caseNumber, attemptedAfter: since };
       const page = await findDeliveries(readStore, filter, { limit, after });
-      // A payment that any 402 could have asked for opens nothing: the history is its wallet's alone.
+      // A payment that any 402 could have requested proves nothing: only the wallet itself may see the history.
       if (page.deliveries.length > 0 && !isBound && proof === null) {
         return problem('payment_rejected', { reason: 'payment_not_bound' });
       }
-      // A URL that is damaged is shown as one that is kept no longer: the rest of the history is told all the same.
+      // A damaged URL is shown as one that is no longer stored, so that the rest of the history remains readable.
       const { found: targets } = await resolveIntact(
         payloads,
         page.deliveries.map(({ target }) => target),

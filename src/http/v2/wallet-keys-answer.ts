@@ -50,7 +50,7 @@ export const sandboxKeys =
   (call) =>
     JSON.stringify(shownBody(sandboxMeta(clock.now(), call), SANDBOX_WALLET, { current: FIXTURE, previous: null }));
 
-/** The sandbox's `POST /v2/wallet/keys`: the published key, as if it had been made now in place of another. */
+/** The sandbox's `POST /v2/wallet/keys`: the published key, as if it had just replaced another one. */
 export const sandboxRotation =
   (clock: Clock, signInRequired: boolean): SandboxAnswer =>
   (call) => {

@@ -1,6 +1,6 @@
 /**
- * `GET` and `POST /v2/wallet/keys`: which keys sign a wallet's callbacks, and a new one (docs/design/interface.md#4.5
- * and #4.6).
+ * `GET` and `POST /v2/wallet/keys`: lists the keys that sign a wallet's callbacks, and creates a new one
+ * (docs/design/interface.md#4.5 and #4.6).
  */
 import type { FastifyInstance } from 'fastify';
 import type { MasterKeys } from '../../callbacks/master-keys.ts';
@@ -30,11 +30,11 @@ export interface WalletKeysRequest {
 export const WALLET_KEYS_PATH = '/v2/wallet/keys';
 
 export interface RotateKeyRequest extends WalletKeysRequest {
-  /** Whether a proof of the wallet is demanded from this rotation on. */
+  /** Whether a proof of the wallet is required from this rotation on. */
   readonly requireSignIn: boolean;
 }
 
-/** There are no parameters, so that every one that is sent is a mistake. */
+/** There are no parameters, so any parameter is a mistake. */
 function readWalletKeysRequest(request: SentRequest): WalletKeysRequest | Problem {
   const { sandbox, issues } = readRequestParameters(request, []);
   const [first, ...others] = issues;
@@ -63,7 +63,7 @@ function readRotateKeyRequest(request: SentRequest): RotateKeyRequest | Problem 
 
 const common = { path: WALLET_KEYS_PATH, price: () => PRICE_BASE_UNITS } as const;
 
-/** Ids and times of the keys; a wallet's first call makes its first key, once the payment is settled. */
+/** Ids and times of the keys. The first call of a wallet creates its first key, once the payment is settled. */
 export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependencies): PaidRoute<WalletKeysRequest> {
   return {
     ...common,
@@ -71,10 +71,10 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
     fingerprint: () => '',
     method: 'GET',
     word: 'keys',
-    description: 'Which keys sign the callbacks of your wallet; the first call makes one',
+    description: 'The keys that sign the callbacks of your wallet; the first call creates one',
     sandbox: ({ sandbox }) => (sandbox ? sandboxKeys(clock) : null),
     async answer(_, { wallet }) {
-      // Nobody pays to be told of a key that cannot sign here.
+      // A key that cannot sign on this node must not be paid for.
       const current = (await loadSigningKeys(log, wallet)).keys.at(-1);
       if (current && !masterKeys.versions.includes(current.masterVersion)) return masterKeyLacks();
       return { keyCall: 'show', answeredCases: 1 };
@@ -82,7 +82,7 @@ export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependenci
   };
 }
 
-/** A new key and, this once, its secret. An answer that was lost is repaid by rotating again. */
+/** A new key and its secret, shown once. If the answer is lost, the wallet pays for another rotation. */
 export function rotateKeyRoute({
   log,
   clock,
@@ -95,7 +95,7 @@ export function rotateKeyRoute({
     method: 'POST',
     word: 'rotate-key',
     description:
-      'A new key for the callbacks of your wallet, its secret given once; if the answer is lost, rotate again',
+      'A new key for the callbacks of your wallet, with its secret, shown once; if the answer is lost, rotate again',
     sandbox: ({ sandbox, requireSignIn }) => (sandbox ? sandboxRotation(clock, requireSignIn) : null),
     signIn: {
       statement: 'Replace the callback signing key and show the new secret',
@@ -110,14 +110,14 @@ export function rotateKeyRoute({
   };
 }
 
-/** Opens a route that takes no body: whatever is sent, of whatever type, is read to its end and ignored. */
+/** Opens a route without a body: a body of any type is read to its end and ignored. */
 export function registerBodilessRoute<Parameters>(
   app: FastifyInstance,
   dependencies: PaidRouteDependencies,
   route: PaidRoute<Parameters>,
 ): void {
   app.register(async (scope) => {
-    // Even a type that is none: nobody looks at it.
+    // Even an invalid type is accepted, because the body is never parsed.
     scope.addHook('onRequest', (request, _reply, done) => {
       delete request.headers['content-type'];
       done();

@@ -1,7 +1,7 @@
 /**
- * The extension `bazaar` of x402 v2: what a facilitator needs to list an endpoint, made from the table that the OpenAPI
- * document is made from. Clients send all of a 402 back in a header, and proxies give all headers of an answer
- * 4 kB together, so it says no more than that.
+ * The extension `bazaar` of x402 v2: what a facilitator needs to list an endpoint, made from the same table as the OpenAPI
+ * document. Clients send the whole 402 back in a header, and proxies limit all headers of an answer to 4 kB together, so
+ * it is kept short.
  */
 import type { Json, JsonObject } from '../../events/event.ts';
 import { inlineSchema } from '../openapi/components.ts';
@@ -15,7 +15,7 @@ type Method = 'GET' | 'POST';
 
 const made = new Map<string, JsonObject | null>();
 
-/** Null for an address that is not documented. */
+/** Null for a path that is not documented. */
 export function discoveryOf(method: Method, path: string): JsonObject | null {
   const key = `${method} ${path}`;
   let discovery = made.get(key);
@@ -32,7 +32,7 @@ function write({ required = [], optional = [], body }: Operation, method: Method
   const properties = Object.fromEntries(names.map((name) => [name, shortSchema(name)]));
   const example = Object.fromEntries(required.map((name) => [name, PARAMETERS[name].example]));
   const sent = body ? { bodyType: 'json', body: body.example as Json } : null;
-  // A rotation has no body, and the extension knows no POST without one.
+  // A rotation has no body, but the extension allows no POST without one.
   const without = method === 'POST' ? { bodyType: 'json', body: {} } : null;
   const input = sent ?? without;
   return {
@@ -65,6 +65,6 @@ function write({ required = [], optional = [], body }: Operation, method: Method
 function shortSchema(name: keyof typeof PARAMETERS): JsonObject {
   const { type, enum: choices } = inlineSchema(PARAMETERS[name].schema);
   if (choices !== undefined) return { enum: choices };
-  // A query holds strings unless it is said otherwise.
+  // Query parameters are strings by default.
   return type === undefined || type === 'string' ? {} : { type };
 }

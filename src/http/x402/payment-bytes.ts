@@ -1,9 +1,9 @@
-/** The bytes of a payment, in whichever of the encodings in use its client wrote them. */
+/** Decodes a payment, in any of the encodings that clients use. */
 import { decodeTransaction, MAX_TRANSACTION_BYTES } from '../../solana/verify-transaction-wire.ts';
 
 /**
- * The bytes of base64, with either alphabet of RFC 4648 and with or without padding. Each encoding stays canonical: both
- * alphabets in one text, a wrong amount of padding, spaces and leftover bits are refused.
+ * The bytes of base64, in either alphabet of RFC 4648, with or without padding. Each encoding must be canonical: mixed
+ * alphabets, wrong padding, spaces and leftover bits are rejected.
  * @returns null for anything else
  */
 export function readBase64(text: string): Buffer | null {
@@ -16,9 +16,9 @@ export function readBase64(text: string): Buffer | null {
 }
 
 /**
- * The bytes of a text that may be base58 or base64: many texts are valid in both. What decodes to a transaction decides,
- * base64 first; a text that is a transaction in neither keeps its base64 reading, which the caller then refuses.
- * @returns null where the text is neither
+ * The bytes of a text that is base58 or base64; many texts are valid in both. The reading that decodes to a transaction
+ * wins, base64 first. If neither does, the base64 reading is returned and the caller rejects it.
+ * @returns null if the text is neither
  */
 export function readTransactionText(text: string): Buffer | null {
   const inBase64 = readBase64(text);
@@ -33,16 +33,16 @@ const isTransaction = (bytes: Buffer): boolean => {
 };
 
 const BASE58_DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** No transaction begins with a zero byte, which `1` in the first place stands for. */
+/** No transaction starts with a zero byte, which a leading `1` stands for. */
 const BASE58 = new RegExp(`^[${BASE58_DIGITS.slice(1)}][${BASE58_DIGITS}]*$`);
-/** Of the longest transaction: a byte takes 1.366 characters. */
+/** For the longest transaction: a byte takes 1.366 characters. */
 const MAX_BASE58_LENGTH = Math.ceil(MAX_TRANSACTION_BYTES * 1.366);
 /** As many digits as a double holds exactly. */
 const CHUNK = 9;
 
 const maybeBase58 = (text: string): boolean => text.length <= MAX_BASE58_LENGTH && BASE58.test(text);
 
-/** Digit by digit, as libraries decode, the longest text takes eight milliseconds: a caller could hold up all others. */
+/** Decoding digit by digit, as libraries do, takes 8 ms for the longest text and would delay all other callers. */
 function base58Bytes(text: string): Buffer {
   let value = 0n;
   for (let start = 0; start < text.length; start += CHUNK) {

@@ -1,6 +1,6 @@
 /**
- * Reads the payment that a request carries, whichever client made it. What the bytes are decides, not the name of the
- * header they came in (docs/design/payments.md#static-checks).
+ * Reads the payment of a request from any client. The content decides what it is, not the name of the header
+ * (docs/design/payments.md#static-checks).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { PaymentPayloadV1Schema, PaymentPayloadV2Schema } from '@x402/core/schemas';
@@ -11,25 +11,25 @@ import { nestingOf } from '../nesting.ts';
 import { readTransactionText } from './payment-bytes.ts';
 import { IDENTIFIER_RULE, readPaymentIdentifier } from './payment-identifier.ts';
 
-/** Of x402 v2, of x402 v1, and of a transfer that the caller signs alone. */
+/** The headers of x402 v2, of x402 v1, and of a self-paid transfer. */
 export const PAYMENT_HEADERS = ['payment-signature', 'x-payment', 'x402-payment'] as const;
 
-/** Longest header that is read. */
+/** Longest header that is accepted. */
 export const MAX_PAYMENT_HEADER_BYTES = 16 * 1024;
-/** Terms, transaction and extensions together are seven levels deep at most. */
+/** Terms, transaction and extensions together are at most seven levels deep. */
 const MAX_NESTING = 32;
 
 export interface PresentedPayment {
-  /** Version of x402 that it is written in; null for a bare transaction. */
+  /** The x402 version that it is written in; null for a bare transaction. */
   readonly x402Version: 1 | 2 | null;
   readonly transaction: Buffer;
-  /** The memo of the 402 that the client answers, if it sent that back. */
+  /** The memo of the 402 that the client answers, if the client returned it. */
   readonly memo: string | null;
   /** x402's `payment-identifier`, if the client sent one. */
   readonly identifier: string | null;
 }
 
-/** Null where the request carries no payment. */
+/** Null if the request carries no payment. */
 export function readPayment(headers: IncomingHttpHeaders, network: NetworkNames): PresentedPayment | Problem | null {
   const values = PAYMENT_HEADERS.flatMap((name) => headers[name] ?? []);
   let found: PresentedPayment | null = null;
@@ -43,7 +43,7 @@ export function readPayment(headers: IncomingHttpHeaders, network: NetworkNames)
   return found;
 }
 
-/** One transaction under two headers is one payment, as long as neither says otherwise. */
+/** One transaction under two headers is one payment, unless they differ in other fields. */
 const isSamePayment = (one: PresentedPayment, other: PresentedPayment): boolean =>
   one.transaction.equals(other.transaction) &&
   (one.memo === null || other.memo === null || one.memo === other.memo) &&
@@ -54,7 +54,7 @@ export function readPaymentText(text: string, network: NetworkNames): PresentedP
   if (text.length > MAX_PAYMENT_HEADER_BYTES) return unreadable('too_long');
   const bytes = readTransactionText(text);
   if (!bytes || bytes.length === 0) return unreadable(text === '' ? 'empty' : 'not_base64');
-  // A transaction begins with the number of its signatures; no JSON text begins with so low a byte.
+  // A transaction starts with the number of its signatures; no JSON text starts with so low a byte.
   if (bytes.readUInt8(0) < 0x09) return { x402Version: null, transaction: bytes, memo: null, identifier: null };
   const value = parseJson(bytes);
   if (value === undefined) return unreadable('not_json');
@@ -94,7 +94,7 @@ function readTransaction(
   network: NetworkNames,
 ): PresentedPayment | Problem {
   if (scheme !== 'exact') return rejectedPayment('unsupported_scheme');
-  // Of the client's copy of our terms nothing else is looked at: the transaction is checked against the terms themselves.
+  // Nothing else in the client's copy of our terms is checked: the transaction is compared with the terms themselves.
   if (![network.caip2, network.v1, network.selfPaid].includes(named)) {
     return rejectedPayment('invalid_exact_svm_network_mismatch');
   }
@@ -105,7 +105,7 @@ function readTransaction(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON value; undefined where the bytes are none, or are nested deeper than any payment is. */
+/** A JSON value; undefined if the bytes are invalid or nested deeper than any payment. */
 function parseJson(bytes: Buffer): unknown {
   try {
     const text = utf8.decode(bytes);
@@ -119,5 +119,5 @@ function parseJson(bytes: Buffer): unknown {
 export const unreadable = (reason: string, hint?: string): Problem =>
   problem('invalid_payment', hint === undefined ? { reason } : { reason, hint });
 
-/** The payment can be read, and is none of ours. */
+/** The payment is readable but does not fit this service. */
 export const rejectedPayment = (reason: PaymentRejection): Problem => problem('payment_rejected', { reason });

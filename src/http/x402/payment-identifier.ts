@@ -1,18 +1,18 @@
-/** The extension `payment-identifier` of x402 v2: a client's own name for a request, so that a repeat costs nothing. */
+/** The extension `payment-identifier` of x402 v2: a client's own id for a request, so that a repeat costs nothing. */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../events/event.ts';
 
 export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
-/** Length and alphabet are the extension's own. */
+/** Length and alphabet are those of the extension. */
 const PATTERN = '^[a-zA-Z0-9_-]+$';
 const LEAST_LENGTH = 16;
 const MOST_LENGTH = 128;
 const IDENTIFIER = new RegExp(PATTERN);
-/** What is wrong with an identifier that is none. */
+/** The rule for identifiers, used in errors. */
 export const IDENTIFIER_RULE = `A payment-identifier is info.id, of ${LEAST_LENGTH} to ${MOST_LENGTH} letters, digits, - and _.`;
 
-/** What a 402 says of it: offered, never required. */
+/** How a 402 declares it: offered, never required. */
 export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {
   info: { required: false },
   schema: {
@@ -28,8 +28,8 @@ export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {
 export type ReadIdentifier = { readonly identifier: string | null } | { readonly unreadable: true };
 
 /**
- * The identifier that a payment carries; null where it carries none, as from a client that only echoes our declaration.
- * One that is not well-formed is a fault: its sender counts on it.
+ * The identifier of a payment; null if it has none, e.g. from a client that only echoes our declaration. An invalid one
+ * is an error, because its sender relies on it.
  */
 export function readPaymentIdentifier(
   extensions: Readonly<Record<string, unknown>> | null | undefined,
@@ -47,6 +47,6 @@ export function readPaymentIdentifier(
   return isSound ? { identifier: id } : { unreadable: true };
 }
 
-/** What is kept of an identifier, which is its caller's secret. Bound to the wallet: nobody else's word means the same. */
+/** The stored form of an identifier, which is a secret. Bound to the wallet, so equal ids of others do not match. */
 export const identifierHashOf = (wallet: string, identifier: string): string =>
   createHash('sha256').update(`${wallet}\n${identifier}`).digest('hex');

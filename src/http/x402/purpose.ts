@@ -1,24 +1,24 @@
 /**
- * What a payment is for, written into its memo (docs/design/payments.md#purpose): a payment that is signed for one
- * purpose buys nothing else, and a wallet can show the purpose to its user. Nothing is stored: every node makes the
- * memo again from the request. A memo carries no authentication tag, since it needs none: the wallet's signature covers
- * it, and a memo that somebody else wrote in our form still names one purpose and fits no other.
+ * The purpose of a payment, written into its memo (docs/design/payments.md#purpose). A payment signed for one purpose
+ * buys nothing else, and a wallet can show the purpose to its user. Nothing is stored: every node derives the memo again
+ * from the request. A memo needs no authentication tag, because the wallet's signature covers it. A forged memo in our
+ * form still names only one purpose and fits no other.
  *
- * There are two forms. Clients of x402 v2 set a fixed limit of 20,000 compute units, of which the deployed memo program
- * takes some 365 for each character, so what they echo must be short: it names the purpose in one word, and the hash
- * binds the rest. A wallet that pays the network fee itself gets the whole purpose in words.
+ * There are two forms. Clients of x402 v2 set a fixed limit of 20,000 compute units, and the deployed memo program uses
+ * about 365 per character, so the memo that they echo must be short: one word for the purpose, and a hash that binds the
+ * rest. A wallet that pays the network fee itself gets the whole purpose in words.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The longest short memo: with it a transfer stays below 20,000 compute units. */
+/** The longest short memo: with it, a transfer stays below 20,000 compute units. */
 export const MAX_SHORT_MEMO = 34;
-/** Longest host that is written out; every one is bound by the hash. */
+/** Longest host that is written out; the hash binds every host. */
 const SHOWN_HOST = 100;
 
 const SHORT_PREFIX = 'docket1 ';
 const LONG_PREFIX = 'Docket Monitor 1: pays for ';
 
-/** One word for what is bought, for memos of few characters. */
+/** One word for the product, for short memos. */
 export type PurposeWord = 'case' | 'monitor' | 'batch' | 'keys' | 'rotate-key' | 'deliveries';
 
 export interface Purpose {
@@ -27,11 +27,11 @@ export interface Purpose {
   readonly call: string;
   /** The origin that sells it. */
   readonly publicUrl: string;
-  /** The canonical parameters; null where there are none that could be sold. */
+  /** The canonical parameters; null if there are none. */
   readonly request: string | null;
 }
 
-/** Two ways to name one purpose, each different in every 402. */
+/** Two memos for one purpose, both different in every 402. */
 export interface PurposeMemos {
   readonly short: string;
   readonly inWords: string;
@@ -43,7 +43,7 @@ export function newMemos(purpose: Purpose): PurposeMemos {
   return { short: shortMemo(purpose, newNonce().slice(0, 5)), inWords: longMemo(purpose, newNonce()) };
 }
 
-/** Whether a memo names this purpose, or another; `unbound` where it is none of ours, or there is none. */
+/** Whether a memo names this purpose or another; `unbound` if there is none or it is not in our form. */
 export type PurposeFit = 'bound' | 'unbound' | 'another';
 
 export function fitOf(memo: string | null, purpose: Purpose): PurposeFit {
@@ -61,7 +61,7 @@ const longMemo = (purpose: Purpose, nonce: string): string => {
   return `${LONG_PREFIX}${purpose.call} at ${shown}, request ${hashOf(purpose, nonce).slice(0, 22)}, nonce ${nonce}`;
 };
 
-/** The nonce is part of it, so that two requests for one purpose show nothing in common to others. */
+/** The nonce is hashed too, so that others cannot recognize two requests for one purpose. */
 const hashOf = ({ word, call, publicUrl, request }: Purpose, nonce: string): string =>
   createHash('sha256')
     .update(JSON.stringify(['docket-monitor-payment-1', publicUrl, word, call, request, nonce]))

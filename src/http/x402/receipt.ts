@@ -1,4 +1,4 @@
-/** The receipt of a settled payment, in the dialect that it was paid in. */
+/** The receipt of a settled payment, in the dialect of the payment. */
 import type { JsonObject } from '../../events/event.ts';
 import type { PaymentDialect } from '../../events/payment.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
@@ -10,11 +10,11 @@ export interface Receipt {
   readonly payer: string;
   /** Base units, decimal. */
   readonly amount: string;
-  /** Why a payment that was broadcast did not settle; null where it did. */
+  /** Why a broadcast payment did not settle; null if it did. */
   readonly failure: string | null;
 }
 
-/** Headers that tell a client what became of its payment. */
+/** Headers that tell a client the outcome of its payment. */
 export function receiptHeaders(receipt: Receipt): Readonly<Record<string, string>> {
   const second = () => encode(receipt, receipt.network.caip2);
   const first = (name: string) => encode(receipt, name);

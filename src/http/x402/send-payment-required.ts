@@ -1,4 +1,4 @@
-/** Every 402 that asks for payment: our error envelope, and beside it the terms in each dialect at once. */
+/** Every 402 that asks for payment: the error envelope, together with the terms in each dialect. */
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import type { FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type Problem, problem } from '../../errors.ts';
@@ -10,16 +10,16 @@ import { sendProblem } from '../send-problem.ts';
 import { newMemos } from './purpose.ts';
 import { type Merchant, type Offer, type Terms, termsFor } from './terms.ts';
 
-/** Most bytes of the encoded `PAYMENT-REQUIRED`: clients send its content back, in a header of their own. */
+/** Most bytes of the encoded `PAYMENT-REQUIRED`: clients send its content back in a header of their own. */
 export const MAX_PAYMENT_REQUIRED_BYTES = 4 * 1024;
 
-/** Gives the newest blockhash that is known here, without asking anybody. */
+/** Returns the newest known blockhash without a request to the chain. */
 export type NewestBlockhash = () => LatestBlockhash | null;
 
 /**
  * Answers 402 with terms (docs/design/request-checks.md#order-of-checks).
- * @param known of what is asked for, told before payment; more members of the details
- * @param refusal `payment_required`, or why the payment that came was refused; `accepts` is added to its details
+ * @param known what is known about the case before payment; further members of the details
+ * @param refusal `payment_required`, or why the payment was rejected; `accepts` is added to its details
  */
 export function sendPaymentRequired(
   reply: FastifyReply,
@@ -48,9 +48,13 @@ export function sendPaymentRequired(
 }
 
 const priced = ({ amount }: Offer): Problem =>
-  problem('payment_required', {}, `This call costs ${usdcText(amount)} USDC on Solana, paid by x402 in the same call.`);
+  problem(
+    'payment_required',
+    {},
+    `This call costs ${usdcText(amount)} USDC on Solana, paid through x402 in the same call.`,
+  );
 
-/** Where a new payment alone would be refused again, what has to be done before it. */
+/** What to do first, if a new payment alone would be rejected again. */
 function hintOf({ problem: code, details }: Problem): { readonly hint?: string } {
   const advice = code === 'payment_rejected' ? paymentAdvice(details) : null;
   return advice === null ? {} : { hint: `${advice} ${THEN_PAY}` };
@@ -58,7 +62,7 @@ function hintOf({ problem: code, details }: Problem): { readonly hint?: string }
 
 const THEN_PAY = 'Then build a new payment from the terms in this answer.';
 
-/** Why payment is asked for, in one word where x402 has one. */
+/** Why payment is requested, in one word if x402 has one. */
 export function reasonOf(refusal: Problem): string {
   const { reason } = refusal.details;
   return typeof reason === 'string' ? reason : (refusal.message ?? ERROR_CATALOGUE[refusal.problem].message);
@@ -68,7 +72,7 @@ const encodeRequired = (terms: Terms): string => Buffer.from(JSON.stringify(term
 
 const v1Members = (terms: Terms): JsonObject => ({ x402Version: 1, accepts: [terms.v1] });
 
-/** JSON that a header can hold, whatever a description says. */
+/** JSON as ASCII, so that a header can hold any description. */
 const asciiJson = (value: Json): string =>
   JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
@@ -76,7 +80,7 @@ const asciiJson = (value: Json): string =>
   );
 
 /**
- * Makes sure, once for each route and before it is open, that what it will ask for can be understood.
+ * Checks once for each route, before it opens, that clients can read its terms.
  * @throws Error if the terms do not fit x402's schemas or are too long for a client to send back
  */
 export function checkTerms(merchant: Merchant, offer: Offer): void {
@@ -90,8 +94,8 @@ export function checkTerms(merchant: Merchant, offer: Offer): void {
   PaymentRequiredV2Schema.parse(terms.v2);
   PaymentRequiredV1Schema.parse({ x402Version: 1, accepts: [terms.v1] });
   const { length } = encodeRequired(terms);
-  // Room for the longest reason of a refusal, encoded.
+  // Room for the longest reason of an error, encoded.
   if (length > MAX_PAYMENT_REQUIRED_BYTES - 256) {
-    throw new Error(`the payment terms of ${offer.path} take ${length} bytes: shorten its description`);
+    throw new Error(`the payment terms of ${offer.path} have ${length} bytes: shorten its description`);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * x402's extension `sign-in-with-x` for Solana (CAIP-122): a message that the wallet signs for our domain, one call and
- * a time. Unlike a payment it cannot be passed on: wallets show the domain, and clients refuse to sign for another one
- * than answered. The reference implementation brings an Ethereum library with it, so it is what the tests compare with.
+ * a time. Unlike a payment, it cannot be relayed: wallets show the domain, and clients sign only for the domain that
+ * they called. The reference implementation depends on an Ethereum library, so only the tests use it, for comparison.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
@@ -11,37 +11,37 @@ import { type Instant, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant 
 import { isSignedBy } from '../../solana/verify-transaction-signature.ts';
 import { nestingOf } from '../nesting.ts';
 
-/** The extension, and the request header that carries the proof. */
+/** The name of the extension, and the request header of the proof. */
 export const SIGN_IN_WITH_X = 'sign-in-with-x';
 
-/** For how long a message may be used once it is signed. */
+/** How long a signed message is valid. */
 export const SIGN_IN_WINDOW: Micros = 5 * 60 * MICROS_PER_SECOND;
 /** How far a client's clock may be ahead of ours. */
 const CLOCK_SKEW: Micros = 60 * MICROS_PER_SECOND;
 const MAX_HEADER_BYTES = 4 * 1024;
 
-/** What a message must be signed for. */
+/** What the signed message must contain. */
 export interface SignInTerms {
   readonly publicUrl: string;
-  /** Of the endpoint, without query. */
+  /** Path of the endpoint, without query. */
   readonly path: string;
-  /** What the signer agrees to; the same path may mean different things by different methods. */
+  /** What the signer agrees to; the same path may have another meaning with another method. */
   readonly statement: string;
   /** CAIP-2. */
   readonly chainId: string;
 }
 
-/** A proof that holds. */
+/** A valid proof. */
 export interface SignIn {
   /** Base58 address. */
   readonly wallet: string;
-  /** SHA-256 of the signed message, hex: a message is known again by it. */
+  /** SHA-256 of the signed message, hex, which identifies the message. */
   readonly proof: string;
-  /** From then on it is no longer accepted. */
+  /** The proof is no longer accepted from then on. */
   readonly validUntil: Instant;
 }
 
-/** What a 402 offers: everything that the message must say. */
+/** What a 402 offers: everything that the message must contain. */
 export function signInDeclaration(terms: SignInTerms, now: Micros): JsonObject {
   const uri = uriOf(terms);
   const issuedAt = millisText(now);
@@ -60,7 +60,7 @@ export function signInDeclaration(terms: SignInTerms, now: Micros): JsonObject {
   };
 }
 
-/** Which members a proof must have. Short, since the whole 402 has to fit the header buffer of a proxy. */
+/** The required members of a proof. Kept short, because the whole 402 must fit the header buffer of a proxy. */
 const SCHEMA: JsonObject = {
   type: 'object',
   required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
@@ -68,7 +68,7 @@ const SCHEMA: JsonObject = {
 
 const uriOf = ({ publicUrl, path }: SignInTerms): string => `${publicUrl}${path}`;
 
-/** As `Date.toISOString` writes it: clients compare and copy these texts. */
+/** In the format of `Date.toISOString`, because clients compare and copy these texts. */
 const millisText = (at: Micros): string => new Date(Math.floor(at / MICROS_PER_MS)).toISOString();
 
 const line = z
@@ -97,7 +97,7 @@ const Payload = z.object({
 });
 type Payload = z.infer<typeof Payload>;
 
-/** Why a proof does not hold. */
+/** Why a proof is invalid. */
 export type SignInFault = 'sign_in_invalid' | 'sign_in_for_another_call' | 'sign_in_expired';
 
 /**
@@ -145,7 +145,7 @@ function decoded(text: string, length: number): Buffer | null {
   return bytes.length === length ? bytes : null;
 }
 
-/** The text that a wallet signs, by CAIP-122 as the extension writes it for Solana. */
+/** The text that a wallet signs: CAIP-122 in the extension's form for Solana. */
 export function signInMessage(said: Omit<Payload, 'signature'>): string {
   const [, reference] = said.chainId.split(':');
   const lines = [`${said.domain} wants you to sign in with your Solana account:`, said.address, ''];

@@ -1,4 +1,4 @@
-/** What we ask for, in each dialect that we speak (docs/design/payments.md#dialects). */
+/** Payment terms in each supported dialect (docs/design/payments.md#dialects). */
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types';
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../runtime/instant.ts';
@@ -10,48 +10,48 @@ import { PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_DECLARATION } from './payment-id
 import type { Purpose, PurposeMemos } from './purpose.ts';
 import { SIGN_IN_WITH_X, type SignInTerms, signInDeclaration } from './sign-in.ts';
 
-/** For how long a client may take to come back with its payment: the life of a blockhash, nearly. */
+/** How long a client may take to return with its payment: nearly the lifetime of a blockhash. */
 export const MAX_TIMEOUT_SECONDS = 60;
 
-/** Who is paid, on which network, and who pays the network's fee. Addresses in base58. */
+/** The payee, the network, and the payer of the network fee. Addresses in base58. */
 export interface Merchant {
   readonly network: NetworkNames;
   readonly payTo: string;
   readonly feePayer: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string;
 }
 
 /** What is being sold. */
 export interface Offer {
-  /** Left out where the offer is no endpoint of its own; such a one is not listed by facilitators. */
+  /** Missing if the offer has no endpoint of its own; facilitators do not list it then. */
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly description: string;
-  /** What a payment for it must be bound to. */
+  /** The purpose that a payment for it must be bound to. */
   readonly purpose: Purpose;
-  /** Of an endpoint that reads a signed message. */
+  /** Set for an endpoint that reads a signed message. */
   readonly signIn?: SignInTerms;
   /** Base units. */
   readonly amount: bigint;
 }
 
-/** What makes one 402 different from the next. */
+/** The values that differ in each 402. */
 export interface Occasion {
   readonly memos: PurposeMemos;
   readonly now: Micros;
-  /** Null while none is known: clients then ask the chain themselves. */
+  /** Null if none is known: clients then ask the chain themselves. */
   readonly latest: LatestBlockhash | null;
 }
 
-/** One answer's terms, in every dialect. */
+/** The terms of one answer, in every dialect. */
 export interface Terms {
   readonly v2: PaymentRequired;
   readonly v1: JsonObject;
   readonly selfPaid: JsonObject;
 }
 
-/** @throws RangeError if an address of the merchant is none */
+/** @throws RangeError if an address of the merchant is invalid */
 export function transferTermsOf({ network, payTo, feePayer }: Merchant): (amount: bigint) => TransferTerms {
   const fixed = {
     feePayer: keyOf(feePayer),
@@ -68,7 +68,7 @@ function keyOf(address: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Terms as x402 v2 has them. @param amount base units */
+/** The terms in the form of x402 v2. @param amount base units */
 export const requirementsOf = (
   { network, payTo }: Merchant,
   amount: bigint,
@@ -83,7 +83,7 @@ export const requirementsOf = (
   extra,
 });
 
-/** Writes the terms of one 402. */
+/** The terms of one 402. */
 export function termsFor(
   merchant: Merchant,
   { method, path, description, signIn, amount }: Offer,
@@ -91,14 +91,14 @@ export function termsFor(
   error: string,
 ): Terms {
   const { network, payTo, feePayer, publicUrl } = merchant;
-  // Without a query string: clients send all of it back, and it says who asks about whom.
+  // Without the query string: clients send all of it back, and it shows who is interested in whom.
   const url = `${publicUrl}${path}`;
   const mimeType = 'application/json';
   const blockhash = latest
     ? { recentBlockhash: latest.blockhash, lastValidBlockHeight: String(latest.lastValidBlockHeight) }
     : {};
   const accepted = requirementsOf(merchant, amount, { feePayer, memo: memos.short, ...blockhash });
-  // A call that is signed for is one wallet's own: no catalogue needs its form, and the headers must stay short.
+  // A signed call belongs to one wallet: no catalogue needs its form, and the headers must stay short.
   const discovery = method && !signIn ? discoveryOf(method, path) : null;
   const inFirstShape = {
     scheme: 'exact',
@@ -122,7 +122,7 @@ export function termsFor(
         ...(signIn ? { [SIGN_IN_WITH_X]: signInDeclaration(signIn, now) } : {}),
       },
     },
-    // No member is null: some clients of x402 v1 check strictly.
+    // No member is null, because some clients of x402 v1 check strictly.
     v1: { ...inFirstShape, network: network.v1, extra: { feePayer, memo: memos.short } },
     selfPaid: { ...inFirstShape, network: network.selfPaid, extra: { memo: memos.inWords, ...blockhash } },
   };

@@ -11,17 +11,17 @@ const toldOf = (found: readonly PartStatus[]): PartStatus[] => {
 const times = (count: number, ...statuses: PartStatus[]): PartStatus[] =>
   Array.from({ length: count }, () => statuses).flat();
 
-describe('what operators are told about a part', () => {
-  it('is nothing while it is up', () => {
+describe('what is reported about a part', () => {
+  it('is nothing while it is nominal', () => {
     expect(toldOf(times(100, 'nominal'))).toEqual([]);
   });
 
-  it('is, at once and once, that it is worse', () => {
+  it('is a worse status, at once and only once', () => {
     expect(toldOf(['degraded', 'degraded', 'down', 'down'])).toEqual(['degraded', 'down']);
     expect(toldOf(['down', 'degraded', 'down'])).toEqual(['down']);
   });
 
-  it('is that it is better once it has stayed so', () => {
+  it('is an improvement once it has lasted', () => {
     expect(toldOf(['down', ...times(LOOKS_TO_TELL_BETTER - 1, 'nominal')])).toEqual(['down']);
     expect(toldOf(['down', ...times(LOOKS_TO_TELL_BETTER, 'nominal')])).toEqual(['down', 'nominal']);
     expect(
@@ -29,7 +29,7 @@ describe('what operators are told about a part', () => {
     ).toEqual(['down', 'degraded', 'nominal']);
   });
 
-  it('is its long-term state, regardless of what happened in between', () => {
+  it('is the lasting status, whatever happened in between', () => {
     expect(toldOf(['down', 'degraded', ...times(LOOKS_TO_TELL_BETTER, 'nominal')])).toEqual(['down', 'nominal']);
   });
 
@@ -39,7 +39,7 @@ describe('what operators are told about a part', () => {
     expect(toldOf(['down', ...times(500, 'degraded', 'nominal')])).toEqual(['down', 'degraded']);
   });
 
-  it('is never late when it gets worse, and correct in the end', () => {
+  it('never lags for a worse status, and is right in the end', () => {
     const status = fc.constantFrom<PartStatus>('nominal', 'degraded', 'down');
     fc.assert(
       fc.property(fc.array(status, { maxLength: 100 }), status, (before, last) => {

@@ -24,7 +24,7 @@ describe('the health of the parts', () => {
     for (const made of watches.splice(0)) made.stop();
   });
 
-  it('is down, starting, until the first check', async () => {
+  it('is down, with the reason starting, until the first check', async () => {
     const made = watch({ checks: { log: () => NOMINAL }, clock: { now: () => 0 } });
     expect(made.health().log).toMatchObject({ status: 'down', reason: 'starting' });
     expect(isReady(made.health())).toBe(false);
@@ -33,7 +33,7 @@ describe('the health of the parts', () => {
     expect(isReady(made.health())).toBe(true);
   });
 
-  it('shows since when each state lasts, regardless of the reason', async () => {
+  it('shows since when a status lasts, even if its reason changes', async () => {
     let now = 0;
     let finding: Finding = NOMINAL;
     const made = watch({ checks: { chain: () => finding }, clock: { now: () => now } });
@@ -47,7 +47,7 @@ describe('the health of the parts', () => {
     expect(made.health().chain).toEqual({ status: 'degraded', since: '1970-01-01T00:00:01.000000Z', reason: 'slower' });
   });
 
-  it('is logged once when a part gets worse, and when it has stayed better', async () => {
+  it('reports once that a part is worse, and that it is better when it has stayed so', async () => {
     let finding: Finding = NOMINAL;
     const told: string[] = [];
     const made = watch({
@@ -70,7 +70,7 @@ describe('the health of the parts', () => {
     expect(told).toEqual(['log down', 'receiver degraded', 'receiver down', 'receiver nominal']);
   });
 
-  it('is down if a check throws or takes too long, without affecting the other parts', async () => {
+  it('is down if a check throws or times out, without effect on other parts', async () => {
     const checks = {
       broken: () => {
         throw new Error('disk full');
@@ -86,7 +86,7 @@ describe('the health of the parts', () => {
     expect(good?.status).toBe('nominal');
   });
 
-  it('is checked again periodically', async () => {
+  it('keeps checking by itself', async () => {
     let looks = 0;
     watch({
       checks: {
@@ -101,7 +101,7 @@ describe('the health of the parts', () => {
     await vi.waitFor(() => expect(looks).toBeGreaterThan(2), { timeout: 10_000, interval: 10 });
   });
 
-  it('is one word for the whole', () => {
+  it('has one word for the whole service', () => {
     const part = (status: Finding['status']) => ({ status, since: '', reason: null });
     expect(operationalStatus({ a: part('nominal') })).toBe('nominal');
     expect(operationalStatus({ a: part('nominal'), b: part('degraded') })).toBe('degraded');
@@ -110,7 +110,7 @@ describe('the health of the parts', () => {
 });
 
 describe('the admin port', () => {
-  it('reports that it is alive, and whether it is ready, part by part', async () => {
+  it('shows whether the process is alive and ready, part by part', async () => {
     let finding: Finding = { status: 'down', reason: 'the RPC endpoint is silent' };
     const watch = watchHealth({
       checks: { chain: () => finding, log: () => NOMINAL },

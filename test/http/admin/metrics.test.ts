@@ -35,7 +35,7 @@ describe('GET /metrics', () => {
     expect(samples.get('docket_callback_attempt_seconds_count')).toBe(3);
   });
 
-  it('reports the free space of the disk, if that is known', async () => {
+  it('shows the free disk space if it is known', async () => {
     const metrics = createMetrics();
     expect((await scrape(metrics)).has('docket_disk_free_bytes')).toBe(false);
     let free: number | null = 5_000_000;
@@ -45,7 +45,7 @@ describe('GET /metrics', () => {
     expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBeNaN();
   });
 
-  it('reports the state of deliveries at the time of the request', async () => {
+  it('shows the state of deliveries at the time of the request', async () => {
     const metrics = createMetrics();
     let oldestOverdueSeconds = 0;
     metrics.watchDeliveries(async () => ({ pending: 2, retrying: 5, oldestOverdueSeconds }));
@@ -57,7 +57,7 @@ describe('GET /metrics', () => {
     expect(samples.get('docket_callback_deliveries{status="retrying"}')).toBe(5);
   });
 
-  it('reports everything else while the state of deliveries cannot be read', async () => {
+  it('shows everything else while the state of deliveries cannot be read', async () => {
     const metrics = createMetrics();
     metrics.payloadDamaged();
     let isDown = true;
@@ -73,7 +73,7 @@ describe('GET /metrics', () => {
     expect((await scrape(metrics)).get('docket_callback_deliveries{status="pending"}')).toBe(1);
   });
 
-  it('counts purchases, by dialect and outcome', async () => {
+  it('counts purchases by dialect and outcome', async () => {
     const metrics = createMetrics();
     const bought = { outcome: 'pending' } as Awaited<ReturnType<Purchasing['buy']>>;
     const purchasing = countPurchases({ underway: new Set(), buy: async () => bought }, metrics);

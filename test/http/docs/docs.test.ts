@@ -43,7 +43,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('shows a first query against this very service, how to raise the cap, and every error', async () => {
+  it('shows a first query against this service, how to raise the cap, and every error', async () => {
     const { text } = await page('/docs');
     expect(text).toContain(`${PUBLIC_URL}/v2/case?court_code=cand`);
     expect(text).toContain('href="/docs/errors"');
@@ -60,7 +60,7 @@ describe('the documentation', () => {
     expect(llmsText(facts)).not.toMatch(/local chain|Airdrop/);
   });
 
-  it('is also available as Markdown, by address and by Accept, and says so', async () => {
+  it('is also available as Markdown, by path and by Accept, and links to it', async () => {
     for (const { path } of PAGES) {
       const { answer } = await page(path);
       const [, source = ''] = /^<([^>]+)>/.exec(answer.headers.get('link') ?? '') ?? [];
@@ -73,7 +73,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('redirects an address with a trailing slash to the page', async () => {
+  it('redirects from a path with an extra slash', async () => {
     for (const { path } of PAGES) {
       const answer = await fetch(`${base}${path}/`, { redirect: 'manual' });
       expect([answer.status, answer.headers.get('location')]).toEqual([308, path]);
@@ -93,7 +93,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('has no broken link: each of its own links has its page and its anchor', async () => {
+  it('has no broken links: every link has its page and its anchor', async () => {
     const elsewhere = ['/v2/status', '/openapi.json', '/llms.txt'];
     const texts = new Map(await Promise.all(PAGES.map(async ({ path }) => [path, (await page(path)).text] as const)));
     for (const [path, text] of texts) {
@@ -133,7 +133,7 @@ describe('the documentation', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('escapes markup in any text', () => {
+  it('turns no text into markup', () => {
     const text = `<b a="c" d='e'>&`;
     expect(html`<p title="${text}">${text}</p>`.markup).toBe(
       '<p title="&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;">&lt;b a=&quot;c&quot; d=&#39;e&#39;&gt;&amp;</p>',

@@ -51,7 +51,7 @@ it('an agent that follows /llms.txt and the hints of errors buys a delta', async
   const court = status.body.courts.find(
     ({ name }: Any) => /Northern District of California$/.test(name) && !/Bankr/.test(name),
   );
-  const rehearsal = new URL(read(/2\. Rehearse, free: `GET (\S+)`/));
+  const rehearsal = new URL(read(/2\. Test for free: `GET (\S+)`/));
   expect((await json(String(rehearsal))).body.meta.sandbox).toBe(true);
 
   // Its own case, incorrect at first: each error says what is wrong and gives a value that works.
@@ -105,7 +105,7 @@ it('an agent that follows /llms.txt and the hints of errors buys a delta', async
   expect(first).toMatchObject({ status: 200, body: { meta: { query_cost_usd: 0.99 }, case: { filing_count: 1 } } });
 
   await world.importDocket(docket(FIRST, entry(2, '2025-05-06', 'ORDER setting a conference.')));
-  const [, keep = ''] = /Keep `meta\.(\w+)`/.exec(guide) ?? [];
+  const [, keep = ''] = /Store `meta\.(\w+)`/.exec(guide) ?? [];
   const [, since = ''] = /with `&(\w+)=`/.exec(guide) ?? [];
   rehearsal.searchParams.set(since, first.body.meta[keep]);
   const second = await json(String(rehearsal), pay);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('the documentation', () => {
-  it('shows calls of the sandbox that answer', async () => {
+  it('shows calls of the sandbox that work', async () => {
     const calls = new Set<string>();
     for (const name of GUIDES) {
       const text = await (await fetch(`${world.url}/docs/${name}.md`)).text();
@@ -28,7 +28,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('shows a docket that is truncated as it says', async () => {
+  it('shows a docket that is truncated as described', async () => {
     const text = await (await fetch(`${world.url}/docs/truncation.md`)).text();
     const [, target = ''] = /(\/v2\/case\?[^']*test=1)/.exec(text) ?? [];
     const { meta } = (await (await fetch(world.url + target)).json()) as { meta: Record<string, unknown> };

@@ -44,9 +44,9 @@ describe('an answer is checked against the document', () => {
     ],
     ['no request id', () => ({ ...sound, headers: { 'content-type': 'application/json' } }), /X-Request-Id/],
     ['a 402 without terms', () => ({ ...sound, status: 402 }), /PAYMENT-REQUIRED/],
-    ['an unknown address', () => ({ ...sound, target: '/v2/secret' }), /nothing is documented/],
-    ['an unknown error', () => ({ ...sound, target: '/v2/secret', status: 404 }), /is not an error/],
-  ])('and fails for %s', (_what, answer, fault) => {
+    ['an address that it does not know', () => ({ ...sound, target: '/v2/secret' }), /nothing is documented/],
+    ['an error that it does not know', () => ({ ...sound, target: '/v2/secret', status: 404 }), /no error/],
+  ])('and fails with %s', (_what, answer, fault) => {
     expect(violationsOf(answer()).join('\n')).toMatch(fault);
   });
 });
@@ -59,8 +59,8 @@ describe('a request that never reaches a route', () => {
     ],
     ['no host', (port: number) => raw(port, 'GET /v2/case HTTP/1.1\r\nConnection: close\r\n\r\n')],
     ['no HTTP', (port: number) => raw(port, 'GET /v2/case HTTP/9\r\n\r\n')],
-    ['not HTTP, of version 1', (port: number) => raw(port, 'GET /v1/case HTTP/9\r\n\r\n')],
-  ])('is rejected as the document says: %s', async (what, send) => {
+    ['no HTTP, of version 1', (port: number) => raw(port, 'GET /v1/case HTTP/9\r\n\r\n')],
+  ])('gets the error in the document: %s', async (what, send) => {
     const path = what.endsWith('version 1') ? '/v1/case' : '/v2/case';
     expect(violationsOf(seen('GET', path, await send(world.port)))).toEqual([]);
   });

@@ -13,7 +13,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no unused component', () => {
+  it('has no unreferenced component', () => {
     const everything = JSON.stringify(written);
     for (const kind of ['schemas', 'headers']) {
       const names = Object.keys(written.components[kind]);

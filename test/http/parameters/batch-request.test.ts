@@ -85,12 +85,12 @@ describe('a batch reads its queries', () => {
     ['an unknown court', { case_id: '1', court_code: 'nowhere' }, 'court_not_covered'],
     ['a planned court', { case_id: '500-17-123456-241', court_code: 'qc_cs' }, 'court_not_covered'],
     ['a number that the court does not write', { ...CASE, case_id: 'nothing!' }, 'invalid_case_id'],
-  ])('keeping the others if one has %s', (_, query, code) => {
+  ])('and keeps the others if one has %s', (_, query, code) => {
     const { queries } = accepted(read({ queries: [CASE, query, CASE] }));
     expect(queries.map(({ named }) => isProblem(named) && named.problem)).toEqual([false, code, false]);
   });
 
-  it('suggesting courts for a few codes, and again for the same one', () => {
+  it('suggesting courts for a few codes, and for the same one again', () => {
     const codes = ['cnd', 'nysdd', 'deb1', 'txsx', 'ca99', 'okk', 'cnd'];
     const { queries } = accepted(read({ queries: codes.map((court_code) => ({ case_id: '1', court_code })) }));
     const counts = queries.map(({ named }) => (isProblem(named) ? (named.details.suggestions as string[]).length : -1));
@@ -108,7 +108,7 @@ describe('a batch is rejected as a whole', () => {
     ['null', 'null', /object/],
     ['a text', '"x"', /object/],
     ['a number', '1', /object/],
-    ['a bare array', JSON.stringify([CASE]), /member queries/],
+    ['a bare array', JSON.stringify([CASE]), /member `queries`/],
     ['an object without queries', '{}', /1 to 50/],
     ['without an array', '{"queries":"x"}', /1 to 50/],
     ['with an object for an array', '{"queries":{"0":{}}}', /1 to 50/],
@@ -116,7 +116,7 @@ describe('a batch is rejected as a whole', () => {
     [
       'with queries of a prototype',
       '{"__proto__":{"queries":[{"case_id":"1","court_code":"cand"}]}}',
-      /such member|1 to 50/,
+      /Unknown member|1 to 50/,
     ],
     ['nested too deeply', `{"queries":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /levels/],
   ])('%s', (_, body, rule) => {
@@ -126,17 +126,17 @@ describe('a batch is rejected as a whole', () => {
     expect(Object.hasOwn(Object.prototype, 'queries')).toBe(false);
   });
 
-  it('if a body has no bytes', () => {
+  it('with an empty body', () => {
     expect(refused(readBatchRequest({ url: '/', headers: {} }, now)).problem).toBe('invalid_batch_request');
   });
 
-  it('above 50 queries, of any kind', () => {
+  it('with more than 50 queries, whatever they are', () => {
     const refusal = refused(read({ queries: Array(51).fill({}) }));
     expect(refusal).toMatchObject({ problem: 'batch_too_large', details: { limit: 50 } });
     expect(accepted(read({ queries: Array(50).fill(CASE) })).queries).toHaveLength(50);
   });
 
-  it('with every error of every query, named by its position', () => {
+  it('listing every error of every query, with its place', () => {
     const refusal = refused(
       read({
         queries: [
@@ -196,16 +196,16 @@ describe('a batch is rejected as a whole', () => {
       'queries[0].case_id',
     ],
     ['of the body', '{"queries":[],"queries":[{"case_id":"1","court_code":"cand"}]}', 'queries'],
-  ])('if it has a member twice %s', (_, body, parameter) => {
+  ])('with a repeated member %s', (_, body, parameter) => {
     expect(faultsOf(readText(body))).toEqual([`${parameter}: invalid_batch_request`]);
   });
 
-  it('but not for text that looks like JSON members', () => {
+  it('with text that looks like JSON in place of members', () => {
     const query = { ...CASE, callback_url: '{"a":1,"a":[",","\\"' };
     expect(accepted(readText(JSON.stringify({ queries: [query, query] }))).queries).toHaveLength(2);
   });
 
-  it('by the code of an error outside the body, with every error listed', () => {
+  it('under the code of an error outside the body, with every error listed', () => {
     const refusal = refused(read({ queries: [] }, '/v2/cases/batch?tests=1'));
     expect(refusal.problem).toBe('invalid_parameter');
     expect(issuesOf(refusal).map(({ parameter }) => parameter)).toEqual(['tests', 'queries']);
@@ -225,7 +225,7 @@ describe('a batch is rejected as a whole', () => {
     ],
     ['courts', { queries: Array.from({ length: 50 }, (_, i) => ({ case_id: '1', court_code: `zz${i}` })) }],
     ['numbers', { queries: [{ ...CASE, case_id: '1-'.repeat(120_000) }] }],
-  ])('in time proportional to its size: 250 KB of %s', (_, body) => {
+  ])('without spending too much time on it: 250 KB of %s', (_, body) => {
     read(body);
     const began = process.cpuUsage();
     read(body);
@@ -234,11 +234,11 @@ describe('a batch is rejected as a whole', () => {
     expect((user + system) / 1000).toBeLessThan(500);
   });
 
-  it('in a bounded answer', () => {
+  it('with an error of limited size', () => {
     const query = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`member${i}`, 'x'.repeat(20)]));
     const refusal = refused(read({ queries: Array(50).fill(query) }));
     expect(issuesOf(refusal)).toHaveLength(101);
-    expect(issuesOf(refusal).at(-1)?.rule).toMatch(/more faults/);
+    expect(issuesOf(refusal).at(-1)?.rule).toMatch(/more errors/);
     expect(JSON.stringify(refusal).length).toBeLessThan(50_000);
   });
 });
@@ -260,7 +260,7 @@ describe('any JSON', () => {
     fc.jsonValue(),
   );
 
-  it('is read or rejected with issues, and what is read is in order', () => {
+  it('is read or rejected with issues, and queries that are read stay in order', () => {
     fc.assert(
       fc.property(body, (sent) => {
         const outcome = read(sent);
@@ -277,7 +277,7 @@ describe('any JSON', () => {
     );
   });
 
-  it('or text that is not JSON', () => {
+  it('and text that is not JSON', () => {
     fc.assert(
       fc.property(
         fc.oneof(

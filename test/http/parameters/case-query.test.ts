@@ -24,7 +24,7 @@ const fault = (values: Record<string, string>) => {
 };
 
 describe('the parameters of a case query (docs/design/interface.md#2.1)', () => {
-  it('are read with their defaults', () => {
+  it('have defaults', () => {
     expect(read({})).toMatchObject({
       caseId: '3:24-cv-01234',
       courtCode: 'cand',
@@ -37,7 +37,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('keep what was sent next to its meaning', () => {
+  it('keep the sent text and its meaning', () => {
     expect(read({ court_code: ' CAND', case_id: 'Case No. 3:24-CV-1234-RJ' })).toMatchObject({
       caseId: 'Case No. 3:24-CV-1234-RJ',
       courtCode: ' CAND',
@@ -46,7 +46,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('accept a court by its other names', () => {
+  it('recognize aliases of a court', () => {
     expect(read({ court_code: 'cofc', case_id: '1:24-cv-00123' }).court.code).toBe('uscfc');
   });
 
@@ -57,14 +57,14 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('name everything that is missing', () => {
+  it('list every missing name', () => {
     expect(refused({})).toMatchObject({
       problem: 'missing_required_parameter',
       details: { parameters: ['case_id', 'court_code'] },
     });
   });
 
-  it('list every error at once, with the code that is first in the catalogue’s order', () => {
+  it('list every error at once, and the code is the first in the catalogue’s order', () => {
     const { problem, details, message } = refused({
       court_code: 'candd',
       context: 'huge',
@@ -82,7 +82,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
       ['last_checked', 'invalid_timestamp'],
       ['court_code', 'court_not_covered'],
     ]);
-    expect(message).toContain('6 faults');
+    expect(message).toContain('6 errors');
   });
 
   describe('last_checked', () => {
@@ -130,7 +130,7 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     });
   });
 
-  it('accept filing types separated by commas, spaces around them ignored', () => {
+  it('accept filing types separated by commas, with spaces around them', () => {
     expect(read({ filing_types: 'motion, order,motion,' }).filingTypes).toEqual(['motion', 'order']);
   });
 
@@ -144,14 +144,14 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     },
   );
 
-  it('reject a number that the court cannot have, with its pattern, an example and a suggestion', () => {
+  it('reject an impossible number of the court, with its pattern, an example and a suggestion', () => {
     const { code, details } = fault({ case_id: 'see 3:24-cv-O1234' });
     expect(code).toBe('invalid_case_id');
     expect(details).toMatchObject({ received: 'see 3:24-cv-O1234', suggestion: '3:24-cv-01234' });
     expect(new RegExp(`^(?:${details.pattern})$`).test(String(details.example))).toBe(true);
   });
 
-  it('repeat only the beginning of what was sent', () => {
+  it('repeat only the beginning of a sent value', () => {
     const { code, details } = fault({ case_id: '1'.repeat(1_000) });
     expect(code).toBe('invalid_case_id');
     expect(String(details.received)).toHaveLength(201);
@@ -160,14 +160,14 @@ describe('the parameters of a case query (docs/design/interface.md#2.1)', () => 
     expect(JSON.stringify(emoji.details)).not.toContain('\\ud');
   });
 
-  it('name the nearest courts for an unknown code', () => {
+  it('suggest the nearest courts for an unknown code', () => {
     expect(fault({ court_code: 'candd' })).toMatchObject({
       code: 'court_not_covered',
       details: { coverage: 'unknown', suggestions: expect.arrayContaining(['cand']) },
     });
   });
 
-  it('reject a planned court, regardless of the number', () => {
+  it('reject a planned court with any number', () => {
     for (const case_id of ['500-09-031234-241', 'x']) {
       expect(fault({ court_code: 'qc_ca', case_id })).toMatchObject({
         code: 'court_not_covered',

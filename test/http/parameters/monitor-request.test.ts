@@ -38,14 +38,14 @@ describe('GET /v2/monitor reads its request', () => {
     expect(issuesOf(problem)).toHaveLength(1);
   });
 
-  it('and names a repeated last_checked once, and not as missing', () => {
+  it('lists a repeated last_checked once, and not as missing', () => {
     const problem = refused(`${CASE}&${SINCE}&${SINCE}`);
     expect(issuesOf(problem).map(({ parameter, code }) => [parameter, code])).toEqual([
       ['last_checked', 'invalid_parameter'],
     ]);
   });
 
-  it('and rejects a callback, and says where callbacks are supported', () => {
+  it('rejects a callback, and says which endpoint has them', () => {
     const problem = refused(`${CASE}&${SINCE}&callback_url=https://example.com/`);
     expect(problem.problem).toBe('invalid_parameter');
     expect(issuesOf(problem)[0]?.rule).toContain('/v2/case');
@@ -57,7 +57,7 @@ describe('GET /v2/monitor reads its request', () => {
     expect(issue).toMatchObject({ code: 'invalid_parameter', rule: expect.stringContaining('GET /v2/case') });
   });
 
-  it('and lists every error at once', () => {
+  it('lists every error at once', () => {
     const problem = refused('court_code=zz&case_idd=1&context=full&callback_url=x');
     expect(
       issuesOf(problem)

@@ -20,7 +20,7 @@ describe('the parameters of a request', () => {
     expect(issues).toEqual([]);
   });
 
-  it('end where a fragment begins', () => {
+  it('end at a fragment', () => {
     expect(Object.fromEntries(read('?case_id=1#&court_code=cand').values)).toEqual({ case_id: '1' });
   });
 
@@ -31,13 +31,13 @@ describe('the parameters of a request', () => {
     ['filing_types[]', 'filing_types'],
     ['filing_types%5B0%5D', 'filing_types'],
     ['xyzzy', null],
-  ])('with the unknown name %s are rejected with the suggestion %s', (name, suggestion) => {
+  ])('reject the unknown name %s and suggest %s', (name, suggestion) => {
     const issue = onlyIssue(`?${name}=1`);
     expect(issue).toMatchObject({ code: 'invalid_parameter', received: '1', example: suggestion });
-    expect(issue.rule).toContain(suggestion ?? 'Known are');
+    expect(issue.rule).toContain(suggestion ?? 'Use one of');
   });
 
-  it('sent twice are rejected, even if equal', () => {
+  it('reject a repeated name, even with equal values', () => {
     expect(onlyIssue('?case_id=1&case_id=1')).toMatchObject({
       parameter: 'case_id',
       code: 'invalid_parameter',
@@ -53,14 +53,14 @@ describe('the parameters of a request', () => {
     },
   );
 
-  it('by the thousand do not cause an answer of megabytes', () => {
+  it('do not answer thousands of names with megabytes', () => {
     const names = Array.from({ length: 5_000 }, (_, i) => `p${i}=`).join('&');
     const { issues } = read(`?${names}`);
     expect(issues).toHaveLength(21);
     expect(issues.at(-1)?.rule).toContain('4980 more');
   });
 
-  it('have a tag of at most 256 characters, regardless of their bytes', () => {
+  it('include a tag of at most 256 characters, whatever their bytes', () => {
     const tag = (text: string) => ({ 'x-service-tag': Buffer.from(text).toString('latin1') });
     expect(read('', tag('agent, 7')).tag).toBe('agent, 7');
     expect(read('', tag('é'.repeat(256)))).toMatchObject({ tag: 'é'.repeat(256), issues: [] });
@@ -72,7 +72,7 @@ describe('the parameters of a request', () => {
     });
   });
 
-  it('request the sandbox with 1 only', () => {
+  it('enable the sandbox only with the value 1', () => {
     expect(read('?test=1').sandbox).toBe(true);
     expect(read('', { 'x-service-test': '1' }).sandbox).toBe(true);
     expect(read('', { 'x-service-test': '1, 1' }).sandbox).toBe(true);
@@ -82,7 +82,7 @@ describe('the parameters of a request', () => {
     }
   });
 
-  it('are empty in a bare request', () => {
+  it('are absent in a bare request', () => {
     expect(isBareRequest(request(''))).toBe(true);
     expect(isBareRequest(request('?'))).toBe(true);
     expect(isBareRequest(request('?x'))).toBe(false);

@@ -95,7 +95,7 @@ const rehearse = async (url: string | null, path = CASE) => {
 const sent = (count: number) => vi.waitFor(() => expect(posts).toHaveLength(count), { timeout: 2_000, interval: 5 });
 
 describe('a callback of the sandbox', () => {
-  it('is pushed once, signed with the published key, with the body of the answer', async () => {
+  it('is sent once, signed with the published key, with the body of the answer', async () => {
     const { status, text, delivery } = await rehearse(HOOK);
     expect(status).toBe(200);
     await sent(1);
@@ -119,7 +119,7 @@ describe('a callback of the sandbox', () => {
     await sent(3);
   });
 
-  it('of a batch carries the one result that it was requested for', async () => {
+  it('of a batch carries only the result that requested it', async () => {
     const response = await fetch(`${base}/v2/cases/batch?test=1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -136,7 +136,7 @@ describe('a callback of the sandbox', () => {
     expect(response.headers.get('x-service-delivery')).toMatch(/^id-1="/);
   });
 
-  it('is not retried, and no answer waits for it', async () => {
+  it('is not retried, and delays no answer', async () => {
     let end: (outcome: PostOutcome) => void = () => undefined;
     answer = () =>
       new Promise((resolve) => {
@@ -150,7 +150,7 @@ describe('a callback of the sandbox', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('is sent ten times a minute for one client, and the answers still come', async () => {
+  it('is sent ten times a minute for one client, and further answers still arrive', async () => {
     now += 3_600 * MICROS_PER_SECOND;
     for (let i = 0; i < SANDBOX_CALLBACKS_PER_MINUTE; i++) {
       expect((await rehearse(`https://r${i}.example/x`)).delivery).not.toBeNull();
@@ -163,7 +163,7 @@ describe('a callback of the sandbox', () => {
     await sent(SANDBOX_CALLBACKS_PER_MINUTE + 1);
   });
 
-  it('is sent to one host ten times a minute, whichever client asks', async () => {
+  it('is sent to one host ten times a minute, for all clients together', async () => {
     const pushing = createSandboxCallbacks({ outbound, counters, clock, logger: silent, userAgent: 'x' });
     const payload = async () => '{}';
     const call = { requestId: randomUUID(), tag: null };

@@ -87,7 +87,7 @@ describe('answers of the sandbox', () => {
   const ask = async (...args: Parameters<typeof queryOf>) =>
     JSON.parse((await sandbox.answerCase(queryOf(...args)))(call));
 
-  it('echo what was sent and name the requested court, for any court', async () => {
+  it('echo the request and name its court, even an unlisted one', async () => {
     for (const court of courts.filter((one) => isLive(one) && one.example !== null)) {
       const body = await ask(court.code, court.example!, { courtCode: court.code.toUpperCase() });
       expect([body.case_id, body.court_code]).toEqual([court.example, court.code.toUpperCase()]);
@@ -101,7 +101,7 @@ describe('answers of the sandbox', () => {
     }
   });
 
-  it('are free, of this moment, and carry the tag', async () => {
+  it('are free, have the current time, and carry the tag', async () => {
     const { meta } = await ask('cand', '3:24-cv-01234');
     expect(meta).toMatchObject({
       request_id: call.requestId,
@@ -119,7 +119,7 @@ describe('answers of the sandbox', () => {
     expect(later.data_as_of).toBe(later.queried_at);
   });
 
-  it('never announce anything, and have a delta only on request', async () => {
+  it('never report anything new, and have a delta only on request', async () => {
     expect(await ask('cand', '3:24-cv-01234')).not.toHaveProperty('delta');
     const early = { sent: '0001-01-01T00:00:00Z', at: '0001-01-01T00:00:00.000000Z' };
     for (const lastChecked of [since, early]) {
@@ -139,7 +139,7 @@ describe('answers of the sandbox', () => {
     expect(await filedIn('nysd', '1:24-cv-01234')).toBe('2024-02-05T00:00:00-05:00');
   });
 
-  it('are French if both names exist and French is requested', async () => {
+  it('are in French on request, if both names exist', async () => {
     const names = async (language: 'en' | 'fr' | null) => {
       const { case: shown, meta } = await ask('fct', 'T-1234-24', { language });
       return [meta.language_delivered, shown.case_name.slice(0, 6), shown.case_name_secondary_language];
@@ -166,7 +166,7 @@ describe('answers of the sandbox', () => {
     expect((await ask('paed', '2:16-md-02724')).meta).toMatchObject({ truncated: false });
   });
 
-  it('are cached from the second call on', async () => {
+  it('are ready from the second call on', async () => {
     const query = queryOf('waed', '2:24-cv-00001', { context: 'full' });
     const first = sandbox.answerCase(query);
     expect(first).toBeInstanceOf(Promise);
@@ -174,7 +174,7 @@ describe('answers of the sandbox', () => {
     expect(typeof sandbox.answerCase(query)).toBe('function');
   });
 
-  it('of the monitor say that nothing changed', async () => {
+  it('of the monitor report no change', async () => {
     const { caseId, courtCode, court, caseNumber } = queryOf('cand', '3:24-cv-01234');
     const request = { caseId, courtCode, court, caseNumber, lastChecked: since.at, sandbox: true };
     const body = JSON.parse((await sandbox.answerMonitor(request))(call));
@@ -232,12 +232,12 @@ describe('an answer of the sandbox and a real one', () => {
   });
 });
 
-describe('a cached answer', () => {
+describe('a repeated answer', () => {
   let now = 1_772_366_400_000_000;
   const sandbox = createSandbox({ now: () => now });
   const untagged = { ...call, tag: null };
 
-  it('is byte for byte the same as the one that is written for it', async () => {
+  it('has the same bytes as a freshly written one', async () => {
     for (const [name, more] of [
       ['civil', {}],
       ['civil', { lastChecked: since }],

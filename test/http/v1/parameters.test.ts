@@ -21,7 +21,7 @@ function issuesOf(query: string, headers = {}) {
 }
 
 describe('the parameters of GET /v1/case', () => {
-  it('are two, and all filings are meant', () => {
+  it('need only two names, and then all filings are included', () => {
     expect(accepted(CASE)).toMatchObject({ caseId: '4:25-cv-00777', lastChecked: null, filingTypes: null });
   });
 
@@ -36,7 +36,7 @@ describe('the parameters of GET /v1/case', () => {
     expect(accepted(`${CASE}&${query}`).filingTypes).toEqual(types);
   });
 
-  it('accept any list of types in any of its forms for the same set', () => {
+  it('read any list of types in each of its forms as the same set', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom(...FILING_TYPES), { minLength: 1 }), fc.boolean(), (types, twice) => {
         const names = twice ? ['filing_types', 'document_types'] : ['filing_types'];
@@ -64,7 +64,7 @@ describe('the parameters of GET /v1/case', () => {
     expect(JSON.stringify(issue).length).toBeLessThan(6_000);
   });
 
-  it('have no sandbox: a caller that wants it is told where it is, and pays nothing', () => {
+  it('have no sandbox: a caller who asks for it gets a pointer to it and pays nothing', () => {
     for (const [query, headers, parameter] of [
       [`${CASE}&test=1`, {}, 'test'],
       [`${CASE}&test=0`, {}, 'test'],
@@ -94,7 +94,7 @@ describe('the parameters of GET /v1/case', () => {
 describe('the parameters of GET /v1/monitor', () => {
   const readMonitor = (query: string) => readV1MonitorRequest({ url: `/v1/monitor?${query}`, headers: {} }, NOW);
 
-  it('may omit last_checked, and have no list', () => {
+  it('make last_checked optional, and have no list', () => {
     expect(readMonitor(CASE)).toMatchObject({ lastChecked: null });
     expect(readMonitor(`${CASE}&last_checked=2026-03-01T00:00:00Z`)).toMatchObject({
       lastChecked: '2026-03-01T00:00:00.000000Z',

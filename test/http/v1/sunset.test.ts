@@ -13,7 +13,7 @@ describe('version 1', () => {
     '/v%31/case',
     '/v1/%zz',
     'http://any.example/v1/case',
-  ])('is called by %s', (target) => {
+  ])('includes %s', (target) => {
     expect(isV1(target)).toBe(true);
   });
 
@@ -44,7 +44,7 @@ describe('version 1', () => {
     );
   });
 
-  it('says since when it is deprecated and when it ends, as RFC 9745 and RFC 8594 write it', () => {
+  it('says since when it is deprecated and when it ends, in the formats of RFC 9745 and RFC 8594', () => {
     const { deprecation = '', sunset } = v1Headers('/v1/case', 'https://dockets.example');
     expect(new Date(Number(deprecation.slice(1)) * 1000).toISOString()).toBe('2026-04-28T00:00:00.000Z');
     expect(deprecation).toMatch(/^@\d+$/);

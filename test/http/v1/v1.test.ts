@@ -62,7 +62,7 @@ describe('version 1', () => {
   };
 
   describe('GET /v1/case', () => {
-    it('is sold for 0.99: flat, by the old names, every filing new at the first time', async () => {
+    it('costs 0.99 and is flat, under its old names, with every filing new at first', async () => {
       const { status, headers, json, spent } = await buy(`/v1/case?${CASE}`);
       expect([status, spent]).toEqual([200, PRICE]);
       isOfV1(headers, '/v2/case');
@@ -124,7 +124,7 @@ describe('version 1', () => {
       expect(json.new_filings.map(({ filing_type }) => filing_type)).toEqual(['order']);
     });
 
-    it('keeps its answer where any paid answer is kept', async () => {
+    it('stores its answer like any paid answer', async () => {
       const { headers, json } = await buy(`/v1/case?${CASE}`);
       const again = await fetch(world.url + headers.get('content-location'));
       expect([again.status, await again.json()]).toEqual([200, json]);
@@ -190,14 +190,14 @@ describe('version 1', () => {
     ['GET', '/v1', 404, 'endpoint_not_found', '/docs'],
     ['GET', '/v1/%zz', 404, 'endpoint_not_found', '/docs'],
     ['GET', '/v%31/case', 402, 'payment_required', '/v2/case'],
-  ])('errors have no meta, and say when it ends: %s %s', async (method, target, status, code, successor) => {
+  ])('returns errors without meta, and says when it ends: %s %s', async (method, target, status, code, successor) => {
     const answer = await rawRequest(world.port, target, { method });
     expect(answer.status).toBe(status);
     refused(answer.json, code);
     isOfV1(answer.headers, successor);
   });
 
-  it('so do errors for requests that cannot be parsed', async () => {
+  it('does the same for malformed requests', async () => {
     const large = await rawRequest(world.port, '/v1/case', { headers: { 'x-filler': 'x'.repeat(40_000) } });
     const broken = parseAnswer(await sendRaw(world.port, 'GET /v1/case HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'));
     for (const [answer, status, code] of [
@@ -210,7 +210,7 @@ describe('version 1', () => {
     }
   });
 
-  it('names no end of version 2', async () => {
+  it('does not announce an end of version 2', async () => {
     for (const target of ['/v2/status', '/v2/case', '/nope', '/docs']) {
       const { headers } = await fetch(world.url + target);
       expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null]);
@@ -238,7 +238,7 @@ describe('version 1', () => {
       isOfV1(answer.headers, successor);
     });
 
-    it('a script may still call it, so that it can read the error; HEAD has no body', async () => {
+    it('a script may still send a preflight, so that it can read the error; HEAD has no body', async () => {
       frozen = V1_ENDS;
       const headers = { origin: 'https://browser.example', 'access-control-request-method': 'GET' };
       expect((await rawRequest(world.port, '/v1/case', { method: 'OPTIONS', headers })).status).toBe(204);
@@ -246,7 +246,7 @@ describe('version 1', () => {
       expect([head.status, head.text]).toEqual([410, '']);
     });
 
-    it('works to the last microsecond, and then accepts no payment: one made for it buys nothing of version 2', async () => {
+    it('works to the last microsecond, and then accepts no payment: one made for it buys nothing in version 2', async () => {
       frozen = V1_ENDS - 1;
       expect(await buy(`/v1/case?${CASE}`)).toMatchObject({ status: 200, spent: PRICE });
       expect((await fetch(`${world.url}/v1/status`)).status).toBe(200);

@@ -118,7 +118,7 @@ describe('a batch is sold', () => {
     expect(await again.text()).toBe(text);
   });
 
-  it('with each result being what the query alone would have answered', async () => {
+  it('with each result equal to the answer of the query alone', async () => {
     const query = { ...MAIN, last_checked: SINCE, context: 'full', filing_types: 'motion' };
     const pay = await world.agent();
     const alone = (await (await pay(`${world.url}/v2/case?${new URLSearchParams(query)}`)).json()) as Json;
@@ -129,7 +129,7 @@ describe('a batch is sold', () => {
     expect({ ...response, meta: null }).toEqual({ ...alone, meta: null });
   });
 
-  it('as a whole if some of its queries fail, whether they could succeed or not', async () => {
+  it('in full if some of its queries fail, for any reason', async () => {
     const { json, spent } = await buy([NOWHERE, MAIN, PLANNED, UNKNOWN, { ...MAIN, case_id: 'nothing!' }]);
     expect(spent).toBe(4_950_000n);
     expect(json.meta).toMatchObject({ query_cost_usd: 4.95, total_cost_usd: 4.95, successful: 1, failed: 4 });
@@ -224,7 +224,7 @@ describe('a payment identifier of a batch', () => {
     return naming;
   };
 
-  it('identifies all of its queries, regardless of white space and order of members', async () => {
+  it('covers all of its queries, in any white space and order of members', async () => {
     const wallet = await world.wallet();
     const pay = await world.agentOf(wallet, named(`batch-${randomUUID()}`), '$60');
     const callback_url = 'https://agent.example/hook';
@@ -247,8 +247,8 @@ describe('a payment identifier of a batch', () => {
   });
 });
 
-describe('a batch is answered for free', () => {
-  it('if none of its queries can be', async () => {
+describe('a batch is free', () => {
+  it('if none of its queries can be answered', async () => {
     const { status, json, headers } = await send({ queries: [NOWHERE, PLANNED, { ...MAIN, case_id: 'nothing!' }] });
     expect(status).toBe(200);
     expect(json.meta).toMatchObject({
@@ -266,7 +266,7 @@ describe('a batch is answered for free', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('in the sandbox, regardless of its ids', async () => {
+  it('in the sandbox, with any ids', async () => {
     const before = await world.received();
     const large = { case_id: '1:24-md-01234', court_code: 'nysd', context: 'full' };
     const queries = [
@@ -301,7 +301,7 @@ describe('a batch is answered for free', () => {
 });
 
 describe('callbacks of a batch', () => {
-  it('are promised for existing results, with the answer and wherever it is read again', async () => {
+  it('are announced for the successful results, in the answer and when it is read again', async () => {
     const callback_url = 'https://agent.example/hook?secret=1';
     const { json, headers } = await buy([
       { ...UNKNOWN, callback_url },
@@ -319,7 +319,7 @@ describe('callbacks of a batch', () => {
     expect(headers.get('access-control-expose-headers')).toMatch(/X-Service-Delivery/);
   });
 
-  it('of one case work too; one that requests none is promised none', async () => {
+  it('of one case too; without a request none is announced', async () => {
     const pay = await world.agent();
     const ask = (more: object) => pay(`${world.url}/v2/case?${new URLSearchParams({ ...MAIN, ...more })}`);
     const asked = await ask({ callback_url: 'https://agent.example/hook' });
@@ -334,7 +334,7 @@ describe('callbacks of a batch', () => {
   });
 });
 
-describe('a batch is rejected before any payment is asked for', () => {
+describe('a batch is rejected before payment is requested', () => {
   const post = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
     fetch(world.url + PATH, { method: 'POST', headers, body });
   const json = { 'content-type': 'application/json' };
@@ -368,7 +368,7 @@ describe('a batch is rejected before any payment is asked for', () => {
     expect(Object.keys(meta)).toEqual(['request_id', 'queried_at']);
   });
 
-  it('for any JSON, with an error of the catalogue, and never a 5xx', async () => {
+  it('for any JSON, with an error of the catalogue and never an internal one', async () => {
     const name = fc.constantFrom('case_id', 'court_code', 'last_checked', 'context', 'callback_url', '__proto__', 'x');
     const value = fc.oneof(fc.constantFrom('cand', '3:24-cv-01234', 'full', SINCE), fc.jsonValue({ maxDepth: 1 }));
     const sent = fc.oneof(

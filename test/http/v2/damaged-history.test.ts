@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it('shows a damaged URL as no longer kept, and charges for the history as usual', async () => {
+it('shows a damaged URL as no longer stored, and charges for the history as usual', async () => {
   const keypair = await world.wallet();
   const wallet = keypair.publicKey.toBase58();
   const schedule = async (url: string) => {

@@ -75,7 +75,7 @@ describe('a last_checked an hour ahead of the clock', () => {
   it.each([
     ['that was given to no caller', CASE, HOUR + 60 * MICROS_PER_SECOND],
     ['of another case', 'court_code=cand&case_id=4:25-cv-00932', HOUR / 2],
-  ])('%s is rejected before any payment is asked for', async (_title, query, aheadOf) => {
+  ])('%s is rejected before payment is requested', async (_title, query, aheadOf) => {
     for (const path of ['/v2/case', '/v2/monitor']) {
       const since = toInstant(systemClock.now() + aheadOf);
       const answer = await fetch(`${world.url}${path}?${query}&last_checked=${since}`);

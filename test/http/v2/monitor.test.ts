@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('GET /v2/monitor', () => {
-  it('sells, for 0.99 USD, whether anything is new, how much, and when the newest came', async () => {
+  it('sells, for 0.99 USD, whether anything is new, how many filings, and when the newest arrived', async () => {
     const pay = await world.agent();
     const before = await world.received();
     const answer = await pay(`${world.url}/v2/monitor?${CASE}&${SINCE}`, { headers: { 'x-service-tag': 'watch' } });
@@ -128,7 +128,7 @@ describe('the sandbox', () => {
     expect(await (await fetch(`${world.url}${path}&test=1`)).text()).not.toContain('Heron');
   });
 
-  it.each(paths)('ignores a payment that is sent along with %s, and reads none', async (path) => {
+  it.each(paths)('neither accepts nor reads a payment sent with %s', async (path) => {
     const pay = await world.agent();
     const before = await world.received();
     let signed = '';

@@ -17,7 +17,7 @@ import { noKeyCalls, testResultIds } from '../../support/key-calls.ts';
 import { openTestStorage } from '../../support/storage.ts';
 import { silent } from '../serving.ts';
 
-describe('a result that was paid for', () => {
+describe('a paid result', () => {
   let directory: string;
   let storage: Storage;
   beforeEach(async () => {
@@ -53,7 +53,7 @@ describe('a result that was paid for', () => {
     return { status: answer.statusCode, code, details };
   }
 
-  it('is to be requested again, and not given up, while the read model is behind the log', async () => {
+  it('is looked up again while the read model is behind the log', async () => {
     const behind = await asked({ head: async () => '9' }, { checkpoint: async () => '1' });
     expect(behind).toMatchObject({
       status: 503,
@@ -62,7 +62,7 @@ describe('a result that was paid for', () => {
     });
   });
 
-  it('is to be requested again if the storage fails', async () => {
+  it('is looked up again if the storage fails', async () => {
     const full = async () => {
       throw new StorageFailure('storage_full', 'the disk is full');
     };

@@ -91,13 +91,13 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(status.coverage_summary.planned).toBe(39);
   });
 
-  it('is the live list for any request, and never a sandbox', async () => {
+  it('is the live list for every query string, never a sandbox', async () => {
     const status = await body('/v2/status?test=1&whatever=2');
     expect(status.meta.sandbox).toBe(false);
     expect(status.courts).toHaveLength(courts.length);
   });
 
-  it('gives the state of its parts and never the reason', async () => {
+  it('shows the state of its parts but never the reasons', async () => {
     chain = 'down';
     const answer = await (await ask()).text();
     expect(JSON.parse(answer).components).toEqual({ chain: { status: 'down', since } });
@@ -151,7 +151,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(read.meta).toMatchObject({ request_id: headers['x-request-id'], queried_at: toInstant(now) });
   });
 
-  it('has the id and time of each answer while its tag stays', async () => {
+  it('has its own id and time in each answer under one tag', async () => {
     await settled();
     const answers = [];
     for (let time = 0; time < 3; time++) {
@@ -165,7 +165,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     }
   });
 
-  it('says for each court how its dockets are obtained, how many cases are known, and when one was last read', async () => {
+  it('shows for each court how its dockets are obtained, how many cases are known, and when one was last read', async () => {
     const at = '2026-05-01T00:00:00.000000Z';
     const of = async (code: string) =>
       (await body()).courts.find((each) => (each as { court_code: string }).court_code === code);
@@ -177,7 +177,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect(await of('nysd')).toMatchObject({ cases_known: 0, last_success_at: null });
   });
 
-  it('is a 304 for a client that has it, and a 200 for one that has another', async () => {
+  it('is a 304 for a matching tag, and a 200 for another', async () => {
     const tag = (await ask()).headers.get('etag')!;
     for (const known of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
       const answer = await ask({ 'if-none-match': known });
@@ -188,7 +188,7 @@ describe('GET /v2/status (docs/design/interface.md#4.4)', () => {
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('has a head without a body', async () => {
+  it('answers HEAD without a body', async () => {
     const [get, head] = [await ask(), await ask({}, '/v2/status', 'HEAD')];
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect(head.headers.get('etag')).toBe(get.headers.get('etag'));

@@ -49,7 +49,7 @@ async function customer() {
 }
 
 describe('the keys of a wallet', () => {
-  it('are made by its first call, shown without a secret, and rotated with one', async () => {
+  it('are created by its first call, shown without a secret, and rotated with one', async () => {
     const { address, keypair, show, rotate } = await customer();
     const before = await world.balance(keypair);
     const first = await show();
@@ -108,7 +108,7 @@ describe('the keys of a wallet', () => {
     }
   });
 
-  it('end the older key at once when they are rotated twice in the window', async () => {
+  it('end the older key at once if they are rotated twice within the window', async () => {
     const { show, rotate } = await customer();
     const [first, second, third] = [await rotate(), await rotate(), await rotate()];
     expect(second.body.previous_key_id).toBe(first.body.new_key_id);
@@ -116,7 +116,7 @@ describe('the keys of a wallet', () => {
     expect((await show()).body.previous_key_id).toBe(second.body.new_key_id);
   });
 
-  it('hold no secret in any event', async () => {
+  it('leave no secret in any event', async () => {
     const { address, rotate } = await customer();
     const { body } = await rotate();
     for await (const { events } of world.storage.log.readAll(null, { by: 'all' })) {
@@ -164,7 +164,7 @@ describe('a rotation with require_sign_in', () => {
 });
 
 describe('many calls of one wallet at once', () => {
-  it('make one first key', async () => {
+  it('create one first key', async () => {
     const { address, show } = await customer();
     const answers = await Promise.all(Array.from({ length: 20 }, show));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -172,7 +172,7 @@ describe('many calls of one wallet at once', () => {
     expect((await loadSigningKeys(world.storage.log, address)).keys).toHaveLength(1);
   });
 
-  it('rotate one after the other, and every secret given is that of its key', async () => {
+  it('rotate one after the other, and every returned secret belongs to its key', async () => {
     const { address, show, rotate } = await customer();
     const first = await show();
     const answers = (await Promise.all(Array.from({ length: 19 }, () => rotate()))).map(({ body }) => body);
@@ -212,7 +212,7 @@ describe('a call without parameters', () => {
     }
   });
 
-  it('knows no other method', async () => {
+  it('accepts no other method', async () => {
     const response = await fetch(world.url + PATH, { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
   });
@@ -232,7 +232,7 @@ describe('a rotation has no body', () => {
     expect([answer.status, answer.body.previous_key_id]).toEqual([200, null]);
   });
 
-  it('and ignores bytes without a type, up to the limit of bodies', async () => {
+  it('and ignores bytes without a type, up to the body limit', async () => {
     const post = (length: number) =>
       rawRequest(world.port, `${PATH}?test=1`, {
         method: 'POST',
@@ -250,7 +250,7 @@ describe('in the sandbox', () => {
     return { response, body: (await response.json()) as Body };
   };
 
-  it('both calls answer a published key of a wallet that is nobody’s, free', async () => {
+  it('both calls return a published key of an invented wallet for free', async () => {
     const shown = await rehearse('GET', { headers: { 'X-Service-Tag': 'mine' } });
     expect(shown.response.status).toBe(200);
     expect(shown.body).toMatchObject({
@@ -272,7 +272,7 @@ describe('in the sandbox', () => {
     for (const { response } of [shown, rotated]) expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('nothing is recorded, and parameters are checked all the same', async () => {
+  it('nothing is recorded, but parameters are checked', async () => {
     const head = await world.storage.log.head();
     await rehearse('POST');
     expect(await world.storage.log.head()).toBe(head);

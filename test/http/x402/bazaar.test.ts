@@ -22,7 +22,7 @@ const SOLD = OPERATIONS.filter(({ price }) => price !== null).map(({ method, pat
 }));
 
 describe('the extension bazaar', () => {
-  it.each(SOLD)('of $method $path is valid by the reference, and fits', (offer) => {
+  it.each(SOLD)('of $method $path is valid for the reference implementation, and fits', (offer) => {
     const discovery = discoveryOf(offer.method, offer.path);
     expect(validateDiscoveryExtension(discovery as never)).toEqual({ valid: true });
     const occasion = { memos: { short: 'a'.repeat(34), inWords: 'a'.repeat(200) }, now: 0, latest: null };
@@ -30,7 +30,7 @@ describe('the extension bazaar', () => {
     expect(() => checkTerms(merchant, offer)).not.toThrow();
   });
 
-  it('names what must be sent, with values that are accepted', () => {
+  it('names the required parameters, with valid values', () => {
     const { info } = discoveryOf('GET', '/v2/case') as { info: { input: { queryParams: Record<string, string> } } };
     expect(info.input.queryParams).toEqual({ case_id: '3:24-cv-01234', court_code: 'cand' });
     expect(discoveryOf('GET', '/v2/nothing')).toBeNull();

@@ -41,19 +41,19 @@ describe('base64 is accepted in each of its canonical forms', () => {
   ])('but not with %s', (_title, text) => expect(readBase64(text)).toBeNull());
 });
 
-describe('a transaction is read from base58 and base64', () => {
-  it('to the same bytes', () => {
+describe('a transaction in base58 or base64', () => {
+  it('decodes to the same bytes', () => {
     for (const wire of TRANSACTIONS)
       for (const text of [wire.toString('base64'), wire.toString('base64url'), bs58.encode(wire)])
         expect(readTransactionText(text)).toEqual(wire);
   });
-  it('of any size that a transaction has, and no larger', () => {
-    // The first instruction's data is the last part that varies: only the outer bytes need to be a transaction here.
+  it('is accepted in any size of a transaction, and no larger', () => {
+    // The first instruction's data is the last that varies: only the outer bytes need to be a transaction here.
     const longest = Buffer.alloc(MAX_TRANSACTION_BYTES, 0xff);
     expect(bs58.encode(longest).length).toBeLessThanOrEqual(Math.ceil(MAX_TRANSACTION_BYTES * 1.366));
     expect(readTransactionText('z'.repeat(1_685))).toEqual(readBase64('z'.repeat(1_685)));
   });
-  it('by what it decodes to, if a text is valid in both: what is not a transaction stays base64', () => {
+  it('is recognized by its content if both are valid; other content stays base64', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
         const text = bs58.encode(bytes);
@@ -61,7 +61,7 @@ describe('a transaction is read from base58 and base64', () => {
       }),
     );
   });
-  it('and rejected in any other alphabet', () => {
+  it('is rejected in any other alphabet', () => {
     const text = bs58.encode(TRANSACTIONS[0]!);
     for (const broken of [`${text.slice(0, -1)}0`, `${text} `, ` ${text}`, `1${text}`, text.slice(1)]) {
       const read = readTransactionText(broken);

@@ -37,8 +37,8 @@ function reasonOf(text: string) {
   return isProblem(outcome) ? [outcome.problem, outcome.details.reason] : 'read';
 }
 
-describe('a payment is recognized by its content', () => {
-  it('x402 v2, as its own encoder writes it, with the memo that the client sent back', () => {
+describe('a payment is read by its content', () => {
+  it('x402 v2, in the form of its own encoder, with the memo that the client sent back', () => {
     const text = encodePaymentSignatureHeader(second as Parameters<typeof encodePaymentSignatureHeader>[0]);
     expect(read(text)).toEqual({ x402Version: 2, transaction, memo: 'abc', identifier: null });
   });
@@ -46,7 +46,7 @@ describe('a payment is recognized by its content', () => {
     expect(read(base64({ ...second, accepted: { ...accepted, extra: {} } }))).toMatchObject({ memo: null });
     expect(read(base64({ ...second, accepted: { ...accepted, extra: null } }))).toMatchObject({ memo: null });
   });
-  it('x402 v1, on any name of our network', () => {
+  it('x402 v1, with any name of our network', () => {
     for (const named of [network.v1, network.selfPaid, network.caip2])
       expect(read(base64({ ...first, network: named }))).toEqual({
         x402Version: 1,
@@ -96,7 +96,7 @@ describe('a payment is recognized by its content', () => {
     };
     expect(readPayment(headers, network)).toMatchObject({ transaction: wire });
   });
-  it('never by what the client says about our terms', () => {
+  it('never by the client’s copy of our terms', () => {
     const echo = { ...accepted, amount: '1', asset: 'another', payTo: 'another' };
     expect(read(base64({ ...second, accepted: echo }))).toMatchObject({ transaction });
   });
@@ -110,7 +110,7 @@ describe('a payment identifier', () => {
     for (const id of ['pay_7d5d747be160e280', 'a'.repeat(128)])
       expect(read(withId(id))).toMatchObject({ identifier: id });
   });
-  it('is absent if the client sent nothing, or returned our own declaration', () => {
+  it('is missing if the client sent nothing, or our own declaration back', () => {
     for (const extension of [undefined, null, {}, { info: { required: false } }, { info: null }])
       expect(read(withExtension(extension))).toMatchObject({ identifier: null });
     expect(read(base64({ ...second, extensions: null }))).toMatchObject({ identifier: null });
@@ -125,15 +125,15 @@ describe('a payment identifier', () => {
     7,
     true,
     {},
-  ])('that is malformed is an error, since its sender relies on it (%j)', (id) =>
+  ])('that is malformed is an error, because its sender relies on it (%j)', (id) =>
     expect(reasonOf(withId(id))).toEqual(['invalid_payment', 'payment_identifier']),
   );
   it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('and so is an extension of another shape (%j)', (extension) =>
     expect(reasonOf(withExtension(extension))).toEqual(['invalid_payment', 'payment_identifier']),
   );
-  it('that is rejected comes with an explanation of a valid one', () =>
+  it('that is rejected comes with the rule for valid ones', () =>
     expect(read(withId('short'))).toMatchObject({ details: { hint: expect.stringContaining('16 to 128 letters') } }));
-  it('must be the same in two headers', () => {
+  it('in two headers must be the same', () => {
     const other = base64({ ...second, extensions: { 'payment-identifier': { info: { id: 'b'.repeat(16) } } } });
     expect(readPayment({ 'payment-signature': withId('a'.repeat(16)), 'x-payment': other }, network)).toMatchObject({
       details: { reason: 'several_payments' },
@@ -142,13 +142,13 @@ describe('a payment identifier', () => {
       identifier: 'b'.repeat(16),
     });
   });
-  it('is hashed with the wallet that it is bound to', () => {
+  it('is hashed with its wallet', () => {
     expect(identifierHashOf('one', 'a'.repeat(16))).toMatch(/^[0-9a-f]{64}$/);
     expect(identifierHashOf('one', 'a'.repeat(16))).not.toBe(identifierHashOf('two', 'a'.repeat(16)));
   });
 });
 
-describe('a payment that cannot be read', () => {
+describe('an unreadable payment', () => {
   it.each([
     ['empty', '', 'empty'],
     ['not base64', '@@@@', 'not_base64'],
@@ -198,7 +198,7 @@ describe('a payment that cannot be read', () => {
     expect(reasonOf(base64(value))).toEqual(['payment_rejected', reason]);
   });
 
-  it('two headers may carry one payment, but not two', () => {
+  it('two headers may contain one payment, but not two', () => {
     const other = { ...first, payload: { transaction: Buffer.from([1, 9]).toString('base64') } };
     expect(readPayment({ 'payment-signature': base64(second), 'x-payment': base64(first) }, network)).toMatchObject({
       x402Version: 2,
@@ -232,11 +232,11 @@ describe('a payment that cannot be read', () => {
       });
   });
 
-  it('brackets inside strings are not nesting', () => {
+  it('brackets inside strings do not count as nesting', () => {
     expect(read(base64({ ...first, note: '[{'.repeat(500), quoted: '\\"[[' }))).toMatchObject({ transaction });
   });
 
-  it('any text is parsed or rejected, and never makes it throw', () => {
+  it('any text is either read or rejected, and never throws', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -17,7 +17,7 @@ const purpose = fc.record({
 }) as fc.Arbitrary<Purpose>;
 
 describe('the memo of a payment', () => {
-  it('names its purpose in words that a wallet can show, and matches it', () => {
+  it('states its purpose in words that a wallet can show, and matches it', () => {
     const shown = newMemos({
       word: 'rotate-key',
       call: 'POST /v2/wallet/keys',
@@ -56,7 +56,7 @@ describe('the memo of a payment', () => {
     );
   });
 
-  it('matches nothing once any character of it is changed, and is not ours under another prefix', () => {
+  it('matches nothing after any change of a character, and is unbound under another prefix', () => {
     fc.assert(
       fc.property(purpose, fc.nat(), fc.constantFrom('A', 'b', '0'), (one, at, character) => {
         for (const memo of Object.values(newMemos(one))) {

@@ -27,7 +27,7 @@ const latest = { blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N', last
 describe('the terms of a 402', () => {
   const terms = termsFor(merchant, offer, { memos, now: 0, latest }, 'why');
 
-  it('have x402 v2, by its own schema', () => {
+  it('for x402 v2 match its own schema', () => {
     expect(PaymentRequiredV2Schema.parse(terms.v2)).toMatchObject({
       x402Version: 2,
       error: 'why',
@@ -51,14 +51,14 @@ describe('the terms of a 402', () => {
     });
   });
 
-  it('offer x402’s payment-identifier, and do not require it', () => {
+  it('offer x402’s payment-identifier without requiring it', () => {
     expect(PaymentRequiredV2Schema.parse(terms.v2).extensions?.['payment-identifier']).toMatchObject({
       info: { required: false },
       schema: { properties: { id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' } } },
     });
   });
 
-  it('have x402 v1, by its own schema, without null values', () => {
+  it('for x402 v1 match its own schema, without null members', () => {
     const parsed = PaymentRequiredV1Schema.parse({ x402Version: 1, accepts: [terms.v1] });
     expect(parsed.accepts[0]).toMatchObject({
       network: 'solana-devnet',
@@ -69,7 +69,7 @@ describe('the terms of a 402', () => {
     expect(JSON.stringify(terms.v1)).not.toContain('null');
   });
 
-  it('have a self-paid transfer that names no fee payer', () => {
+  it('for a self-paid transfer name no fee payer', () => {
     expect(terms.selfPaid).toMatchObject({ network: 'solana-devnet', extra: { memo: 'm1 in words' } });
     expect(JSON.stringify(terms.selfPaid)).not.toContain(merchant.feePayer);
   });
@@ -79,13 +79,13 @@ describe('the terms of a 402', () => {
     expect(v2.accepts[0]?.extra).toEqual({ feePayer: merchant.feePayer, memo: 'm1' });
   });
 
-  it('are checked before their endpoint opens: terms that are too long to be sent back are an error', () => {
+  it('are checked before the endpoint opens: terms too long to send back are an error', () => {
     checkTerms(merchant, offer);
     expect(() => checkTerms(merchant, { ...offer, description: 'x'.repeat(3_000) })).toThrow(/shorten its description/);
     expect(() => transferTermsOf({ ...merchant, payTo: 'nobody' })).toThrow(/not a Solana address/);
   });
 
-  it('encode as x402 decodes', () => {
+  it('are encoded in the way that x402 decodes', () => {
     const encoded = Buffer.from(JSON.stringify(terms.v2)).toString('base64');
     expect(decodePaymentRequiredHeader(encoded)).toEqual(terms.v2);
   });
@@ -115,7 +115,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('of a payment that failed says so', () => {
+  it('of a failed payment says that it failed', () => {
     expect(decoded(receiptHeaders({ ...receipt, dialect: 'x402-v2', failure: 'expired' }))).toMatchObject({
       'payment-response': { success: false, errorReason: 'expired' },
     });

@@ -11,9 +11,9 @@ export const caseOperation: Operation = {
   path: '/v2/case',
   id: 'getCase',
   tag: 'Cases',
-  summary: 'One case, and what is new in it',
+  summary: 'One case and its new filings',
   description:
-    'The present state of a case and, with `last_checked`, a `delta`: exactly the filings that are new since then, oldest first. `context=full` adds parties, attorneys, cross-references and the whole docket.',
+    'The current state of a case and, with `last_checked`, a `delta`: exactly the filings that are new since then, oldest first. `context=full` adds parties, attorneys, cross-references and the whole docket.',
   price: '0.99',
   required: ['case_id', 'court_code'],
   optional: ['last_checked', 'context', 'language', 'filing_types', 'callback_url', 'test'],
@@ -34,12 +34,12 @@ export const monitorOperation: Operation = {
   tag: 'Cases',
   summary: 'Whether anything is new in a case',
   description:
-    'A light answer by the same rule as the delta of `GET /v2/case`: whether anything is new since `last_checked`, how much, and when the newest came.',
+    'A short answer that uses the same rule as the delta of `GET /v2/case`: whether anything is new since `last_checked`, how many filings, and when the newest arrived.',
   price: '0.99',
   required: ['case_id', 'court_code', 'last_checked'],
   optional: ['test'],
   requestHeaders: SANDBOX_HEADERS,
-  success: { description: 'Whether there is anything new.', headers: PAID_HEADERS, content: { schema: MonitorAnswer } },
+  success: { description: 'Whether anything is new.', headers: PAID_HEADERS, content: { schema: MonitorAnswer } },
   pending: true,
   errors: [...PAID, ...CASE_QUERY],
 };
@@ -51,7 +51,7 @@ export const batchOperation: Operation = {
   tag: 'Cases',
   summary: 'Up to 50 cases in one call',
   description:
-    'One payment for all queries: 0.99 USD times their number. Results keep the order of the queries. A query that fails becomes an entry with its `error`; the full amount is still settled, unless every one fails: then nothing is. A batch counts as one request against the minute.',
+    'One payment covers all queries: 0.99 USD times their number. Results keep the order of the queries. A failed query becomes an entry with its `error`. The full amount is still settled, unless every query fails; then nothing is charged. A batch counts as one request of the limit per minute.',
   price: '0.99',
   optional: ['test'],
   requestHeaders: SANDBOX_HEADERS,
@@ -65,7 +65,7 @@ export const batchOperation: Operation = {
     },
   },
   success: {
-    description: 'A result for each query.',
+    description: 'One result per query.',
     headers: [...PAID_HEADERS, 'X-Service-Delivery'],
     content: { schema: BatchAnswer },
   },

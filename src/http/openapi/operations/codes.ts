@@ -1,8 +1,8 @@
-/** Which refusals an endpoint gives, by what it has in common with others. */
+/** Which error codes endpoints share. */
 import type { ErrorCode } from '../../../errors.ts';
 import type { ResponseHeaderName } from '../headers.ts';
 
-/** Any request at all: what cannot be read as HTTP, a node that stops, a fault of ours. */
+/** Any request: it is not valid HTTP, the node is stopping, or the service fails. */
 export const ANYWHERE: readonly ErrorCode[] = [
   'invalid_parameter',
   'payload_too_large',
@@ -11,7 +11,7 @@ export const ANYWHERE: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** Every endpoint that is paid for. */
+/** Every paid endpoint. */
 export const PAID: readonly ErrorCode[] = [
   ...ANYWHERE,
   'invalid_payment',
@@ -20,14 +20,14 @@ export const PAID: readonly ErrorCode[] = [
   'settlement_failed',
   'payment_already_used',
   'idempotency_conflict',
-  // The identifier of a payment whose answer is no longer kept, or damaged.
+  // The identifier of a payment whose answer is no longer stored, or is damaged.
   'result_gone',
   'result_damaged',
   'rate_limit_exceeded',
   'query_timeout',
 ];
 
-/** What is wrong with a query on one case can be told before it is paid for. */
+/** Parameter errors of a query on one case, found before it is paid for. */
 export const CASE_PARAMETERS: readonly ErrorCode[] = [
   'missing_required_parameter',
   'invalid_case_id',
@@ -36,7 +36,7 @@ export const CASE_PARAMETERS: readonly ErrorCode[] = [
   'court_not_covered',
 ];
 
-/** A query on one case that was sound. */
+/** Errors of a valid query on one case. */
 export const CASE_QUERY: readonly ErrorCode[] = [
   ...CASE_PARAMETERS,
   'case_not_found',
@@ -44,7 +44,7 @@ export const CASE_QUERY: readonly ErrorCode[] = [
   'court_unavailable',
 ];
 
-/** Of every version 1 endpoint, from the day on which it ends. */
+/** Every version 1 endpoint, from the day on which it ends. */
 export const V1_ONLY: readonly ErrorCode[] = ['version_retired'];
 
 export const PAID_HEADERS: readonly ResponseHeaderName[] = [

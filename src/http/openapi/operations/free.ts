@@ -1,4 +1,4 @@
-/** The endpoints that cost nothing, and MCP. */
+/** The free endpoints, and MCP. */
 import { z } from 'zod';
 import type { Operation } from '../operation.ts';
 import { BatchAnswer } from '../schemas/batch.ts';
@@ -15,7 +15,7 @@ export const statusOperation: Operation = {
   tag: 'Free',
   summary: 'Courts and health',
   description:
-    'Every court with its code, the form of its case numbers and its coverage; the health of each part. Never limited, never from the sandbox. Each live court names the `source` of its dockets, the number of cases known and when the source was last read. `meta` is that of this answer.',
+    'Every court with its code, the form of its case numbers and its coverage, and the health of each part. Has no rate limit and no sandbox. Each live court lists the `source` of its dockets, the number of known cases and when the source was last read. `meta` describes this answer.',
   price: null,
   success: { description: 'The status.', headers: ['ETag'], content: { schema: StatusAnswer } },
   cached: true,
@@ -27,16 +27,16 @@ export const resultOperation: Operation = {
   path: '/v2/results/{result_id}',
   id: 'getResult',
   tag: 'Free',
-  summary: 'A paid answer again',
+  summary: 'Fetch a paid answer again',
   description:
-    'The same bytes as the answer that was paid for, for 30 days. While its payment is pending the `202` again; a payment that failed is a `402` without terms. The secret of a key is handed out here once at most.',
+    'The same bytes as the paid answer, for 30 days. While the payment is pending, returns the `202` again; after a failed payment, a `402` without terms. Returns the secret of a key at most once.',
   price: null,
   inPath: {
     result_id:
-      'A secret of its buyer, and no `request_id`: the `Content-Location` of the paid answer and `payment.result_url` end in it.',
+      'A secret of the buyer, not the `request_id`. The `Content-Location` of the paid answer and `payment.result_url` end in it.',
   },
   success: {
-    description: 'The answer, as it was given.',
+    description: 'The original answer.',
     headers: ['Content-Location', 'ETag'],
     content: {
       schemas: [
@@ -71,16 +71,16 @@ export const mcpOperation: Operation = {
   path: '/v2/mcp',
   id: 'postMcp',
   tag: 'Agents',
-  summary: 'The same service for models: MCP over Streamable HTTP',
+  summary: 'The same service over MCP (Streamable HTTP)',
   description:
-    'JSON-RPC 2.0, stateless. Three free tools and four that are paid for by an argument; `tools/list` describes all of them. Refusals of a tool are results with `isError`. Notifications are answered without a body. In revision 2025-03-26, or where no revision is named, up to 20 messages may come as a JSON array.',
+    'JSON-RPC 2.0, stateless. Three tools are free; four are paid through an argument; `tools/list` describes all of them. Errors of a tool are results with `isError`. Notifications are answered without a body. With revision 2025-03-26, or without a revision, up to 20 messages may be sent as a JSON array.',
   price: null,
   optional: ['test'],
   otherwise: [
     {
       name: 'payment',
       required: false,
-      description: 'With `x402`, a call without payment is answered in the form that x402 gives refusals over MCP.',
+      description: 'With `x402`, a call without payment gets the payment-required result that x402 defines for MCP.',
       schema: z.literal('x402'),
       example: 'x402',
     },
@@ -110,22 +110,22 @@ export const DOCUMENTATION: readonly Operation[] = [
     'getOpenApi',
     'This document',
     'application/json',
-    'OpenAPI 3.1, written from the tables that check requests.',
+    'OpenAPI 3.1, generated from the tables that check requests.',
   ),
   page(
     '/docs',
     'getDocs',
-    'The documentation, for people',
+    'The documentation for people',
     'text/html',
-    'Guides and reference as one page. With `Accept: text/markdown` the same text as Markdown.',
+    'Guides and reference as one page. With `Accept: text/markdown`, the same text as Markdown.',
   ),
   {
     ...page(
       '/docs/{page}',
       'getDocsPage',
-      'One page of it; with `.md` at the end its Markdown',
+      'One page of the documentation; append `.md` for its Markdown',
       'text/html',
-      'One guide, the reference or the errors. With `Accept: text/markdown` the same text as Markdown.',
+      'One guide, the reference or the errors. With `Accept: text/markdown`, the same text as Markdown.',
     ),
     inPath: { page: 'Name of the page.' },
     errors: [...ANYWHERE, 'endpoint_not_found'],
@@ -133,15 +133,15 @@ export const DOCUMENTATION: readonly Operation[] = [
   page(
     '/llms.txt',
     'getLlmsTxt',
-    'What a model needs to begin',
+    'What a model needs to get started',
     'text/plain',
     'A summary of the service with links to the guides, as plain text.',
   ),
   page(
     '/.well-known/x402',
     'getWellKnownX402',
-    'What is sold here, for crawlers of x402',
+    'What this service sells, for x402 crawlers',
     'application/json',
-    'Each paid endpoint with its terms of payment.',
+    'Each paid endpoint with its payment terms.',
   ),
 ];

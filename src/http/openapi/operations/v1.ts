@@ -1,4 +1,4 @@
-/** Version 1, while it lasts. */
+/** Version 1, until it ends. */
 import { z } from 'zod';
 import { FilingType } from '../../../dockets/filing-type.ts';
 import type { Operation, OtherParameter } from '../operation.ts';
@@ -8,7 +8,7 @@ import { ANYWHERE, CASE_QUERY, PAID, PAID_HEADERS, V1_HEADERS, V1_ONLY } from '.
 const list = (name: string): OtherParameter => ({
   name,
   required: false,
-  description: 'Filters the new filings: the parameter once for each type, or a JSON array of types.',
+  description: 'Filters the new filings: repeat the parameter for each type, or send a JSON array of types.',
   schema: z.union([FilingType, z.string()]),
   example: ['motion', 'order'],
   repeated: true,
@@ -20,9 +20,9 @@ export const V1_OPERATIONS: readonly Operation[] = [
     path: '/v1/case',
     id: 'getV1Case',
     tag: 'Version 1',
-    summary: 'One case and its new filings, as version 1 answers',
+    summary: 'One case and its new filings, in the shape of version 1',
     description:
-      'Until 2027-04-28. Use `GET /v2/case`. Without `last_checked` every filing is new, oldest first. An answer holds 2 MiB at most: ask again with `queried_at` as `last_checked` until `changed` is false. There is no sandbox.',
+      'Until 2027-04-28. Use `GET /v2/case`. Without `last_checked`, every filing is new, oldest first. An answer holds at most 2 MiB: query again with `queried_at` as `last_checked` until `changed` is false. There is no sandbox.',
     price: '0.99',
     required: ['case_id', 'court_code'],
     optional: ['last_checked'],
@@ -41,13 +41,13 @@ export const V1_OPERATIONS: readonly Operation[] = [
     path: '/v1/monitor',
     id: 'getV1Monitor',
     tag: 'Version 1',
-    summary: 'Whether anything is new, as version 1 answers',
-    description: 'Until 2027-04-28. Use `GET /v2/monitor`. Without `last_checked`: whether there is any filing.',
+    summary: 'Whether anything is new, in the shape of version 1',
+    description: 'Until 2027-04-28. Use `GET /v2/monitor`. Without `last_checked`, says whether there is any filing.',
     price: '0.99',
     required: ['case_id', 'court_code'],
     optional: ['last_checked'],
     success: {
-      description: 'Whether there is anything new.',
+      description: 'Whether anything is new.',
       headers: [...PAID_HEADERS, ...V1_HEADERS],
       content: { schema: V1MonitorAnswer },
     },
@@ -60,7 +60,7 @@ export const V1_OPERATIONS: readonly Operation[] = [
     path: '/v1/status',
     id: 'getV1Status',
     tag: 'Version 1',
-    summary: 'Courts and health, as version 1 answers',
+    summary: 'Courts and health, in the shape of version 1',
     description: 'Until 2027-04-28. Use `GET /v2/status`.',
     price: null,
     success: { description: 'The status.', headers: ['ETag', ...V1_HEADERS], content: { schema: V1StatusAnswer } },

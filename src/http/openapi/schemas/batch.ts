@@ -13,7 +13,7 @@ const described = <Name extends keyof typeof PARAMETERS>(name: Name) =>
     examples: [PARAMETERS[name].example],
   });
 
-/** Null is no value, as in every answer of ours. */
+/** Null counts as no value, as in every answer of the service. */
 export const BatchQuery = z.object({
   case_id: described('case_id'),
   court_code: described('court_code'),
@@ -28,7 +28,7 @@ export const BatchRequest = z.object({ queries: z.array(BatchQuery).min(1).max(M
 
 const ECHO = { case_id: z.string(), court_code: z.string() };
 
-/** Of a query: what each code's details hold is as in the refusals of single calls, but for `charged`. */
+/** The error of one query: details are as in single calls, except for `charged`. */
 const FailedQuery = z.object({
   code: z.enum(ERROR_CODES),
   message: z.string(),
@@ -36,8 +36,8 @@ const FailedQuery = z.object({
   details: z.looseObject({
     charged: z
       .boolean()
-      .describe('True where another query of the batch is answered: one payment is for all, and is settled whole.'),
-    query_cost_usd: Dollars.describe('What this query cost: 0.99 where `charged` is true, else 0.'),
+      .describe('True if another query of the batch succeeded: one payment covers all queries and is settled in full.'),
+    query_cost_usd: Dollars.describe('What this query cost: 0.99 if `charged` is true, else 0.'),
     hint: z.string().describe('What to do.'),
   }),
 });
@@ -45,7 +45,7 @@ const FailedQuery = z.object({
 export const BatchSuccess = z.object({ ...ECHO, status: z.literal('success'), response: CaseAnswer });
 export const BatchFailure = z.object({ ...ECHO, status: z.literal('error'), error: FailedQuery });
 
-/** Both variants are named components: generators of clients lose the type of one that is written in place. */
+/** Both variants are named components, because client generators lose the type of inline ones. */
 export const BatchResult = z.union([BatchSuccess, BatchFailure]).meta({
   description: 'In the order of the queries.',
   discriminator: {

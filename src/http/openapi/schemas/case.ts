@@ -27,16 +27,20 @@ export const Attachment = z.object({
 });
 
 export const Filing = z.object({
-  filing_id: z.string().describe('Stays the same, whatever of the entry changes.'),
+  filing_id: z.string().describe('Never changes, even if the entry does.'),
   entry_number: z.int().nullable(),
-  filed_at: Moment.describe('With `day` precision the start of that day, in the court’s own time zone.'),
+  filed_at: Moment.describe('With `day` precision, the start of that day in the court’s time zone.'),
   filed_at_precision: z.enum(['day', 'second']).nullable(),
   entered_at: Moment,
-  available_at: Timestamp.describe('When this service first could serve it: what the delta goes by.'),
-  backfilled: z.boolean().describe('Whether it is older than it looks: found at the first complete look at the case.'),
+  available_at: Timestamp.describe('When this service could first return the filing. The delta uses this time.'),
+  backfilled: z
+    .boolean()
+    .describe(
+      'True if the filing was found by the first complete look at the case, so it may be much older than `available_at`.',
+    ),
   revised_at: Moment,
   filing_type: FilingType,
-  filing_types: z.array(FilingType).describe('All that apply, the primary one first.'),
+  filing_types: z.array(FilingType).describe('All types that apply, the primary one first.'),
   filed_by: Text,
   description: Text,
   document_identifier: Text,
@@ -64,7 +68,7 @@ export const CrossReference = z.object({
   ]),
 });
 
-/** What versions 1 and 2 say alike of a case. */
+/** The members that versions 1 and 2 share. */
 export const CASE_BEFORE_NATURE = {
   case_number: z.string().describe('The canonical form.'),
   case_name: Text,
@@ -101,9 +105,9 @@ export const Case = z.object({
 export const Delta = z.object({
   changed: z.boolean(),
   since: Timestamp.describe('The `last_checked` that was sent.'),
-  change_count: Count.describe('Of new filings, those that were cut too.'),
+  change_count: Count.describe('Number of new filings, including any that were truncated.'),
   new_filings: z.array(Filing).describe('Oldest first.'),
-  updated_filings: z.array(Filing).describe('Known entries that changed; never counted.'),
+  updated_filings: z.array(Filing).describe('Known entries that changed; not counted in `change_count`.'),
 });
 
 export const CaseAnswer = z.object({
@@ -111,7 +115,7 @@ export const CaseAnswer = z.object({
   case_id: z.string().describe('As sent.'),
   court_code: z.string().describe('As sent.'),
   case: Case,
-  delta: Delta.optional().describe('Only where `last_checked` was sent.'),
+  delta: Delta.optional().describe('Only if `last_checked` was sent.'),
 });
 
 export const MonitorAnswer = z.object({
@@ -120,5 +124,5 @@ export const MonitorAnswer = z.object({
   court_code: z.string().describe('As sent.'),
   changed: z.boolean(),
   change_count: Count.describe('Number of new filings.'),
-  latest_activity_at: Moment.describe('Of the newest new filing; null when there is none.'),
+  latest_activity_at: Moment.describe('Time of the newest new filing; null if there is none.'),
 });

@@ -1,5 +1,5 @@
 /**
- * Refusals: one envelope, and for each code of the catalogue what its details hold (docs/design/interface.md#2.9 and
+ * Errors: one envelope, and for each code of the catalogue the schema of its details (docs/design/interface.md#2.9 and
  * #7).
  */
 import { z } from 'zod';
@@ -13,9 +13,9 @@ export const ERROR_CODES = Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorC
 const Seconds = z.int().min(0);
 
 export const Issue = z.object({
-  parameter: z.string().nullable().describe('Null where the request as a whole is meant.'),
+  parameter: z.string().nullable().describe('Null if the issue concerns the whole request.'),
   code: z.enum(ERROR_CODES),
-  received: z.string().nullable().describe('At most the first 200 characters; null where nothing was sent.'),
+  received: z.string().nullable().describe('At most the first 200 characters; null if nothing was sent.'),
   rule: z.string(),
   example: z.string().nullable(),
   pattern: z.string().optional(),
@@ -26,7 +26,7 @@ export const Issue = z.object({
   allowed: z.array(z.string()).optional(),
 });
 
-/** Of a case, before anybody pays for it. */
+/** What is known of a case before it is paid for. */
 const STANDING = {
   known: z.boolean().nullable(),
   cache_age_seconds: Seconds.nullable(),
@@ -77,7 +77,7 @@ const DETAILS: Readonly<Record<string, z.ZodType>> = {
   charging: z.string(),
 };
 
-/** An enumeration that may grow: the values of today, or any other text. */
+/** An enumeration that may grow: today's values, or any other text. */
 const RejectionReason = z.union([
   z.enum(Object.keys(PAYMENT_REJECTIONS) as [PaymentRejection, ...PaymentRejection[]]),
   z.string(),
@@ -97,7 +97,7 @@ function errorObjectOf(code: ErrorCode) {
       message: z.string(),
       documentation_url: z.url(),
       details: z.object({
-        charged: z.literal(false).describe('No refusal costs anything.'),
+        charged: z.literal(false).describe('Errors are never charged.'),
         hint: z.string().describe('What to do.'),
         ...Object.fromEntries(own),
       }),
@@ -119,10 +119,10 @@ const byCode = <Value>(value: (code: ErrorCode) => Value): Readonly<Record<Error
 /** The object under `error`, for each code. */
 export const ERROR_OBJECTS = byCode(errorObjectOf);
 
-/** The whole answer, for each code. */
+/** The whole error answer, for each code. */
 export const ERROR_ENVELOPES = byCode((code) => z.object({ meta: ErrorMeta, error: ERROR_OBJECTS[code] }));
 
-/** The same in version 1, which knows no `meta`. */
+/** The same in version 1, which has no `meta`. */
 export const V1_ERROR_ENVELOPES = byCode((code) => z.object({ error: ERROR_OBJECTS[code] }));
 
 export const ErrorObject = z
@@ -131,16 +131,16 @@ export const ErrorObject = z
 
 const TERMS_OF_V1 = {
   x402Version: z.literal(1),
-  accepts: z.array(PaymentRequirementsV1).min(1).max(1).describe('The terms as x402 v1 has them.'),
+  accepts: z.array(PaymentRequirementsV1).min(1).max(1).describe('The terms in the form of x402 v1.'),
 };
 
-/** Named components: a client tells them apart by their `code`. */
+/** Named components: clients distinguish them by their `code`. */
 const asksForPayment = z.union([
   ERROR_OBJECTS.payment_required,
   ERROR_OBJECTS.payment_rejected,
   ERROR_OBJECTS.settlement_failed,
 ]);
 
-/** A 402 with terms: also the body that clients of x402 v1 read. */
+/** A 402 with terms, which is also the body that clients of x402 v1 read. */
 export const PaymentRequiredAnswer = z.object({ ...TERMS_OF_V1, meta: ErrorMeta, error: asksForPayment });
 export const V1PaymentRequiredAnswer = z.object({ ...TERMS_OF_V1, error: asksForPayment });

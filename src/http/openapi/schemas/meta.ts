@@ -12,23 +12,23 @@ const LANGUAGE_DELIVERED = z.enum(['en', 'fr', 'bilingual']);
 export const COVERED = z.enum(['full', 'partial']);
 
 const META = {
-  request_id: z.uuid().describe('Of this call; `X-Request-Id` says the same.'),
+  request_id: z.uuid().describe('Id of this call, also in `X-Request-Id`.'),
   queried_at: Timestamp.describe('Send it back, unchanged, as the next `last_checked`.'),
-  query_cost_usd: Dollars.describe('What this call settled; 0 in the sandbox and where it is free.'),
+  query_cost_usd: Dollars.describe('Amount that this call settled; 0 in the sandbox and for free calls.'),
   sandbox: z.boolean(),
   coverage_status: COVERED.nullable(),
-  cache_age_seconds: Count.nullable().describe('Seconds since the source was last asked.'),
+  cache_age_seconds: Count.nullable().describe('Seconds since the source was last queried.'),
   context_delivered: CONTEXT.nullable(),
   language_delivered: LANGUAGE_DELIVERED.nullable(),
   truncated: z.boolean().describe('Whether the answer was cut to fit 2 MiB.'),
-  tag: z.string().nullable().describe('`X-Service-Tag`, as it was sent.'),
+  tag: z.string().nullable().describe('`X-Service-Tag` as sent.'),
   withdrawn_filings: z
     .array(z.string())
     .optional()
-    .describe('In a stored answer: filings whose text was withdrawn since, by filing_id.'),
+    .describe('In a stored answer: filing_ids of filings whose text was withdrawn later.'),
 };
 
-export const Meta = z.object(META).describe('All ten keys are in every success; null where one has no meaning.');
+export const Meta = z.object(META).describe('Every success has all ten keys; a key that does not apply is null.');
 
 export const TruncationDetails = z.object({
   omitted_fields: z.array(z.string()),
@@ -37,11 +37,13 @@ export const TruncationDetails = z.object({
   continuation_hint: z.string(),
 });
 
-const ABOUT_A_CASE = { ...META, data_as_of: Timestamp.nullable().describe('When the source was last asked.') };
+const ABOUT_A_CASE = { ...META, data_as_of: Timestamp.nullable().describe('When the source was last queried.') };
 
 export const CaseMeta = z.object({
   ...ABOUT_A_CASE,
-  truncation_details: TruncationDetails.optional().describe('Where the answer was cut: what is missing, how to go on.'),
+  truncation_details: TruncationDetails.optional().describe(
+    'If the answer was truncated: what is missing and how to continue.',
+  ),
 });
 
 export const MonitorMeta = z.object(ABOUT_A_CASE);

@@ -1,4 +1,4 @@
-/** What an answer says of a payment, in each dialect (docs/design/payments.md#dialects). */
+/** The payment parts of answers in each dialect (docs/design/payments.md#dialects). */
 import { z } from 'zod';
 import { Meta, Timestamp } from './meta.ts';
 
@@ -6,8 +6,12 @@ const BaseUnits = z.string().regex(/^\d+$/).describe('Base units of USDC: 990000
 const Address = z.string().describe('Solana address, base58.');
 
 const EXTRA = {
-  memo: z.string().describe('Unique to this 402: put it into a memo, so that two payments are never one transaction.'),
-  recentBlockhash: z.string().optional().describe('Saves asking the chain for one.'),
+  memo: z
+    .string()
+    .describe(
+      'Unique to this 402. Put it into a memo instruction, so that two payments are never the same transaction.',
+    ),
+  recentBlockhash: z.string().optional().describe('Saves a request to the chain.'),
   lastValidBlockHeight: z.string().optional(),
 };
 
@@ -19,9 +23,9 @@ export const PaymentRequirements = z
     asset: Address.describe('Mint of USDC.'),
     payTo: Address,
     maxTimeoutSeconds: z.int(),
-    extra: z.object({ feePayer: Address.describe('Pays the network’s fee.'), ...EXTRA }),
+    extra: z.object({ feePayer: Address.describe('The account that pays the network fee.'), ...EXTRA }),
   })
-  .describe('Terms as x402 v2 has them.');
+  .describe('Terms in the form of x402 v2.');
 
 export const PaymentRequirementsV1 = z
   .object({
@@ -36,7 +40,7 @@ export const PaymentRequirementsV1 = z
     asset: Address,
     extra: z.object({ feePayer: Address, memo: EXTRA.memo }),
   })
-  .describe('Terms as x402 v1 has them.');
+  .describe('Terms in the form of x402 v1.');
 
 const pending = z.object({
   status: z.literal('pending'),
@@ -45,7 +49,7 @@ const pending = z.object({
   retry_after: z.int().min(0),
 });
 
-export const PendingPayment = z.object({ meta: Meta, payment: pending }).describe('The chain has not decided yet.');
+export const PendingPayment = z.object({ meta: Meta, payment: pending }).describe('The payment is not settled yet.');
 
-/** The same in version 1, which knows no `meta`. */
+/** The same in version 1, which has no `meta`. */
 export const V1PendingPayment = z.object({ queried_at: Timestamp, payment: pending });

@@ -11,20 +11,22 @@ const COURT_AFTER_COUNTRY = {
   region: Text,
   level: z.enum(['supreme', 'appellate', 'trial', 'bankruptcy', 'special']),
   language: CourtLanguage,
-  status: z.enum(['live', 'planned']).describe('A `planned` court is listed and cannot be queried: 422.'),
+  status: z.enum(['live', 'planned']).describe('A `planned` court is listed but cannot be queried: 422.'),
   coverage: z.enum(['full', 'partial', 'planned']),
   case_id_format: z.object({
-    pattern: z.string().describe('Regular expression that a whole case number matches.'),
+    pattern: z.string().describe('Regular expression that the whole case number matches.'),
     example: Text,
   }),
   source: z
     .enum(['none', 'imported'])
-    .describe('How its dockets are obtained. `imported`: an operator imports files, nothing is asked live. May grow.'),
+    .describe(
+      'How its dockets are obtained. `imported`: an operator imports files; the court is not queried live. More values may be added.',
+    ),
   refresh_cadence_seconds: Count.nullable(),
   case_management_system: Text,
   notes: Text,
-  cases_known: Count.nullable().describe('Cases that can be queried now; null while that cannot be told.'),
-  last_success_at: Timestamp.nullable().describe('When a source last showed a docket of this court.'),
+  cases_known: Count.nullable().describe('Cases that can be queried now; null while unknown.'),
+  last_success_at: Timestamp.nullable().describe('When a source last provided a docket of this court.'),
 };
 
 export const Court = z.object({ ...COURT_BEFORE_COUNTRY, jurisdiction_country: Country, ...COURT_AFTER_COUNTRY });
@@ -42,7 +44,7 @@ export const STATUS_BODY = {
   operational_status: z.enum(['nominal', 'degraded', 'maintenance', 'incident']),
   components: z
     .record(z.string(), z.object({ status: z.enum(['nominal', 'degraded', 'down']), since: Timestamp }))
-    .describe('Each part by its name.'),
+    .describe('Parts by name.'),
 };
 
 export const StatusAnswer = z.object({

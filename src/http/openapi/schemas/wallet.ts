@@ -12,7 +12,7 @@ export const KeysAnswer = z.object({
   wallet: Wallet,
   current_key_id: z.string(),
   current_key_created_at: Timestamp,
-  previous_key_id: z.string().nullable().describe('Only in the 30 minutes after a rotation.'),
+  previous_key_id: z.string().nullable().describe('Set only during the 30 minutes after a rotation.'),
 });
 
 export const RotationAnswer = z.object({
@@ -22,11 +22,11 @@ export const RotationAnswer = z.object({
   new_key_secret: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .describe('Given once and never again. The HMAC key is this text itself, as UTF-8.'),
+    .describe('Returned only once. The HMAC key is this text itself, as UTF-8.'),
   new_key_secret_standard_webhooks: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/)
-    .describe('The same key as libraries of Standard Webhooks take it. Given once and never again.'),
+    .describe('The same key in the form of Standard Webhooks libraries. Returned only once.'),
   new_key_created_at: Timestamp,
   previous_key_id: z.string().nullable(),
   previous_key_valid_until: Moment.describe('30 minutes after the rotation.'),
@@ -36,12 +36,16 @@ export const RotationAnswer = z.object({
 });
 
 export const DeliveryAttempt = z.object({
-  attempt: z.int().min(1).describe('1 to 7; an interrupted attempt is made again under its number.'),
-  redelivery: z.boolean().describe('An operator asked for it, outside the seven; numbered by itself.'),
+  attempt: z.int().min(1).describe('1 to 7; an interrupted attempt is repeated under the same number.'),
+  redelivery: z
+    .boolean()
+    .describe(
+      'Whether an operator requested it. Redeliveries do not count among the seven and have their own numbers.',
+    ),
   started_at: Timestamp,
   duration_ms: z.int().min(0).nullable(),
   response_code: z.int().nullable(),
-  failure_class: FailureClass.nullable().describe('Null where the receiver acknowledged.'),
+  failure_class: FailureClass.nullable().describe('Null if the receiver acknowledged.'),
   hint: z.string().nullable(),
   signature_key_id: z.string().nullable(),
 });
@@ -51,7 +55,7 @@ export const Delivery = z.object({
   request_id: z.uuid(),
   case_id: z.string().nullable(),
   court_code: z.string().nullable(),
-  callback_url: z.string().nullable().describe('Null once it is kept no longer.'),
+  callback_url: z.string().nullable().describe('Null once it is no longer stored.'),
   status: PARAMETERS.status.schema,
   attempts: z.int().min(0),
   created_at: Timestamp,
@@ -67,12 +71,12 @@ export const DeliveriesAnswer = z.object({
   meta: Meta,
   wallet: Wallet,
   deliveries: z.array(Delivery).describe('Newest first.'),
-  next_cursor: z.string().nullable().describe('Null where nothing follows.'),
+  next_cursor: z.string().nullable().describe('Null on the last page.'),
 });
 
 export const CallbackEnvelope = z
   .object({
-    payload: z.record(z.string(), z.unknown()).describe('The synchronous answer, byte for byte the same JSON value.'),
+    payload: z.record(z.string(), z.unknown()).describe('The synchronous answer: the same JSON value, byte for byte.'),
     webhook: z.object({
       version: z.literal('2.0.0'),
       event_type: z.literal('case_query_complete'),
@@ -82,4 +86,4 @@ export const CallbackEnvelope = z
       idempotency_key: z.uuid(),
     }),
   })
-  .describe('What is pushed to `callback_url`, the same bytes on every attempt.');
+  .describe('The body sent to `callback_url`, the same bytes on every attempt.');
