@@ -1,6 +1,6 @@
 /**
- * What follows a settlement beside its answer: callbacks are scheduled and calls on keys are done, for every payment
- * that settles, whoever saw it settle and whatever became of that process (docs/design/payments.md#after-settlement).
+ * What follows a settlement besides its answer: callbacks are scheduled and calls on keys are done, for every payment
+ * that settles, no matter which process saw it settle and whether that process survived (docs/design/payments.md#after-settlement).
  * It follows the log from a cursor of its own, so that no settlement is passed over; each step may be repeated.
  */
 import type { BaseLogger } from 'pino';

@@ -48,16 +48,16 @@ export class LogWitness {
   /** The latest time that it can be; null until this process has seen an event being recorded. */
   now(): Micros | null {
     const steady = this.#steady.now();
-    const told = this.#readings.filter(({ ahead }) => ahead !== null);
-    const recent = told.filter((reading) => reading.steady >= steady - SPAN);
-    const counted = recent.length > 0 ? recent : told.slice(-1);
+    const known = this.#readings.filter(({ ahead }) => ahead !== null);
+    const recent = known.filter((reading) => reading.steady >= steady - SPAN);
+    const counted = recent.length > 0 ? recent : known.slice(-1);
     const aheads = counted.flatMap(({ ahead }) => (ahead === null ? [] : [ahead]));
     if (aheads.length === 0) return null;
     return Math.min(this.#clock.now(), steady + Math.min(this.#ahead, ...aheads));
   }
 
   /**
-   * Up to where the log is at least this old, whatever any wall clock says; null where nothing is known to be.
+   * The position up to which the log is at least this old, independent of any wall clock; null where none is known.
    * @param age at most two hours
    */
   settledUpTo(age: Micros): Position | null {

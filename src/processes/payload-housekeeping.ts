@@ -1,5 +1,5 @@
 /**
- * Removes content that nobody can ask for any more: answers past their time, and what was stored for a payment that
+ * Removes content that can no longer be requested: answers past their time, and what was stored for a payment that
  * failed, once the doubt about its failure has ended. Events keep their hashes; a result whose content is gone is
  * `result_gone`. It runs under a lease, a bounded part at a time, and each step may be repeated.
  */
@@ -66,11 +66,11 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
         if (!lease) await witness.look();
         else {
           const done = await round(AbortSignal.any([signal, lease.lost]));
-          if (done.unpaid + done.expired > 0) logger.info(done, 'content that nobody can ask for was removed');
+          if (done.unpaid + done.expired > 0) logger.info(done, 'content that can no longer be requested was removed');
           trouble.recovered();
         }
       } catch (error) {
-        trouble.failed(error, 'content that nobody can ask for could not be removed; it is tried again');
+        trouble.failed(error, 'content that can no longer be requested could not be removed; retrying');
       } finally {
         await lease?.release().catch(() => undefined);
       }

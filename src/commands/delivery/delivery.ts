@@ -1,6 +1,6 @@
 /**
  * The life of a delivery (docs/design/callbacks.md#process): at most seven attempts on the specification's schedule,
- * never one of them early, one at a time, and redeliveries beside them.
+ * never one of them early, one at a time, and redeliveries.
  */
 
 import {
@@ -16,7 +16,7 @@ import type { FailureClass } from '../../events/failure-class.ts';
 import { type Instant, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
 import { type Decider, type Rejection, rejected, unreachable } from '../decider.ts';
 import { ATTEMPT_LEASE, delayAfter } from './schedule.ts';
-import { isOver, waitAnew, waitOf } from './wait.ts';
+import { isOver, waitAgain, waitOf } from './wait.ts';
 
 /** How often an interrupted attempt is made again under its number; after that it counts as a failed one. */
 export const MOST_REPEATS = 3;
@@ -74,7 +74,7 @@ export type DeliveryCommand =
   | {
       readonly type: 'Interrupt';
       readonly now: Micros;
-      /** Whether the process that made the attempt is known to be gone: then nobody waits for its lease to end. */
+      /** Whether the process that made the attempt is known to be gone: its lease then need not end first. */
       readonly ownerIsGone: boolean;
       readonly jitter: number;
     }
@@ -84,7 +84,7 @@ export type DeliveryCommand =
 
 export type DeliveryRejection =
   | 'not_scheduled'
-  /** The delivery is over, and nobody asked for a redelivery. */
+  /** The delivery is over, and no redelivery was requested. */
   | 'nothing_due'
   | 'not_due_yet'
   | 'attempt_under_way'
@@ -121,8 +121,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           }),
         ];
       case 'Reschedule': {
-        const anew = waitAnew(state, command.now);
-        return anew ? [DeliveryRescheduled.of(anew)] : [];
+        const again = waitAgain(state, command.now);
+        return again ? [DeliveryRescheduled.of(again)] : [];
       }
       default:
         return unreachable(command);
@@ -187,7 +187,7 @@ function start(
   ];
 }
 
-/** A number alone does not tell: an interrupted attempt is made again under it. */
+/** The number alone is not enough: an interrupted attempt is made again under the same number. */
 const isSameAttempt = (a: AttemptUnderWay, b: AttemptUnderWay): boolean =>
   a.attempt === b.attempt && a.redelivery === b.redelivery && a.startedAt === b.startedAt && a.owner === b.owner;
 
@@ -239,7 +239,7 @@ const identityOf = ({ attempt, redelivery, keyId, startedAt }: AttemptUnderWay) 
   startedAt,
 });
 
-/** No attempt ends before it began, whatever a clock was set to meanwhile. */
+/** No attempt ends before it began, even if the clock was set in between. */
 const finishedAt = ({ startedAt }: AttemptUnderWay, now: Micros): Micros => Math.max(now, toMicros(startedAt));
 
 /** When the schedule goes on after an attempt. A redelivery leaves it as it is, unless it has succeeded. */
@@ -268,7 +268,7 @@ function finished(state: ScheduledDelivery, outcome: AttemptOutcome): ScheduledD
         status: 'succeeded',
         attempts: redelivery ? state.attempts : outcome.attempt,
         interruptions: 0,
-        // Whoever asked for one meanwhile has what it would have brought.
+        // A redelivery requested in the meantime is satisfied by this attempt.
         redelivery: null,
       };
     case 'interrupted':

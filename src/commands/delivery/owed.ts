@@ -79,7 +79,7 @@ interface AnsweredCase {
 
 async function readAnswer(payloads: PayloadStore, name: string | null): Promise<PaidAnswer> {
   const stored = name === null ? undefined : (await payloads.resolve([name])).get(name);
-  // What was withdrawn before it could be pushed is not pushed, nor is what stands in its place.
+  // An answer withdrawn before it could be pushed is not pushed, and neither is its replacement.
   if (!stored || stored.replaced) return { pushed: () => null };
   const { content } = stored;
   const body = JSON.parse(content.toString()) as AnsweredCase & { results?: { response?: AnsweredCase }[] };

@@ -17,7 +17,7 @@ export interface Wait {
   readonly until: Micros;
 }
 
-/** What of a delivery that was scheduled tells what it waits for. */
+/** The part of a scheduled delivery that says what it waits for. */
 interface Waiting {
   readonly attempts: number;
   readonly nextAttemptAt: Instant | null;
@@ -48,7 +48,7 @@ export function waitOf(state: MaybeWaiting): Wait | null {
 /** When something is to be done for a delivery, by the log alone; null for one that has come to rest. */
 export const dueAt = (state: MaybeWaiting): Micros | null => waitOf(state)?.until ?? null;
 
-/** Whether a wait is over. What was due at once when it was recorded is due, whatever the clock was set to since. */
+/** Whether a wait is over. What was due at once when it was recorded stays due, even if the clock was set since. */
 export const isOver = ({ since, until }: Wait, now: Micros): boolean => now >= until || since >= until;
 
 /** Whether a wait that goes on began in what is the future now. */
@@ -56,9 +56,9 @@ const beganAhead = (wait: Wait, now: Micros): boolean => !isOver(wait, now) && w
 
 /**
  * The same wait by the present clock, where the clock that it was timed by has since been set back; else null. How much
- * of it was over nobody can know then, so it begins anew: a clock never costs a delivery more than one wait.
+ * of it has passed is then unknown, so it starts again: a clock never costs a delivery more than one wait.
  */
-export function waitAnew(
+export function waitAgain(
   state: Waiting & { readonly status: string },
   now: Micros,
 ): EventOf<typeof DeliveryRescheduled>['data'] | null {

@@ -262,7 +262,7 @@ function mergeContent(known: FilingContent, said: FilingContent, stale: boolean)
   };
 }
 
-/** Fields of a filing that tell filings apart and are not served. */
+/** Fields of a filing that distinguish filings and are not served. */
 const UNSERVED: ReadonlySet<string> = new Set(['date_entered', 'short_description', 'source_ids', 'masking']);
 
 /** Fields whose texts are masked: what differs in marks alone is not changed. */

@@ -29,7 +29,7 @@ const BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;
 
-/** Whether the log holds what a cell says was imported: beside a log that was restored, the cell may be newer. */
+/** Whether the log holds what a cell says was imported: the cell may be newer than a restored log. */
 async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
   if (imported === null) return false;
   const { stream, position } = imported as unknown as { readonly stream: string; readonly position: Position };

@@ -74,7 +74,7 @@ export const resultOf = ({ requestId, resultKey }: RecordedAnswer): NamedResult 
 export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
   toInstant(toMicros(until) - ANSWER_RETENTION);
 
-/** What is pushed beside an answer. */
+/** The callbacks that an answer causes. */
 export interface Promised {
   readonly deliveries: readonly {
     readonly id: string;

@@ -26,7 +26,7 @@ export const LEAST_REMAINING_BLOCKS = 62;
 export interface ChainCheckPorts {
   readonly chain: Chain;
   readonly blockhashes: BlockhashKnowledge;
-  /** Bounds what is asked about blockhashes that nobody offered; left out, nothing does. */
+  /** Bounds the questions about blockhashes that were not offered; unbounded where left out. */
   readonly unknownBlockhashes?: UnknownBlockhashes<CheckedPayment>;
 }
 
@@ -43,7 +43,7 @@ export interface PaymentToCheck {
   readonly amount: bigint;
   /** Our token account, base58. */
   readonly destination: string;
-  /** Whom unknown blockhashes are counted for; null or left out: nobody. */
+  /** The client that unknown blockhashes are counted for; null or left out: none. */
   readonly client?: string | null | undefined;
 }
 
@@ -53,7 +53,7 @@ const FEE_PAYER_ERRORS = ['InsufficientFundsForFee', 'AccountNotFound', '"accoun
 const rejectedFor = (reason: PaymentRejection, more: Problem['details'] = {}): Problem =>
   problem('payment_rejected', { reason, ...more });
 
-/** @param shortfall base units that the wallet lacks */
+/** @param shortfall base units that are missing */
 export const insufficientFunds = (shortfall: bigint): Problem =>
   rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
 
@@ -150,7 +150,7 @@ async function refusalOf(
   { error }: Extract<Simulation, { ok: false }>,
 ): Promise<Problem> {
   if (error.includes('AlreadyProcessed')) return alreadyOnChain(signature);
-  // The blockhash is good (it was asked for beside this): the endpoint that simulated is behind.
+  // The blockhash is good (a parallel call said so): the endpoint that simulated is behind.
   if (error.includes('BlockhashNotFound')) return unavailable('chain');
   if (FEE_PAYER_ERRORS.some((word) => error.includes(word))) {
     return transaction.sponsored ? unavailable('fee_payer') : rejectedFor('insufficient_sol_for_network_fee');

@@ -1,4 +1,4 @@
-/** Payment identifiers against the log: what one stands for so far, and its claim for a new attempt. */
+/** Payment identifiers against the log: the payment that one names so far, and its claim for a new attempt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../../errors.ts';
 import { decodeEvent } from '../../events/codec.ts';
@@ -32,7 +32,7 @@ export interface IdentifiedRequest {
 
 export type SubmittedState = Extract<Payment, Purchase>;
 
-/** What an identifier stands for already. */
+/** The payment that an identifier already names. */
 export type Earlier =
   /** This or another payment was submitted for it: that one's outcome is the answer. */
   | { readonly bought: SubmittedState }
@@ -60,7 +60,7 @@ interface Found {
 }
 
 /**
- * What a request under this identifier has to be told without buying anything; null: it may buy. Writes nothing.
+ * The answer to a request under this identifier that must not buy again; null: it may buy. Writes nothing.
  * @throws what reading the log throws
  */
 export async function earlierOutcome(ports: IdentifierPorts, request: IdentifiedRequest): Promise<Earlier | null> {
@@ -84,7 +84,7 @@ export type IdentifierOutcome =
   { readonly claimed: Loaded<Payment> } | Earlier;
 
 /**
- * Makes the identifier stand for this request's payment (docs/design/payments.md#payment-identifier). An attempt that
+ * Makes the identifier name this request's payment (docs/design/payments.md#payment-identifier). An attempt that
  * was claimed and never submitted is ended first, on its own stream, so that it can never be submitted after this one.
  * @param at the request's own payment, free to be submitted, as it was last read
  * @throws what the log throws; then nothing was submitted
@@ -111,7 +111,7 @@ export async function claimIdentifier(
     }
     try {
       if (claim && found.payment && standing === 'abandoned' && claim.payment !== request.payment) {
-        // Whatever became of it in the meantime conflicts, and is looked at again.
+        // Anything that happened to it in the meantime causes a conflict, and it is looked at again.
         const ended = await handle(
           ports,
           payment,

@@ -1,6 +1,6 @@
 /**
  * A caller's payment identifier (x402's extension; docs/design/payments.md#payment-identifier): one wallet's word for
- * one request. Whatever crashes and races, at most one payment is ever submitted for it at a time.
+ * one request. At most one payment at a time is submitted for it, through crashes and races.
  */
 import type { EventOf } from '../../events/event.ts';
 import { PaymentIdClaimed, type PaymentIdentifierEvent } from '../../events/payment.ts';
@@ -9,7 +9,7 @@ import { type Decider, rejected } from '../decider.ts';
 import type { Loaded } from '../handle.ts';
 import { isSubmitted, type Payment } from './payment.ts';
 
-/** How long a claim may stand without its payment being submitted before another attempt takes over. */
+/** How long a claim may go without its payment being submitted before another attempt takes over. */
 export const CLAIM_LIFE: Micros = 60 * MICROS_PER_SECOND;
 
 export type IdentifierClaim = EventOf<typeof PaymentIdClaimed>['data'];
@@ -52,11 +52,11 @@ export const paymentIdentifier: Decider<
 export type Standing =
   /** Submitted and not known to have failed: its outcome is the identifier's. */
   | 'submitted'
-  /** Nothing was charged for it and nothing will be: the identifier may be claimed anew. */
+  /** Nothing was charged for it and nothing will be: the identifier may be claimed again. */
   | 'ended'
   /** Between its claim and its submission. */
   | 'under_way'
-  /** The same, for so long that whoever claimed it must be dead. It may still come back, so it must be ended first. */
+  /** The same, for so long that the claiming process must be dead. It may still come back, so its claim is ended first. */
   | 'abandoned';
 
 /**
@@ -73,8 +73,8 @@ export function standingOf(
   if (isSubmitted(state) && state.authorization.identifierHash === identifierHash) {
     return state.status === 'failed' || state.status === 'rolled_back' ? 'ended' : 'submitted';
   }
-  // The stream moved on without this claim: its query failed for a copy, or somebody else submitted the payment.
+  // The stream moved on without this claim: its query failed for a copy, or another request submitted the payment.
   if (head.revision > expected) return 'ended';
-  // A claim of the future was made by a clock that has since been set back, and must not stand until that time.
+  // A claim dated in the future was made before the clock was set back, and must not last until that time.
   return Math.abs(now - claimedAt) >= CLAIM_LIFE ? 'abandoned' : 'under_way';
 }

@@ -69,7 +69,7 @@ export type PaymentCommand =
   | { readonly type: 'TakeOver' };
 
 export type PaymentRejection =
-  /** Claimed by another request, whatever became of it. */
+  /** Claimed by another request, with any outcome. */
   'already_used' | 'not_submitted' | 'not_settled' | 'already_settled' | 'already_final' | 'already_handed_out';
 
 export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentRejection> = {
@@ -185,7 +185,7 @@ export const mayBePresented = (state: Payment): state is Extract<Payment, { stat
 /** Whether it may have been broadcast. */
 export const isSubmitted = (state: Payment): state is Extract<Payment, Purchase> => 'submission' in state;
 
-/** A secret that was given once stays given, whatever becomes of the payment afterwards. */
+/** A secret that was handed out stays handed out, even if the payment is rolled back afterwards. */
 const wasHandedOut = (state: Payment): boolean => 'handedOut' in state && state.handedOut;
 
 const purchaseOf = ({ authorization, answer, submission }: Purchase): Purchase => ({
@@ -203,7 +203,7 @@ const charge = ({ authorization, answer, submission }: Purchase, slot: number) =
   answeredCases: answer.answeredCases,
 });
 
-/** What settlement sets going beside the answer. */
+/** What settlement starts besides the answer. */
 function debtOf({ callbacks, keyCall }: RecordedAnswer): EventOf<typeof PaymentSettled>['data']['owes'] {
   if (keyCall === null && callbacks.length === 0) return null;
   return { deliveries: callbacks.map(({ deliveryId }) => deliveryId), keyCall };

@@ -1,6 +1,6 @@
 /**
  * From the first broadcast to the outcome: shared by the request that pays and by the recovery that finishes what a
- * request could not. Whatever either sees on the chain it records by one append; of two that see it, one records it.
+ * request could not. Either records what it sees on the chain by one append; if both see it, one of them records it.
  */
 import type { PaymentEvent } from '../../events/payment.ts';
 import { type Clock, toMicros } from '../../runtime/instant.ts';
@@ -35,9 +35,9 @@ export type Sighting =
   | { readonly seen: 'failed'; readonly detail: string; readonly final: boolean }
   /** Unknown so far, or known but not yet confirmed. */
   | { readonly seen: 'not_yet' }
-  /** It can no longer land, and nobody has seen it. */
+  /** It can no longer land, and no endpoint has seen it. */
   | { readonly seen: 'never' }
-  /** It can no longer land, but an endpoint's history does not reach back to when it could: nobody can say. */
+  /** It can no longer land, but an endpoint's history does not reach back to when it could: the outcome is unknown. */
   | { readonly seen: 'forgotten' };
 
 const NOT_YET: Sighting = { seen: 'not_yet' };
@@ -85,7 +85,7 @@ export async function lookForExpiry(
 }
 
 /**
- * Sends the signed bytes. Whatever an endpoint says, they may have reached the cluster: only a look can tell.
+ * Sends the signed bytes. They may reach the cluster even if an endpoint says otherwise: only a lookup can tell.
  * @returns false where the chain would not run them as things are, so that sending again soon is of little use
  */
 export async function broadcast(
@@ -118,8 +118,8 @@ export function commandFor(sighting: Sighting): PaymentCommand | null {
 }
 
 /**
- * Records what became of a payment; somebody else's record of the same is as good.
- * @returns the payment as it now stands
+ * Records the outcome of a payment, unless another process has recorded it already.
+ * @returns the payment after that
  */
 export async function recordOutcome(
   ports: SettlementPorts,
@@ -135,7 +135,7 @@ export async function recordOutcome(
     if (!(error instanceof RevisionConflict)) throw error;
     outcome = await handleWithRetry(ports, payment, stream, command, context);
   }
-  // The rules said no: what stands in the stream already is the outcome.
+  // The rules rejected it: the stream already has the outcome.
   if (isRejection(outcome)) return load(ports.log, payment, stream);
   await countCost(ports, outcome.state, outcome.events);
   return outcome;
@@ -155,7 +155,7 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
   const { wallet, amount, dialect } = state.authorization;
   const first = events.find(({ type }) => type === 'PaymentSettled' || type === 'PaymentFailed');
   if (!first) return;
-  // The failure first: whoever is let in by what is given back must see it.
+  // The failure first: the payment that gets the freed place must see it.
   if (first.type === 'PaymentFailed') {
     // Only we broadcast a sponsored payment: that one expired is our fault or the network's, and no sign of its wallet.
     const isWallets = dialect === 'self-paid' || first.data.reason === 'on_chain_error';
@@ -164,7 +164,7 @@ async function countCost(ports: SettlementPorts, state: Payment, events: readonl
       await ports.sponsoring?.lost(networkFeeOf(Buffer.from(state.submission.wire, 'base64')));
     }
   }
-  // An outcome that is recorded stays one, and nobody waits for what it frees: what is not given back ends with its
+  // A recorded outcome stays recorded, and freeing the reservation must not delay it: one that is not freed ends with its
   // window, and until then can only make the wallet's next payment wait.
   giveBack(ports, wallet, BigInt(amount), reservedUntil(toMicros(answeredAt(state.answer)))).then(
     () => ports.lines?.nudge(wallet),
@@ -185,7 +185,7 @@ const lookAfter = (looks: number): number =>
   LOOK_AFTER_MS[looks] ?? Math.min(LONGEST_LOOK_MS, LAST_LOOK_MS * LOOK_GROWTH ** (looks - LOOK_AFTER_MS.length));
 /**
  * How long the last round may take when time is up, milliseconds. A silent endpoint holds each call for seconds, and a
- * round has several: the caller, whose patience ends too, is told 202 rather than nothing.
+ * round has several: the caller, whose patience ends too, gets 202 rather than nothing.
  */
 const LAST_ROUND_WITHIN_MS = 1_000;
 
@@ -199,7 +199,7 @@ export interface Watch {
 
 /**
  * Broadcasts a claimed payment and waits for its outcome, looking again ever less often and sending again now and then.
- * @returns the payment as it stands when its outcome is recorded, or when time is up: then still `submitted`
+ * @returns the payment once its outcome is recorded; or, when time is up, still `submitted`
  */
 export async function settle(
   ports: SettlementPorts,

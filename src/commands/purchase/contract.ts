@@ -57,7 +57,7 @@ export interface PurchasePorts extends SettlementPorts {
 export interface KeyCalls {
   /** Id of a key that does not exist yet. */
   newKeyId(): string;
-  /** The wallet's keys as they stand; makes its first key where it has none. */
+  /** The wallet's present keys; makes its first key where it has none. */
   show(purchase: Purchase, call: KeyCallContext): Promise<Buffer>;
   /**
    * The new key with its secret: given once, and recorded on the payment's stream before it is; after that
@@ -91,15 +91,15 @@ export interface PurchaseRequest {
   readonly identifierHash: string | null;
   /** `X-Service-Tag`, for answers that are composed after settlement. */
   readonly tag: string | null;
-  /** Whom faults of the payment are counted for besides its wallet, which proves nothing yet; null: nobody. */
+  /** The client that faults of the payment are counted for, since its wallet proves nothing yet; null: none. */
   readonly client?: string | null | undefined;
   /** The network that the client is in; null: not known. */
   readonly site?: string | null | undefined;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
-  /** Whether its answer is pushed to the caller too, so that it has somebody to reach whatever becomes of the connection. */
+  /** Whether its answer is pushed too, so that it reaches the caller even if the connection breaks. */
   readonly isPushed?: boolean;
-  /** Whether its caller has broken off, as far as this node can tell. */
+  /** Whether its caller has broken off, as far as this node knows. */
   isAbandoned(): boolean;
   answer(call: {
     readonly wallet: string;

@@ -18,7 +18,7 @@ import { type EndTurn, WaitingLines } from './waiting-lines.ts';
 export const FIRST_OF_A_SITE = 5;
 /** Of one site on one node: past so many that failed on chain within an hour, no more are sponsored. */
 export const FAILED_OF_A_SITE = 6;
-/** Longer than a payment can be undecided, where the chain is well. */
+/** Longer than a payment can be undecided on a healthy chain. */
 const UNDECIDED_MS = 180_000;
 const LOOK_EVERY_MS = 15_000;
 const HOUR_MS = 3_600_000;
@@ -100,8 +100,8 @@ export class FirstPayment {
   }
 
   /**
-   * Why it is not sponsored, asked once the chain would run it: whoever is lent many accounts empties all of them by
-   * one transfer.
+   * Why it is not sponsored, asked once the chain would run it: a delegate of many accounts empties all of them by one
+   * transaction.
    */
   async refusal(): Promise<Problem | null> {
     try {

@@ -151,7 +151,7 @@ class PurchaseRun {
   }
 
   /**
-   * What the request's identifier stands for already; null where it stands for nothing yet. Before everything that
+   * The outcome that the request's identifier already names; null where it names none yet. Before everything that
    * costs or counts: by now the blockhash may have expired and the wallet may be empty.
    */
   async repeat(): Promise<PurchaseOutcome | null> {
@@ -187,17 +187,17 @@ class PurchaseRun {
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
     const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
     if (paused) return this.refuse(paused);
-    // Before it counts: whoever passes on a payment that was signed for them must not spend its owner's limit.
+    // Before it counts: a relayed payment must not spend its owner's limit.
     if (this.#request.unfit) return this.refuse(this.#request.unfit);
 
-    // On another thread while the limits are counted. Nobody sees it unless they let the payment in.
+    // On another thread while the limits are counted. Used only if they admit the payment.
     const signing = this.#sign();
     signing.catch(() => undefined);
     const { settlementMs = SETTLEMENT_PATIENCE_MS } = ports.patience ?? {};
     const patience = { until: performance.now() + settlementMs, signal: ports.draining };
-    const lacking = await this.#advance.take(patience);
-    if (lacking?.lacks === 'limits') return this.refuse(lacking.problem);
-    if (lacking) return this.#refuseUnlessUsed(lacking.problem);
+    const notTaken = await this.#advance.take(patience);
+    if (notTaken?.because === 'limits') return this.refuse(notTaken.problem);
+    if (notTaken) return this.#refuseUnlessUsed(notTaken.problem);
     if (this.#isGone()) return this.refuse(nobodyWaits());
     const first = await ports.firstPayments.begin(transaction, this.#request.site ?? null);
     if (first && isProblem(first)) return this.#refuseUnlessUsed(first);
@@ -236,7 +236,7 @@ class PurchaseRun {
       endTurn();
     }
     this.#answeredAt = performance.now();
-    // It counts as one that was answered, and leaves no event: nobody asked for it in the end.
+    // It counts as answered, and leaves no event: its caller has gone.
     if (isProblem(answer) && this.#isGone()) return this.#abandoned(1);
     if (isProblem(answer)) {
       // A process that is stopping has not failed the query: there is nothing to record.
@@ -258,8 +258,8 @@ class PurchaseRun {
   }
 
   /**
-   * Whether its answer would reach nobody. Whoever breaks off would pay for what cannot reach them, unless it is pushed
-   * to them too.
+   * Whether its answer would reach no one. A caller that breaks off would pay for an answer that cannot arrive, unless
+   * it is pushed too.
    */
   #isGone(): boolean {
     return !this.#request.isPushed && this.#request.isAbandoned();
@@ -308,7 +308,7 @@ class PurchaseRun {
       // While it waited for its wallet's other payments, one of them may have bought what it asks for.
       const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
       if (earlier) return 'bought' in earlier ? this.#lost(earlier.bought) : this.refuse(earlier.refused);
-      if (provesNobody(refusal)) await this.#advance.uncount();
+      if (provesNoSender(refusal)) await this.#advance.uncount();
       return this.refuse(refusal);
     }
     await this.#advance.uncountUsed();
@@ -382,7 +382,7 @@ class PurchaseRun {
     return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
   }
 
-  /** Nobody pays for the work that was done, so it counts as what it was: else whoever breaks off could have it all day. */
+  /** The work was done and is not paid for, so it counts: otherwise a caller could break off all day for free. */
   async #abandoned(answeredCases: number): Promise<PurchaseOutcome> {
     await this.#advance.countCases(answeredCases);
     await this.#advance.giveBackReserved();
@@ -395,7 +395,7 @@ class PurchaseRun {
     return this.#earlier(winner);
   }
 
-  /** The outcome of the payment that an identifier stands for. Nothing is charged. */
+  /** The outcome of the payment that an identifier names. Nothing is charged. */
   async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
     const { transaction } = state.submission;
     const boughtBy = state.authorization.requestId;
@@ -507,8 +507,8 @@ class PurchaseRun {
   }
 }
 
-/** A transaction that landed, or could have, is public: whoever presents it need not be the wallet that signed it. */
-const provesNobody = ({ details }: Problem): boolean =>
+/** A transaction that landed, or could have, is public: its presenter need not be the wallet that signed it. */
+const provesNoSender = ({ details }: Problem): boolean =>
   details.reason === 'already_on_chain' ||
   details.reason === 'blockhash_expired' ||
   details.window === UNKNOWN_BLOCKHASHES;

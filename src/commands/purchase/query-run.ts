@@ -19,7 +19,7 @@ export interface ComposedAnswer {
 }
 
 export interface RequestedCallback {
-  /** As the caller sent it: nobody has looked at it yet. */
+  /** As the caller sent it, not validated. */
   readonly url: string;
   /** Which result of a batch is pushed, from 0; null: the whole answer. */
   readonly result: number | null;
@@ -48,24 +48,24 @@ export interface QueryRun {
   /** Aborted when this process has no more time. */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error'>;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the caller no longer waits for the answer. */
   isAbandoned(): boolean;
   query(signal: AbortSignal): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
-/** What nobody hears: the request is over, and its payment may be presented again. */
+/** Reaches no caller: the request is over, and its payment may be presented again. */
 export const nobodyWaits = (): Problem =>
   problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
 
 /** How soon a query learns that its caller has broken off, milliseconds. */
 const LOOK_FOR_CALLER_MS = 25;
 
-/** What a request is told that this process can no longer begin with. */
+/** The answer to a request that this process can no longer start. */
 export const stopping = (): Problem =>
   problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');
 
 /**
- * The query's answer, or why there is none. Never throws. What a query still does after its deadline is nobody's
+ * The query's answer, or why there is none. Never throws. What a query still does after its deadline is no one's
  * business any more.
  */
 export async function runQuery({
@@ -91,7 +91,7 @@ export async function runQuery({
     });
     return await Promise.race([query(signal), ended]);
   } catch (error) {
-    // A query that gave up because it was told to has not failed by itself.
+    // A query that gave up on request has not failed by itself.
     if (signal.aborted) return signal.reason;
     logger.error({ err: error, requestId }, 'a paid query failed');
     return problemOf(error);

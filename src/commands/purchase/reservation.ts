@@ -1,6 +1,6 @@
 /**
  * What the payments of a wallet that are under way will take of its tokens, and how many they are, across all nodes. The
- * chain alone cannot tell: payments that are sent at once all pass its simulation, though the wallet may afford only one,
+ * chain alone cannot see: payments that are sent at once all pass its simulation, though the wallet may afford only one,
  * and one transfer that empties the wallet makes all of them fail. A sponsored payment that fails costs us its fee, and
  * every other its query. So each reserves its amount and its place before it is simulated, and gives both back when its
  * outcome is recorded.
@@ -32,7 +32,7 @@ export interface Spending {
   readonly source: string;
   /**
    * Whether it is the wallet's own associated account. Another may be lent for less than it holds, which its balance
-   * does not tell, so of its payments one is under way at a time. Asked only where others are under way: to derive the
+   * does not show, so only one of its payments is under way at a time. Asked only where others are under way: to derive the
    * account of a wallet that was never seen takes longer than all the rest.
    */
   own(): boolean;
@@ -47,7 +47,7 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-/** Longer than a payment can be undecided, where the chain is well: what a killed process reserved is free then. */
+/** Longer than a payment can be undecided on a healthy chain: what a killed process reserved is then free. */
 export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
 const PAUSE_MS = 100;
 /** Each pause is so much longer than the one before: who waits on the node that frees a place is woken anyway. */
@@ -139,7 +139,7 @@ export async function reserve(
       const outcome = (await look(ports, spending)) ?? (await attempt(ports, spending, null));
       if ('until' in outcome) return outcome;
       if (outcome.final || signal.aborted || performance.now() >= until) return outcome.problem;
-      // Jittered, so that those who wait on several nodes do not come back together and stand in each other's way.
+      // Jittered, so that those who wait on several nodes do not come back together and block each other.
       await ports.lines.nap(spending.wallet, pauseMs * (0.5 + Math.random()), signal);
     }
   } finally {
@@ -185,7 +185,7 @@ async function attempt(
   return refusal;
 }
 
-/** A failure is counted before its place is given back: whoever got that place reads it now, if not before. */
+/** A failure is counted before its place is given back, so the payment that got the place reads it now at the latest. */
 async function failedMeanwhile(ports: LimitPorts, wallet: string, { failures }: Reserving): Promise<Refusal | null> {
   const refused = failures === 0 ? null : (await refuseForFailures(ports, wallet)).refused;
   return refused && { problem: refused, final: true };
@@ -234,7 +234,7 @@ const tooManyUnderWay = (limit: number): Problem =>
     `${limit === 1 ? 'Only one payment' : `At most ${limit} payments`} of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
   );
 
-/** First reserved and then compared: whoever reserves later counts this one in. */
+/** Reserves first and compares then: a later reservation includes this one. */
 async function begin(
   { readStore, clock }: ReservationPorts,
   { wallet, amount }: Spending,

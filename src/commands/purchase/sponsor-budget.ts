@@ -1,5 +1,5 @@
 /**
- * What failed payments may cost the fee payer, of all wallets together, in an hour and in a day. Whatever the other
+ * What failed payments may cost the fee payer, of all wallets together, in an hour and in a day. What the other
  * limits let through ends here: beyond the budget sponsored payments pause, while payments whose sender pays the fee go
  * on. The counters are held in the read store, so that all nodes share them; each node looks at most once a second, and
  * never on the way of a payment.
@@ -108,11 +108,11 @@ export class SponsorBudget {
       standings.push({ window, lost: counted.count, limit, resetsAt: counted.resetsAt });
     }
     this.#standings = standings;
-    this.#tell(pauseOf(standings, now));
+    this.#report(pauseOf(standings, now));
   }
 
   /** Once when sponsorship pauses, and once when it goes on. */
-  #tell(pause: SponsorPause | null): void {
+  #report(pause: SponsorPause | null): void {
     const { logger } = this.#ports;
     if (pause && !this.#alarmed) {
       const { window, lost, limit } = pause.standing;

@@ -26,7 +26,7 @@ export class WaitingLines {
     this.#atOnce = atOnce;
   }
 
-  /** Whether somebody has a turn in this line, or waits for one. */
+  /** Whether a caller has a turn in this line, or waits for one. */
   has(line: string): boolean {
     return this.#lines.has(line);
   }
@@ -40,7 +40,7 @@ export class WaitingLines {
     return () => this.#next(line);
   }
 
-  /** Waits so long, or until somebody of the same line says that something has changed. */
+  /** Waits for this long, or until `nudge` says that something has changed. */
   async nap(line: string, milliseconds: number, signal: AbortSignal): Promise<void> {
     const nappers = this.#napping.get(line) ?? new Set();
     this.#napping.set(line, nappers);
@@ -48,7 +48,7 @@ export class WaitingLines {
     if (nappers.size === 0) this.#napping.delete(line);
   }
 
-  /** Wakes whoever naps in this line. */
+  /** Wakes all that nap in this line. */
   nudge(line: string): void {
     for (const wake of [...(this.#napping.get(line) ?? [])]) wake();
   }

@@ -39,7 +39,7 @@ export interface AdvanceRequest {
   readonly amount: bigint;
 }
 
-/** Whatever fails while something is given back is logged and never thrown: it must cost nobody an answer. */
+/** A failure to give something back is logged and never thrown: it must not cost the caller an answer. */
 export class WalletAdvance {
   readonly #ports: AdvancePorts;
   readonly #request: AdvanceRequest;
@@ -58,19 +58,19 @@ export class WalletAdvance {
   }
 
   /** @returns why nothing more may be done for this request; null where all of it is taken */
-  async take(patience: Patience): Promise<Lacking | null> {
+  async take(patience: Patience): Promise<NotTaken | null> {
     const { transaction, mint, amount } = this.#request;
     const { wallet, source } = transaction;
     // Who finds others waiting joins them.
     const along = this.#ports.lines.has(wallet) ? [] : [reservation(wallet, amount, this.#ports.clock.now())];
     const admission = await admit(this.#ports, this.#presented(), along);
-    if (isProblem(admission)) return { lacks: 'limits', problem: admission };
+    if (isProblem(admission)) return { because: 'limits', problem: admission };
     this.#admission = admission;
     const [taken] = admission.along;
     const own = () => source === associatedTokenAddress(wallet, mint);
     const begun = taken ? reservedBy(admission.failures, taken) : null;
     const reserved = await reserve(this.#ports, { wallet, source, own, amount }, patience, begun);
-    if (isProblem(reserved)) return { lacks: 'funds', problem: reserved };
+    if (isProblem(reserved)) return { because: 'funds', problem: reserved };
     this.#reserved = reserved;
     return null;
   }
@@ -144,8 +144,8 @@ export class WalletAdvance {
   }
 }
 
-export interface Lacking {
+export interface NotTaken {
   /** Whether the wallet asked too often, or may not have what it would pay. */
-  readonly lacks: 'limits' | 'funds';
+  readonly because: 'limits' | 'funds';
   readonly problem: Problem;
 }

@@ -14,7 +14,7 @@ import { INSTRUCTIONS, SERVER_INFO } from './server-info.ts';
 import type { Tool, ToolCall } from './tool.ts';
 import { protocolResult } from './tool-result.ts';
 
-/** What a request carries beside its message. */
+/** What a request carries besides its message. */
 export interface Surroundings
   extends Pick<
     ToolCall,

@@ -51,7 +51,7 @@ export interface EndpointDependencies {
 export interface McpEndpoint {
   /** Takes what is this endpoint's before any route is looked up, but for preflights, which are answered as everywhere. */
   readonly answerEarly: EarlyAnswer;
-  /** Adds the routes, for whatever is not taken early. */
+  /** Adds the routes, for requests that were not answered early. */
   register(app: FastifyInstance): void;
 }
 
@@ -76,8 +76,8 @@ export function mcpEndpoint({
   /** Why a request is refused before its body is read. */
   const refusedUnread = ({ method, headers }: IncomingMessage, requestId: string): Answer | null => {
     if (method !== 'POST') {
-      const told = envelope(problem('method_not_allowed', { allow: ['POST'] }), requestId);
-      return { status: 405, body: JSON.stringify(told), allow: 'POST' };
+      const body = envelope(problem('method_not_allowed', { allow: ['POST'] }), requestId);
+      return { status: 405, body: JSON.stringify(body), allow: 'POST' };
     }
     if (!isAllowedOrigin(headers.origin, origins)) {
       return refused(null, failure(RPC.invalidRequest, FOREIGN_ORIGIN, 403));
@@ -87,9 +87,9 @@ export function mcpEndpoint({
 
   /** JSON-RPC's error, and in its data the one that REST gives. */
   const refusedTransport = (refusal: Problem, requestId: string): Answer => {
-    const told = envelope(refusal, requestId);
+    const body = envelope(refusal, requestId);
     const status = statusOf(refusal.problem);
-    return refused(null, failure(RPC.invalidRequest, told.error.message, status, told as unknown as Json));
+    return refused(null, failure(RPC.invalidRequest, body.error.message, status, body as unknown as Json));
   };
 
   const answerTo = (body: Buffer, around: Surroundings): Answer | Promise<Answer> => {

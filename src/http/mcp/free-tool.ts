@@ -15,13 +15,13 @@ export interface FreeTool {
   readonly title: string;
   readonly description: string;
   readonly parameters: Parameters;
-  /** Schemas of the members that an answer has beside `meta`. */
+  /** Schemas of the members that an answer has besides `meta`. */
   readonly returns: Readonly<Record<string, JsonObject>>;
   /** What is wrong with the values, all of it at once, or the answer: the JSON of an object that begins with this meta. */
   answer(values: ReadonlyMap<string, Argument>, meta: Meta): string | readonly Issue[];
 }
 
-/** Longer results are made anew each time: kept ones must not fill the memory. */
+/** Longer results are made each time, so that cached ones do not fill the memory. */
 const LONGEST_KEPT = 24 * 1024;
 
 /**

@@ -19,7 +19,7 @@ export const RPC = {
   unsupportedRevision: -32022,
 } as const;
 
-/** A refusal by the protocol itself. What a model can mend by itself is a tool's result instead. */
+/** A refusal by the protocol itself. What a model can correct itself is a tool's result instead. */
 export interface RpcFailure {
   readonly code: number;
   readonly message: string;
@@ -53,7 +53,7 @@ export interface IncomingBatch {
   readonly messages: readonly Incoming[];
 }
 
-/** No argument of a tool is nested half as deep, and what is deeper could exhaust the stack of whoever looks at it. */
+/** No argument of a tool is nested half as deep, and deeper ones could exhaust the stack of the code that walks them. */
 const MAX_NESTING = 200;
 
 /** Most messages of one batch. */
@@ -148,7 +148,7 @@ const broken = (id: RpcId, code: number, message: string, data?: Json): Incoming
   failure: failure(code, message, 400, data),
 });
 
-/** What stands around the member `result` of an answer. */
+/** The text around the member `result` of an answer. */
 export const beforeResult = (id: RpcId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 export const AFTER_RESULT = '}';
 

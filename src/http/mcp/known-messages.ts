@@ -11,7 +11,7 @@ const MOST_KEPT = 500;
 const FIRST = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),/;
 const LAST = /,"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 
-/** Where a member stands twice the last one counts, so a second id, however it is spelt, would be the true one. */
+/** Where a member appears twice the last one counts, so a second id, in any spelling, would be the real one. */
 const MAY_NAME_ANOTHER_ID = /"id"|\\u/;
 
 type Read = (body: Buffer) => Incoming | IncomingBatch;

@@ -51,7 +51,7 @@ function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'pay
   // Of a payment that is at work the step says all that the hint does.
   const known =
     typeof details.hint === 'string' && code !== 'payment_already_used' ? `${inToolWords(details.hint)} ` : '';
-  // Where the caller has sent the transfer itself its money has moved, whatever this call charged.
+  // Where the caller has sent the transfer itself, its money has moved even if this call charged nothing.
   const charged = details.reason === 'already_on_chain' ? '' : `${NOTHING_CHARGED} `;
   return `${charged}${known}${step}`;
 }
@@ -140,7 +140,7 @@ function namesIn({ issues }: JsonObject): string {
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
-/** REST's addresses and headers, and what stands for them here. */
+/** REST's addresses and headers, and their equivalents here. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bGET \/v2\/status\b/g, 'service_court_list'],
   [/\bGET \/v2\/case\b/g, 'service_case_query'],

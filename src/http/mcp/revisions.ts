@@ -58,7 +58,7 @@ export function metaOf(params: Readonly<Record<string, unknown>>): Readonly<Reco
   return typeof meta === 'object' && meta !== null ? (meta as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Without the header the rules are those of 2025-03-26; any other that is known is taken, whatever was negotiated. */
+/** Without the header the rules are those of 2025-03-26; any other known one is accepted, no matter what was negotiated. */
 function legacyOr(method: string, named: string | readonly string[] | undefined): Era | RpcFailure {
   if (named === undefined || method === 'initialize' || LEGACY_REVISIONS.includes(named.toString())) return 'legacy';
   if (named === MODERN_REVISION) return incomplete([META_KEYS.protocolVersion, META_KEYS.clientCapabilities]);

@@ -80,7 +80,7 @@ export const protocolResult = (value: JsonObject, era: Era): Buffer => {
   return Buffer.from(`{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`);
 };
 
-/** What the newer revision has in every result beside what the result says. */
+/** What the newer revision adds to every result. */
 function envelope(era: Era, own?: JsonObject): string[] {
   if (era === 'legacy') return own === undefined ? [] : [`"_meta":${JSON.stringify(own)}`];
   return ['"resultType":"complete"', `"_meta":${JSON.stringify({ [META_KEYS.serverInfo]: SERVER_INFO, ...own })}`];

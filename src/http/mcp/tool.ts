@@ -5,7 +5,7 @@ import type { JsonObject } from '../../events/event.ts';
 import type { Parameters } from './parameters.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** One `tools/call`, whatever revision it came by. */
+/** One `tools/call`, of any revision of the protocol. */
 export interface ToolCall {
   /** UUIDv4 of the HTTP request. */
   readonly requestId: string;

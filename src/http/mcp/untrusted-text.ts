@@ -1,5 +1,5 @@
 /**
- * How results say which of their members hold words of others. The mark lies beside the text and never inside it, so
+ * How results say which of their members hold words of others. The mark is next to the text and never inside it, so
  * that no text can close it.
  */
 import type { ToolResultParts } from './tool-result.ts';

@@ -1,5 +1,5 @@
 /**
- * How anything is paid for, whatever transport the call came by (docs/design/request-checks.md#order-of-checks): a
+ * How anything is paid for, by any transport (docs/design/request-checks.md#order-of-checks): a
  * payment is checked against our own terms, then it buys.
  */
 import { createHash } from 'node:crypto';
@@ -28,7 +28,7 @@ export interface BuyingDependencies {
   readonly clock: Clock;
 }
 
-/** A payment that is sound as far as it can be told without the log and the chain. */
+/** A payment that is valid as far as can be checked without the log and the chain. */
 export interface VerifiedPayment {
   readonly transaction: VerifiedTransaction;
   readonly dialect: PaymentDialect;

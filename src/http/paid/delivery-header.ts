@@ -1,5 +1,5 @@
 /**
- * `X-Service-Delivery`: what is pushed beside a paid answer, whose body must equal what is pushed
+ * `X-Service-Delivery`: what is pushed in addition to a paid answer, whose body must equal what is pushed
  * (docs/design/interface.md#4.1).
  */
 import { firstAttemptBy, givesUpBy } from '../../commands/delivery/schedule.ts';

@@ -25,7 +25,7 @@ export interface PaidCallContext {
   readonly signal: AbortSignal;
 }
 
-/** What an answer from fixtures may know of its call: nobody pays for it. */
+/** What an answer from fixtures may know of its call, which is free. */
 export type SandboxCallContext = Pick<PaidCallContext, 'requestId' | 'tag'>;
 
 /** The whole answer to each call with the same parameters, `meta` included. */
@@ -37,7 +37,7 @@ export interface SandboxAnswer {
 
 /** A callback of the sandbox. */
 export interface SandboxCallback extends RequestedCallback {
-  /** What is pushed: the answer with `context=basic`, whatever was asked for, since nobody pays for it. */
+  /** What is pushed: the answer with `context=basic`, even if more was asked for, since it is free. */
   payload(call: SandboxCallContext): Promise<string>;
 }
 
@@ -59,15 +59,15 @@ export interface PaidRoute<Parameters> {
   /** A second look at a request that `parse` refuses, where the clock and the request alone do not decide. */
   reconsider?(request: SentRequest, refusal: Problem): Promise<Parameters | Problem>;
   /**
-   * The answer to a call that nobody pays for: one in the sandbox, from fixtures (docs/design/interface.md#sandbox), or
+   * The answer to a free call: one in the sandbox, from fixtures (docs/design/interface.md#sandbox), or
    * one of which nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
-  /** What a call in the sandbox wants pushed beside its answer; left out where an endpoint has no callbacks. */
+  /** The callback that a call in the sandbox asks for; left out where an endpoint has no callbacks. */
   sandboxCallbacks?(parameters: Parameters): readonly SandboxCallback[];
   /**
    * What a caller should know before it pays, as members of the 402's details and of payment instructions: whether the
-   * case is known. Never fails, and never waits long. Left out where there is nothing to tell.
+   * case is known. Never fails, and never waits long. Left out where there is nothing to say.
    */
   beforePayment?(parameters: Parameters): Promise<JsonObject>;
   /** Whether the answer to a paid call is pushed too, as a callback; left out where an endpoint has none. */

@@ -1,4 +1,4 @@
-/** Where a paid answer lies, and what a caller is told whose payment is not settled yet. */
+/** Where a paid answer is, and the answer while its payment is not settled yet. */
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
 

@@ -1,4 +1,4 @@
-/** What a refusal tells a caller who pays nothing for it. */
+/** What an unpaid refusal may reveal. */
 import type { Problem } from '../../errors.ts';
 
 /**

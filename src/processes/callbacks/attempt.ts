@@ -17,7 +17,7 @@ import {
   type ReceivedOutcome,
 } from '../../commands/delivery/delivery.ts';
 import { MAX_JITTER } from '../../commands/delivery/schedule.ts';
-import { isOver, waitAnew, waitOf } from '../../commands/delivery/wait.ts';
+import { isOver, waitAgain, waitOf } from '../../commands/delivery/wait.ts';
 import { folded, handle, type Loaded } from '../../commands/handle.ts';
 import { deliveryStream } from '../../events/delivery.ts';
 import type { FailureClass } from '../../events/failure-class.ts';
@@ -153,7 +153,7 @@ class Attendance {
   async #waitByPresentClock(known: Loaded<Delivery>): Promise<Loaded<Delivery>> {
     const { clock, logger } = this.#ports;
     const now = clock.now();
-    if (known.state.status === 'none' || !waitAnew(known.state, now)) return known;
+    if (known.state.status === 'none' || !waitAgain(known.state, now)) return known;
     const recorded = await this.#record(known, { type: 'Reschedule', now });
     if (isRejection(recorded)) return known;
     logger.debug({ deliveryId: this.#deliveryId }, 'a delivery waits anew: the clock was set back');

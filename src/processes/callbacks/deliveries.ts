@@ -1,7 +1,7 @@
 /**
  * The process manager of callbacks (docs/design/callbacks.md#process): reacts to deliveries as they are scheduled,
  * keeps their times, and lets as many attempts run as their receivers and wallets may have. It keeps nothing that could
- * be lost: what is due stands in the log and its read model, and who makes an attempt is decided by the log.
+ * be lost: what is due is in the log and its read model, and the log decides which process makes an attempt.
  */
 import { from, merge, mergeMap, Subject, timer } from 'rxjs';
 import { exhaustMap, filter, map, repeat, retry, takeUntil } from 'rxjs/operators';
@@ -48,7 +48,7 @@ export interface CallbackDeliveries {
   load(): { readonly running: number; readonly waiting: number };
 }
 
-/** Timers are set anew at least so often, so that a change of the wall clock or a long sleep is seen. */
+/** Timers are set again at least this often, so that a change of the wall clock or a long sleep is seen. */
 const REARM_MS = 15_000;
 const RESCAN_MS = 500;
 /** After a long stop overdue attempts begin one after the other: a lone one at once. */
@@ -217,7 +217,7 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /**
-   * What is known in memory of times was told by a clock that has been set back since, pauses of our own too: it is
+   * Times in memory, our own pauses too, came from a clock that has been set back since: it is
    * forgotten, and what is due by the log is found again.
    */
   #heedSetBack(): void {
@@ -225,7 +225,7 @@ class Deliveries implements CallbackDeliveries {
     if (back === 0) return;
     this.#options.logger.warn(
       { backSeconds: Math.round(back / MICROS_PER_SECOND) },
-      'the wall clock was set back: what callbacks wait for is timed anew',
+      'the wall clock was set back: the waits of callbacks are timed again',
     );
     this.#queue.retain(() => false);
     this.#attended.clear();

@@ -36,7 +36,7 @@ export async function signingKeysFor(
     secret: masterKeys.secretOf({ wallet, keyId, masterVersion }),
   });
   const { current, previous } = valid;
-  // A wallet whose key could not sign here is healed by a rotation: the key before it must not stand in the way.
+  // A wallet whose key could not sign here recovers by a rotation: its earlier key must not prevent that.
   const signsToo = previous !== null && masterKeys.versions.includes(previous.masterVersion);
   return signsToo ? [withSecret(current), withSecret(previous)] : [withSecret(current)];
 }

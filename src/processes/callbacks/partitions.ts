@@ -1,5 +1,5 @@
 /**
- * Which partitions of the deliveries this process tends. Nodes tell of themselves in one cell, and each takes no more
+ * Which partitions of the deliveries this process tends. Nodes announce themselves in one cell, and each takes no more
  * than its fair part of the leases, so that a new node gets its part within seconds and that of a dead one is shared.
  * Leases save work; what keeps two nodes from making one attempt is the log.
  */
@@ -24,14 +24,14 @@ export interface PartitionOptions {
 export interface Partitions {
   holds(partition: number): boolean;
   held(): readonly number[];
-  /** Takes and gives back until the signal aborts; then gives all back. `changed` is told which came and which went. */
+  /** Takes and gives back until the signal aborts; then gives all back. `changed` gets those that came and those that went. */
   run(signal: AbortSignal, changed: (taken: readonly number[], lost: readonly number[]) => void): Promise<void>;
 }
 
 const LEASE_MS = 15_000;
 const LOOKS_IN_A_LEASE = 15;
 const NODES = 'callback-nodes';
-/** A node tells of itself anew when so much of its announcement is over. */
+/** A node renews its announcement when this part of it is over. */
 const ANNOUNCEMENTS_IN_A_LEASE = 3;
 
 /** Until when each node is taken for alive, by its owner's name. */
@@ -94,7 +94,7 @@ export function createPartitions(options: PartitionOptions): Partitions {
     }
   }
 
-  /** Tells the others that this node lives so long. @returns how many live */
+  /** Announces how long this node lives. @returns how many live */
   async function announce(micros: Micros): Promise<number> {
     for (;;) {
       const now = clock.now();

@@ -12,7 +12,7 @@ export interface DueDelivery {
   readonly origin: string;
   readonly partition: number;
   readonly dueAt: Micros;
-  /** Of the event that its time was told by. */
+  /** Position of the event that set its time. */
   readonly position: Position;
 }
 
@@ -54,7 +54,7 @@ export class CallbackQueue {
   readonly #running = new Map<string, DueDelivery>();
   readonly #runningOf = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** By id, as each stands in the heap, the line or its lane: an entry that is not the one here is an old one. */
+  /** By id: the current entry of each in the heap, the line or its lane. Any other entry is outdated. */
   readonly #waiting = new Map<string, DueDelivery>();
 
   /** @param spread when the next one of those may start that are due all at once */
@@ -72,7 +72,7 @@ export class CallbackQueue {
     return this.#running.size;
   }
 
-  /** What waits or runs for a delivery: what was told no later than that is no news. */
+  /** What waits or runs for a delivery; an event no later than that is not news. */
   get(deliveryId: string): DueDelivery | undefined {
     return this.#waiting.get(deliveryId) ?? this.#running.get(deliveryId);
   }
@@ -94,7 +94,7 @@ export class CallbackQueue {
   }
 
   /**
-   * Takes a delivery in that starts when it has its turn, whatever its time says. One that is due already stays so.
+   * Adds a delivery that starts at its turn, regardless of its time. One that is due already stays so.
    * @returns false where there is no room: it is to be offered again later
    */
   addInTurn(due: DueDelivery, now: Micros): boolean {

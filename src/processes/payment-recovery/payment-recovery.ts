@@ -1,5 +1,5 @@
 /**
- * Brings every payment that was submitted to its end, whatever became of the request that submitted it
+ * Brings every submitted payment to its outcome, no matter what happened to the request that submitted it
  * (docs/design/payments.md#recovery). It keeps nothing: what has to be done is in the log, and the read model only says
  * where to look first.
  */
@@ -84,7 +84,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   /** Payments without an outcome: how many rounds have looked at each, and until when it is left alone. */
   let resting = new Map<string, { readonly rounds: number; readonly until: Micros }>();
 
-  /** Payments that operators were told of: once by each process, not by each round. */
+  /** Payments that an alarm was raised for: once by each process, not by each round. */
   const toldOf = new Set<string>();
 
   return { round, run };
@@ -111,7 +111,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
         const { pending } = await round(signal);
         if (pending > 0) pauseMs = BUSY_PAUSE_MS;
       } catch (error) {
-        trouble.failed(error, 'a round of payment recovery failed; the next one begins anew');
+        trouble.failed(error, 'a round of payment recovery failed; the next one starts again');
       }
       await pause(pauseMs, signal);
     }
@@ -183,7 +183,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     }
   }
 
-  /** The money may have moved or not, and nobody here can say: an operator must, with an endpoint that can. */
+  /** The money may have moved or not, and this service cannot tell: an operator must, with an endpoint that can. */
   function tellOfForgotten(hash: string, { authorization, submission }: Purchase): void {
     if (toldOf.has(hash)) return;
     toldOf.add(hash);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delivery } from '../../../src/commands/delivery/delivery.ts';
-import { isOver, waitAnew, waitOf } from '../../../src/commands/delivery/wait.ts';
+import { isOver, waitAgain, waitOf } from '../../../src/commands/delivery/wait.ts';
 import { handle } from '../../../src/commands/handle.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
 import { toMicros } from '../../../src/runtime/instant.ts';
@@ -255,7 +255,7 @@ describe('a wall clock that is set back and forth', () => {
         const now = world.clock.now();
         const late = states.filter((state) => {
           const wait = waitOf(state);
-          return wait && (isOver(wait, now) || waitAnew(state, now) !== null);
+          return wait && (isOver(wait, now) || waitAgain(state, now) !== null);
         });
         expect(late).toEqual([]);
       });

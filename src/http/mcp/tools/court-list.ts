@@ -97,7 +97,7 @@ export function courtListTool({ service, courts, sourceOf, standings }: StatusDe
 /** Fewer members than the status has of a court. */
 const shortly = ({ refresh_cadence_seconds: _, case_management_system: __, ...court }: StatusCourt) => court;
 
-/** @param casesKnown null while that cannot be told */
+/** @param casesKnown null while that is unknown */
 const withCount = (json: string, casesKnown: number | null): string =>
   `${json.slice(0, -1)},"cases_known":${casesKnown}}`;
 

@@ -1,4 +1,4 @@
-/** Two answers that are paid for apart, as one result: the keys, and beside them the deliveries. */
+/** Two answers that are paid for separately, as one result: the keys and the deliveries. */
 import type { JsonObject } from '../../../events/event.ts';
 import { toInstant } from '../../../runtime/instant.ts';
 import { metaOf } from '../../meta.ts';
@@ -73,7 +73,7 @@ const withoutShared = ({ meta: _, wallet: __, ...own }: JsonObject): JsonObject 
 /** What became of each part's money, and what to do; null where both were answered. */
 function adviceFor(keys: WalletPart, deliveries: WalletPart): string | null {
   if (isSettled(keys) && isSettled(deliveries)) return null;
-  const told = (what: string, part: WalletPart): string => {
+  const sentence = (what: string, part: WalletPart): string => {
     if (isSettled(part)) return `The ${what} were answered and charged.`;
     if (isPending(part)) {
       return `The payment for the ${what} is not settled yet: do not pay again, read ${what}_outcome.payment.result_url.`;
@@ -83,5 +83,5 @@ function adviceFor(keys: WalletPart, deliveries: WalletPart): string | null {
   const alone = isSettled(keys)
     ? ' To buy the deliveries alone use GET /v2/wallet/deliveries over REST; this tool always sells the keys too.'
     : '';
-  return `${told('keys', keys)} ${told('deliveries', deliveries)}${alone}`;
+  return `${sentence('keys', keys)} ${sentence('deliveries', deliveries)}${alone}`;
 }
