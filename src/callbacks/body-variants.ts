@@ -1,14 +1,16 @@
-/** What bodies become on their way to a verification that fails, undone: each is tried in place of the body at hand. */
+/**
+ * Undoes common changes of a body that make its verification fail: each result is tried instead of the received body.
+ */
 
 export interface BodyVariant {
-  /** What had become of the body, if this one matches. */
+  /** What happened to the body, if this variant matches. */
   readonly change: string;
   readonly body: Buffer;
 }
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Bodies that the one at hand may have been, the simplest first; none of them equals it. */
+/** Bodies that the received one may originally have been, the simplest first; none of them equals it. */
 export function bodyVariants(body: Buffer): readonly BodyVariant[] {
   const text = body.toString('utf8');
   const variants: BodyVariant[] = [];
@@ -18,14 +20,14 @@ export function bodyVariants(body: Buffer): readonly BodyVariant[] {
     if (!bytes.equals(body) && !variants.some((known) => known.body.equals(bytes)))
       variants.push({ change, body: bytes });
   };
-  add('a line end was added to it', text.replace(/[\r\n]+$/, ''));
-  add('a line end was taken off it', `${text}\n`);
-  add('a line end was taken off it', `${text}\r\n`);
-  add('its line ends were changed to CRLF', text.replaceAll('\r\n', '\n'));
-  add('its line ends were changed to LF', text.replaceAll(/\r?\n/g, '\r\n'));
-  add('a byte order mark was put before it', text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : null);
-  add('space around it was cut off or added', text.trim());
-  add('its JSON was parsed and written again', rewritten(text));
+  add('a line ending was added to it', text.replace(/[\r\n]+$/, ''));
+  add('a line ending was removed from it', `${text}\n`);
+  add('a line ending was removed from it', `${text}\r\n`);
+  add('its line endings were changed to CRLF', text.replaceAll('\r\n', '\n'));
+  add('its line endings were changed to LF', text.replaceAll(/\r?\n/g, '\r\n'));
+  add('a byte order mark was added to it', text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : null);
+  add('surrounding white space was removed or added', text.trim());
+  add('its JSON was parsed and serialized again', rewritten(text));
   add('it was read as Latin-1 and written as UTF-8', isLatin1(text) ? Buffer.from(text, 'latin1') : null);
   add('it was wrapped in a JSON string', jsonString(text));
   add('it was encoded as base64', /^[A-Za-z0-9+/]+=*\s*$/.test(text) ? Buffer.from(text, 'base64') : null);
@@ -33,8 +35,8 @@ export function bodyVariants(body: Buffer): readonly BodyVariant[] {
 }
 
 /**
- * The JSON as the service writes it: without space, the envelope's two parts in their order. The order inside the
- * payload is lost where a program has sorted it.
+ * The JSON as the service writes it: without white space, the envelope's two parts in their order. If a program sorted
+ * the keys, the order inside the payload is lost.
  */
 function rewritten(text: string): string | null {
   const parsed = parse(text);
@@ -64,7 +66,7 @@ function parse(text: string): unknown {
 
 const isLatin1 = (text: string): boolean => [...text].every((character) => character.charCodeAt(0) < 256);
 
-/** Whether the text is JSON, but not as the service writes it: then something has written it again. */
+/** Whether the text is JSON, but not as the service writes it, so that a program must have serialized it again. */
 export function looksRewritten(body: Buffer): boolean {
   const text = body.toString('utf8');
   const again = rewritten(text);

@@ -1,10 +1,10 @@
 /**
- * What a receiver is sent (docs/design/interface.md#2.8): serialised once, signed and sent byte for byte at every
- * attempt.
+ * The body that a receiver gets (docs/design/interface.md#2.8): serialized once, then signed and sent byte for byte at
+ * every attempt.
  */
 import type { Instant } from '../runtime/instant.ts';
 
-/** The shape's version (docs/design/interface.md#9.1), which is not the release. */
+/** The version of the shape (docs/design/interface.md#9.1), which is not the release. */
 const WEBHOOK_VERSION = '2.0.0';
 
 export interface EnvelopeFacts {
@@ -14,8 +14,7 @@ export interface EnvelopeFacts {
 }
 
 /**
- * Wraps the answer's bytes as they are. The ids stand inside because the specification's signature covers the body
- * alone.
+ * Wraps the answer's bytes unchanged. The ids are inside, because the specification's signature covers only the body.
  * @param payload JSON: the whole answer, or one result of a batch
  */
 export function envelopeOf(payload: Buffer, { deliveryId, createdAt }: EnvelopeFacts): Buffer {

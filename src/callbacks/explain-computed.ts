@@ -1,14 +1,14 @@
-/** Tells how a digest that a receiver's own code computed came about: pure, for `docket callbacks verify --computed`. */
+/** Explains how a digest from a receiver's own code was computed. Pure; for `docket callbacks verify --computed`. */
 import { createHmac } from 'node:crypto';
 import { type BodyVariant, bodyVariants } from './body-variants.ts';
 import type { HeldKey } from './explain-signature.ts';
 import { bodyDigest, SIGNATURE_HEADERS, type SignedDelivery, sameDigest, standardDigest } from './signature.ts';
 
 /**
- * How a digest came about: what it is of, and by which key.
+ * How a digest was computed: over which content, and with which key.
  *
- * @param computed in hexadecimal or base64, with or without the `sha256=` or `v1,` before it
- * @returns null if none of the usual ways leads to it
+ * @param computed in hexadecimal or base64, with or without the prefix `sha256=` or `v1,`
+ * @returns null if none of the usual ways produces it
  */
 export function explainComputed(
   computed: string,
@@ -20,10 +20,9 @@ export function explainComputed(
   const bodies = [{ change: null, body }, ...bodyVariants(body), ...prettyVariants(body)];
   for (const { change, body: variant } of bodies) {
     for (const { secret } of keys) {
-      const ofBody = change === null ? 'the body as it came' : `a body that differs (${change})`;
+      const ofBody = change === null ? 'the received body' : `a body that differs (${change})`;
       if (sameDigest(digest, bodyDigest(secret, variant))) return `the secret's text over ${ofBody}`;
-      if (sameDigest(digest, decodedDigest(secret, variant)))
-        return `the secret decoded from hexadecimal over ${ofBody}`;
+      if (sameDigest(digest, decodedDigest(secret, variant))) return `the hex-decoded secret over ${ofBody}`;
       if (sameDigest(digest, standardDigest(secret, id, time, variant))) return `Standard Webhooks, over ${ofBody}`;
     }
   }
@@ -33,7 +32,7 @@ export function explainComputed(
 const decodedDigest = (secret: string, body: Buffer): Buffer =>
   createHmac('sha256', Buffer.from(secret, 'hex')).update(body).digest();
 
-/** What parsing and writing again makes of the body in common languages. */
+/** The results of parsing and serializing the body in common languages. */
 function prettyVariants(body: Buffer): readonly BodyVariant[] {
   let parsed: unknown;
   try {
@@ -42,7 +41,7 @@ function prettyVariants(body: Buffer): readonly BodyVariant[] {
     return [];
   }
   const spaced = JSON.stringify(parsed, null, 1).replace(/\n */g, '\n').replaceAll(',\n', ', ').replaceAll('\n', '');
-  const change = 'its JSON was parsed and written again';
+  const change = 'its JSON was parsed and serialized again';
   return [
     JSON.stringify(parsed, null, 2),
     JSON.stringify(parsed, null, 4),
@@ -52,6 +51,6 @@ function prettyVariants(body: Buffer): readonly BodyVariant[] {
   ].map((text) => ({ change, body: Buffer.from(text) }));
 }
 
-/** With everything beyond ASCII spelt out, as Python writes it. */
+/** With all non-ASCII characters escaped, as Python writes it. */
 const escaped = (text: string): string =>
   text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

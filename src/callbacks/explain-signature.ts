@@ -1,4 +1,4 @@
-/** Says whether a delivery's signatures match, and if not, why: pure, for `docket callbacks verify`. */
+/** Reports whether a delivery's signatures match, and if not, why. Pure; for `docket callbacks verify`. */
 import { createHmac } from 'node:crypto';
 import { bodyVariants, looksRewritten } from './body-variants.ts';
 import {
@@ -15,9 +15,9 @@ import {
   verifySignature,
 } from './signature.ts';
 
-/** A key as the owner of a receiver holds it. */
+/** A key that the owner of a receiver has. */
 export interface HeldKey {
-  /** Null where only the secret was given. */
+  /** Null if only the secret was given. */
   readonly keyId: string | null;
   readonly secret: string;
   /** Unix seconds until which it may sign; null for a key that has not been replaced. */
@@ -46,15 +46,15 @@ export interface Finding {
 
 export interface FamilyVerdict {
   readonly family: SignatureFamily;
-  /** Whether the delivery carries a signature of the family at all. */
+  /** Whether the delivery has a signature of the family at all. */
   readonly present: boolean;
   readonly matches: boolean;
-  /** The key that matches; null also where its id was not given. */
+  /** The key that matches; null also if its id was not given. */
   readonly keyId: string | null;
 }
 
 export interface SignatureReport {
-  /** All that is there matches, by a key that was valid, in time. */
+  /** All signatures present match, with a key that was valid, and the timestamp is within the tolerance. */
   readonly valid: boolean;
   readonly families: readonly FamilyVerdict[];
   readonly findings: readonly Finding[];
@@ -67,7 +67,7 @@ export const FAMILY_HEADERS: Readonly<Record<SignatureFamily, string>> = {
 
 export interface Explained extends SignedDelivery {
   readonly keys: readonly HeldKey[];
-  /** Unix seconds at which the delivery came. */
+  /** Unix seconds at which the delivery arrived. */
   readonly atSeconds: number;
 }
 
@@ -104,8 +104,8 @@ const asKey = ({ keyId, secret }: HeldKey): CallbackKey => ({ keyId: keyId ?? ''
 
 const noSignature = (): Finding => ({
   code: 'no_signature',
-  message: 'There is neither an X-Service-Signature nor a webhook-signature.',
-  hint: 'Give the headers as they came. A proxy that drops headers it does not know looks like this, and so does a request that the service did not send.',
+  message: 'The headers X-Service-Signature and webhook-signature are both missing.',
+  hint: 'Pass the headers as received. Possible causes: a proxy drops headers that it does not know, or the service did not send the request.',
 });
 
 function serviceFindings(delivery: Explained, matches: boolean): readonly Finding[] {
@@ -116,7 +116,7 @@ function serviceFindings(delivery: Explained, matches: boolean): readonly Findin
   if (headers[SIGNATURE_HEADERS.timestamp] === undefined) findings.push(missing('X-Service-Timestamp'));
   const signed = signedDigest(headers[SIGNATURE_HEADERS.signature] ?? '');
   if (!signed) {
-    return [...findings, malformed('X-Service-Signature', 'sha256= and 64 hexadecimal digits')];
+    return [...findings, malformed('X-Service-Signature', 'sha256= followed by 64 hexadecimal digits')];
   }
   const heldIds = keys.flatMap(({ keyId }) => keyId ?? []);
   if (matches) {
@@ -139,14 +139,19 @@ function standardFindings(delivery: Explained, matches: boolean, serviceMatches:
   if (matches) return [];
   const signed = standardDigests(headers[SIGNATURE_HEADERS.standardSignature] ?? '');
   if (signed.length === 0)
-    return [malformed('webhook-signature', 'v1, and the base64 of 32 bytes, several with spaces between')];
+    return [
+      malformed(
+        'webhook-signature',
+        'v1, followed by the base64 of 32 bytes; several signatures are separated by spaces',
+      ),
+    ];
   if (serviceMatches) {
     return [
       {
         code: 'standard_id_or_time_changed',
         message:
-          'The body matches by X-Service-Signature, but webhook-signature does not match webhook-id and webhook-timestamp.',
-        hint: 'It covers `webhook-id.webhook-timestamp.body`: take all three as they came, with the dots between.',
+          'The body matches X-Service-Signature, but webhook-signature does not match webhook-id and webhook-timestamp.',
+        hint: 'It covers `webhook-id.webhook-timestamp.body`: use all three as received, separated by dots.',
       },
     ];
   }
@@ -157,7 +162,7 @@ function standardFindings(delivery: Explained, matches: boolean, serviceMatches:
   return [mismatch(delivery, matchesWith, null)];
 }
 
-/** The likeliest reason why no key matches, by trying what usually happens. */
+/** The most likely reason why no key matches, found by trying the usual ones. */
 function mismatch(
   { body, keys }: Explained,
   matchesWith: (secret: string | Buffer, body: Buffer) => boolean,
@@ -171,14 +176,14 @@ function mismatch(
     return {
       code: 'other_key',
       message: `It is signed with key ${otherKey}, whose secret was not given.`,
-      hint: 'After a rotation deliveries are signed with the new key at once: use the secret that the last POST /v2/wallet/keys gave. If the id is not of your wallet, the delivery was paid for by another one.',
+      hint: 'After a rotation, deliveries are signed with the new key immediately: use the secret that the last POST /v2/wallet/keys returned. If the id does not belong to your wallet, another wallet paid for the delivery.',
     };
   }
-  if (looksRewritten(body)) return bodyChanged('its JSON was parsed and written again');
+  if (looksRewritten(body)) return bodyChanged('its JSON was parsed and serialized again');
   return {
     code: 'wrong_secret',
-    message: 'No secret that was given matches, and none of the usual changes of a body explains it.',
-    hint: 'Take the secret of the key that X-Service-Signature-Key-Id names, all 64 characters of it, and the body as bytes, before anything decodes it. If both are right, the service did not send this.',
+    message: 'None of the given secrets matches, and none of the usual changes to a body explains it.',
+    hint: 'Use the secret of the key that X-Service-Signature-Key-Id names, all 64 characters, and the raw bytes of the body before they are decoded. If both are right, the service did not send this.',
   };
 }
 
@@ -188,35 +193,35 @@ function bodyChanged(change: string): Finding {
   const reserialised = change.includes('JSON was parsed');
   return {
     code: reserialised ? 'body_reserialised' : 'body_changed',
-    message: `The body is not the one that was signed: ${change}.`,
+    message: `The body differs from the signed one: ${change}.`,
     hint: reserialised
       ? 'Keep the raw bytes of the request and verify those; parse them afterwards. Most frameworks have an option that keeps them.'
-      : 'Verify the bytes of the request as they came over the wire, without a text editor, a shell or a proxy in between.',
+      : 'Verify the bytes of the request as received on the wire, without a text editor, a shell or a proxy in between.',
   };
 }
 
 const secretDecoded = (): Finding => ({
   code: 'secret_decoded',
-  message: 'It was signed with the 32 bytes that the secret stands for in hexadecimal.',
-  hint: "The key of the HMAC is the secret's text itself, its 64 characters as UTF-8. The service signs so; what made this signature does not.",
+  message: 'It was signed with the 32 bytes that result from hex-decoding the secret.',
+  hint: "The key of the HMAC is the secret's text itself, its 64 characters as UTF-8. The service uses this key; the signer of this delivery did not.",
 });
 
 const missing = (name: string): Finding => ({
   code: 'header_missing',
   message: `The header ${name} is missing.`,
-  hint: 'Every delivery carries it. Give the headers as they came.',
+  hint: 'Every delivery has it. Pass the headers as received.',
 });
 
 const malformed = (name: string, form: string): Finding => ({
   code: 'signature_malformed',
-  message: `${name} is not of the form that the service writes.`,
-  hint: `It is ${form}.`,
+  message: `${name} does not have the form that the service writes.`,
+  hint: `Expected: ${form}.`,
 });
 
 const wrongKeyId = (named: string, actual: string): Finding => ({
   code: 'wrong_key_id',
-  message: `The secret that matches was given as that of key ${actual}, but the delivery names key ${named}.`,
-  hint: 'The ids of the keys are mixed up where the secrets are kept.',
+  message: `The matching secret was given for key ${actual}, but the delivery names key ${named}.`,
+  hint: 'Check the key ids where you store the secrets: they are mixed up.',
 });
 
 function timeFindings({ headers, atSeconds }: Explained): readonly Finding[] {
@@ -226,7 +231,7 @@ function timeFindings({ headers, atSeconds }: Explained): readonly Finding[] {
     findings.push({
       code: 'times_differ',
       message: 'X-Service-Timestamp and webhook-timestamp differ.',
-      hint: 'The service writes the same time into both; only the second is covered by a signature.',
+      hint: 'The service writes the same time into both; a signature covers only the second.',
     });
   }
   const late = [service, standard].find((time) => time !== undefined && !isFresh(time, atSeconds));
@@ -235,25 +240,25 @@ function timeFindings({ headers, atSeconds }: Explained): readonly Finding[] {
     const message =
       off === null
         ? 'The timestamp is not a number of seconds.'
-        : `The timestamp is ${Math.abs(off)} seconds ${off > 0 ? 'old' : 'ahead'}; ${TOLERANCE_SECONDS} are allowed.`;
-    const hint = 'Check the clock of the receiver. For a delivery that was kept, say when it came with --at.';
+        : `The timestamp is ${Math.abs(off)} seconds ${off > 0 ? 'old' : 'ahead'}; at most ${TOLERANCE_SECONDS} are allowed.`;
+    const hint = 'Check the clock of the receiver. For a stored delivery, pass its arrival time with --at.';
     findings.push({ code: 'stale', message, hint });
   }
   return findings;
 }
 
-/** A previous key that signed after its 30 minutes. */
+/** A replaced key that signed after its 30 minutes. */
 function expiredFindings({ headers, keys }: Explained, verdicts: readonly Matched[]): readonly Finding[] {
   const time = Number(headers[SIGNATURE_HEADERS.timestamp] ?? headers[SIGNATURE_HEADERS.standardTimestamp]);
   const expired = (key: HeldKey | null) => key !== null && key.validUntil !== null && time > key.validUntil;
   const matched = verdicts.flatMap(({ key, matches }) => (matches ? key : []));
-  // With a signature by a key that is still valid beside it, the expired one does no harm.
+  // If there is also a signature by a key that is still valid, the expired one does no harm.
   if (matched.length === 0 || !matched.every(expired) || keys.length === 0) return [];
   return [
     {
       code: 'expired_key',
-      message: `It is signed with key ${matched[0]?.keyId ?? '(no id given)'}, which was valid until before that time.`,
-      hint: 'A replaced key signs for 30 minutes more. What it signs later does not come from the service: refuse it, and rotate again if the old secret may be known to others.',
+      message: `It is signed with key ${matched[0]?.keyId ?? '(no id given)'}, which was no longer valid at that time.`,
+      hint: 'A replaced key signs for 30 more minutes. A later signature is not from the service: reject the delivery, and rotate again if others may know the old secret.',
     },
   ];
 }
@@ -265,8 +270,8 @@ function idempotencyFindings({ headers, body }: Explained): readonly Finding[] {
   return [
     {
       code: 'idempotency_key_differs',
-      message: 'Idempotency-Key is not the webhook.idempotency_key of the body.',
-      hint: 'The header is not signed, the body is: deduplicate by what the body says, and refuse this delivery.',
+      message: 'Idempotency-Key differs from webhook.idempotency_key in the body.',
+      hint: 'The header is not signed, but the body is: deduplicate by the value in the body, and reject this delivery.',
     },
   ];
 }

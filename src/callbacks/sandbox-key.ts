@@ -1,6 +1,6 @@
-/** The key of the sandbox. It is published, so that a receiver can be built without a wallet, and must prove nothing. */
+/** The key of the sandbox. It is published, so that a receiver can be built without a wallet, and it proves nothing. */
 
-/** Whose keys the sandbox shows: an address that nobody has the secret key of. */
+/** The wallet whose keys the sandbox shows: an address without a known secret key. */
 export const SANDBOX_WALLET = 'SandboxWa11et111111111111111111111111111111';
 export const SANDBOX_KEY_ID = 'sandbox';
 export const SANDBOX_SECRET = '0123456789abcdef'.repeat(4);

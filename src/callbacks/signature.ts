@@ -1,32 +1,32 @@
 /**
- * The signatures of a callback (docs/design/interface.md#5 and #6), made anew for each attempt. Two families stand side
- * by side: the specification's own signs the body; that of Standard Webhooks signs id, time and body. The HMAC key of
- * both is the secret's hex text as UTF-8 bytes, which is what a receiver has in its hands.
+ * The signatures of a callback (docs/design/interface.md#5 and #6), created for each attempt. There are two families:
+ * the specification's own signs the body; that of Standard Webhooks signs id, time and body. The HMAC key of both is
+ * the secret's hex text as UTF-8 bytes, which is the form that a receiver has.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A key as a signer or a verifier holds it. `secret` is 64 hexadecimal characters. */
+/** A key as a signer or a verifier has it. `secret` is 64 hexadecimal characters. */
 export interface CallbackKey {
   readonly keyId: string;
   readonly secret: string;
 }
 
 export interface Signing {
-  /** The bytes that are sent, and no others. */
+  /** The bytes to send, and no others. */
   readonly body: Buffer;
   /** Becomes `webhook-id`. */
   readonly deliveryId: string;
   readonly idempotencyKey: string;
   /** Unix seconds of the attempt. */
   readonly atSeconds: number;
-  /** The newest key first, then the one before it while that is still valid. */
+  /** The newest key first, then the previous one while it is still valid. */
   readonly keys: readonly CallbackKey[];
 }
 
-/** Receivers reject what is further than this from their own clock (docs/design/interface.md#5). */
+/** Receivers reject timestamps further than this from their own clock (docs/design/interface.md#5). */
 export const TOLERANCE_SECONDS = 300;
 
-/** The names of the headers, in lower case as a receiver's framework gives them. */
+/** The names of the headers, in lower case as a receiver's framework returns them. */
 export const SIGNATURE_HEADERS = {
   signature: 'x-service-signature',
   keyId: 'x-service-signature-key-id',
@@ -40,8 +40,8 @@ export const SIGNATURE_HEADERS = {
 const PREFIX = 'sha256=';
 
 /**
- * The headers of one attempt: the specification's four, signed with the newest key, and the three of Standard Webhooks,
- * whose signature header carries one signature for each key, so that a receiver may change over at any moment of the
+ * The headers of one attempt: the specification's four, signed with the newest key, and the three of Standard Webhooks.
+ * The latter's signature header has one signature for each key, so that a receiver may switch at any moment of the
  * rotation.
  *
  * @throws RangeError without a key
@@ -69,22 +69,22 @@ export function signatureHeaders({
   };
 }
 
-/** HMAC-SHA256 of the raw body: what `X-Service-Signature` holds in hex. */
+/** HMAC-SHA256 of the raw body; in hex, the content of `X-Service-Signature`. */
 export const bodyDigest = (secret: string, body: Buffer): Buffer => createHmac('sha256', secret).update(body).digest();
 
-/** HMAC-SHA256 of `id.time.body`: what `webhook-signature` holds in base64. */
+/** HMAC-SHA256 of `id.time.body`; in base64, the content of `webhook-signature`. */
 export const standardDigest = (secret: string, id: string, time: string, body: Buffer): Buffer =>
   createHmac('sha256', secret).update(`${id}.${time}.`).update(body).digest();
 
-/** The key in the form in which libraries of Standard Webhooks want it. */
+/** The key in the form that Standard Webhooks libraries expect. */
 export const standardSecret = (secret: string): string => `whsec_${Buffer.from(secret, 'utf8').toString('base64')}`;
 
-/** The digest in an `X-Service-Signature`, or null where the header is not of the form `sha256=` and 64 hex digits. */
+/** The digest in an `X-Service-Signature`, or null if the header is not of the form `sha256=` and 64 hex digits. */
 export function signedDigest(header: string): Buffer | null {
   return /^sha256=[0-9a-f]{64}$/i.test(header) ? Buffer.from(header.slice(PREFIX.length), 'hex') : null;
 }
 
-/** The digests of version `v1` in a `webhook-signature`; others are for other libraries. */
+/** The digests of version `v1` in a `webhook-signature`; other versions are ignored. */
 export function standardDigests(header: string): readonly Buffer[] {
   return header
     .split(' ')
@@ -92,7 +92,7 @@ export function standardDigests(header: string): readonly Buffer[] {
     .map((entry) => Buffer.from(entry.slice(3), 'base64'));
 }
 
-/** Compares in a time that tells nothing of where two digests differ. */
+/** Compares in constant time, so that timing does not reveal where two digests differ. */
 export const sameDigest = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** A received delivery; header names are in lower case. */
@@ -104,8 +104,8 @@ export interface SignedDelivery {
 export type SignatureFamily = 'service' | 'standard-webhooks';
 
 /**
- * What a receiver does: the key whose signature of one family matches, or null. The time is another question, see
- * {@link isFresh}. For tests and `docket callbacks verify`; `examples/receiver` shows it without this project.
+ * The receiver's check: the key whose signature of one family matches, or null. It does not check the time, see {@link
+ * isFresh}. For tests and `docket callbacks verify`; `examples/receiver` shows it without this project.
  */
 export function verifySignature(
   { headers, body }: SignedDelivery,

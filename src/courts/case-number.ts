@@ -1,5 +1,5 @@
 /**
- * Case numbers: what somebody typed, and which case of a court that means (docs/design/interface.md#2.1;
+ * Case numbers: converts typed text to the court's form of a case number (docs/design/interface.md#2.1;
  * docs/design/dockets.md#case-numbers).
  */
 import { appellateGrammar } from './case-numbers/appellate.ts';
@@ -20,7 +20,7 @@ import { supremeCourtGrammar } from './case-numbers/supreme-court.ts';
 import { readTyped } from './case-numbers/typed-number.ts';
 import type { CaseNumber, Court } from './court.ts';
 
-/** Courts whose grammar follows from nothing but their code. */
+/** Courts whose grammar can be determined only by their code. */
 const GRAMMARS_BY_CODE: ReadonlyMap<string, Grammar> = new Map([
   ['scotus', supremeCourtGrammar],
   ['tax', taxGrammar],
@@ -49,8 +49,8 @@ function grammarOf(court: Court): Grammar {
 }
 
 /**
- * Reads a case number as the court means it: labels, initials and marks taken off, years, separators, padding and
- * letter case made the court's own. Null where this court has no such numbers. Never throws, whatever was typed.
+ * Reads a case number as the court means it. Labels, initials and marks are removed; years, separators, padding and
+ * letter case are converted to the court's own. Null if this court has no such numbers. Never throws, for any text.
  */
 export function parseCaseNumber(court: Court, typed: string): CaseNumber | null {
   const plain = readTyped(typed);
@@ -58,8 +58,8 @@ export function parseCaseNumber(court: Court, typed: string): CaseNumber | null 
 }
 
 /**
- * Whether two numbers of one court can mean the same case: they are one, or they differ in nothing but the office (or
- * division, or suffix), which one of them leaves out.
+ * Whether two numbers of one court can mean the same case: they are equal, or differ only in the office (or division,
+ * or suffix), which one of them omits.
  */
 export function canBeSameCase(a: CaseNumber, b: CaseNumber): boolean {
   if (a.canonical === b.canonical) return true;

@@ -1,10 +1,10 @@
-/** Which courts somebody may have meant by a code that no court has. */
+/** Suggests courts for a code that no court has. */
 import type { Court } from './court.ts';
 
-/** The longest name has 24 characters; what is typed beyond that is a fault that none of them is near to. */
+/** The longest name has 24 characters; longer input is not close to any of them. */
 const MAX_TYPED_LENGTH = 32;
 
-/** A code with more faults than this is another code. It also bounds the work on whatever was typed. */
+/** A code with more differences is another code. This also limits the work on any input. */
 const MAX_FAULTS = 3;
 
 interface Candidate {
@@ -14,8 +14,8 @@ interface Candidate {
 }
 
 /**
- * The courts whose codes or aliases are nearest to what was typed, best first; fewer than `limit`, or none, where
- * nothing is near. A part of a code counts too: `tulsa` finds `ok_tulsa`. The work is bounded whatever was typed.
+ * The courts whose codes or aliases are closest to the typed code, best first; fewer than `limit`, or none, if few are
+ * close. A part of a code counts too: `tulsa` finds `ok_tulsa`. The work is bounded for any input.
  */
 export function rankCourts(courts: readonly Court[], code: string, limit: number): Court[] {
   const typed = code
@@ -45,19 +45,19 @@ function candidate(court: Court, typed: string, furthest: number): Candidate | n
   return best;
 }
 
-/** Edit distance, where the beginning of a code counts as near as a code with one fault. */
+/** Edit distance; a prefix of a code counts as close as a code with one difference. */
 function nameDistance(name: string, typed: string, furthest: number): number {
   if (typed.length >= 3 && name.startsWith(typed)) return 1;
   return editDistance(name, typed, furthest);
 }
 
-// Reused: thousands of names are compared for one answer, and each would otherwise make a row for each letter.
+// Reused: one answer compares thousands of names, and each would otherwise allocate a row for each letter.
 let previous = new Uint16Array(MAX_TYPED_LENGTH + 1);
 let current = new Uint16Array(MAX_TYPED_LENGTH + 1);
 
 /**
- * Levenshtein's distance, or infinity where it is above `furthest`. Whoever calls it bounds both
- * lengths: the work is their product.
+ * Levenshtein distance, or infinity if it is above `furthest`. The caller must limit both lengths: the work is their
+ * product.
  */
 export function editDistance(name: string, typed: string, furthest: number): number {
   if (Math.abs(name.length - typed.length) > furthest) return Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** How a court writes its case numbers, in words, for the hint of an error. */
+/** Describes a court's case numbers in words, for the hint of an error. */
 import type { Court } from './court.ts';
 
 const PIECES = /\d+|[A-Za-z]+|[^\dA-Za-z]/g;
@@ -12,11 +12,11 @@ const SEPARATORS: ReadonlyMap<string, string> = new Map([
   ['.', 'a period'],
 ]);
 
-/** The pieces of the court's example: `the year in 2 digits, a dash, 5 digits`; null where it publishes no format. */
+/** The pieces of the court's example: `the year in 2 digits, a dash, 5 digits`; null if it publishes no format. */
 export function numberInWords({ example }: Court): string | null {
   const pieces = example?.match(PIECES) ?? null;
   if (pieces === null) return null;
-  // Of several pieces that look like a year in 2 digits, some are codes of a county: which, the example does not say.
+  // If several pieces look like a year in 2 digits, some are county codes, and the example does not show which.
   const years = pieces.filter((piece) => YEAR.test(piece));
   const year = years.find((piece) => piece.length === 4) ?? (years.length === 1 ? years[0] : undefined);
   const words = pieces.map((piece) => {

@@ -1,7 +1,4 @@
-/**
- * What a registry must fulfil before anybody may rely on it (docs/design/interface.md#1;
- * docs/design/dockets.md#courts).
- */
+/** The requirements on a registry before it may be used (docs/design/interface.md#1; docs/design/dockets.md#courts). */
 import type { Court } from './court.ts';
 
 const CODE = /^[a-z][a-z0-9]*(_[a-z]+)?$/;
@@ -39,7 +36,7 @@ const TOTALS: readonly Total[] = [
   { of: 'Canadian courts', expected: 51, counts: (court) => court.country === 'CA' },
 ];
 
-/** Lists every fault of a registry at once, each as a sentence that names its court; none for a sound one. */
+/** Returns every fault of a registry at once, each as a sentence that names its court; none for a valid one. */
 export function registryFaults(courts: readonly Court[]): string[] {
   return [
     ...courts.flatMap((court) => courtFaults(court).map((fault) => `${court.code || '(no code)'}: ${fault}`)),
@@ -53,9 +50,9 @@ export function registryFaults(courts: readonly Court[]): string[] {
 
 function courtFaults(court: Court): string[] {
   const faults: string[] = [];
-  if (!CODE.test(court.code)) faults.push('the code is not lower-case letters with one underscore at most');
+  if (!CODE.test(court.code)) faults.push('the code is not lower-case letters with at most one underscore');
   for (const alias of court.aliases)
-    if (!CODE.test(alias)) faults.push(`the alias ${alias} is not written like a code`);
+    if (!CODE.test(alias)) faults.push(`the alias ${alias} does not have the form of a code`);
   if (court.name.trim() === '' || court.system.trim() === '') faults.push('name or system is missing');
   if (court.region !== null && !REGION.test(court.region)) faults.push(`the region ${court.region} is not two letters`);
   if (court.region === null && !court.system.includes('federal'))
@@ -64,7 +61,7 @@ function courtFaults(court: Court): string[] {
     const allowed: readonly string[] = WORDS[key];
     if (!allowed.includes(court[key])) faults.push(`${key} ${court[key]} is not one of ${allowed.join(', ')}`);
   }
-  if (!isTimeZone(court.timeZone)) faults.push(`the time zone ${court.timeZone} is not known`);
+  if (!isTimeZone(court.timeZone)) faults.push(`the time zone ${court.timeZone} is unknown`);
   return [...faults, ...patternFaults(court)];
 }
 
@@ -91,7 +88,7 @@ function sharedNames(courts: readonly Court[]): string[] {
   return faults;
 }
 
-// Asking for a zone is slow, and two thousand courts share two dozen of them.
+// Looking up a zone is slow, and two thousand courts share two dozen of them.
 const knownZones = new Map<string, boolean>();
 
 function isTimeZone(name: string): boolean {
@@ -104,7 +101,7 @@ function isTimeZone(name: string): boolean {
 }
 
 function isNamedZone(name: string): boolean {
-  // Offsets such as `+02:00` would pass as zones, and none of them knows daylight saving time.
+  // Offsets such as `+02:00` would pass as zones, but they have no daylight saving time.
   if (!name.includes('/')) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -1,4 +1,4 @@
-/** Reads the registry's file: one court a line, tab separated, its header first. */
+/** Reads the registry's file: one court per line, tab separated, with a header line. */
 import type { Country, Court, CourtLanguage, CourtLevel, Coverage } from './court.ts';
 
 export const REGISTRY_COLUMNS = [
@@ -19,10 +19,10 @@ export const REGISTRY_COLUMNS = [
 ] as const;
 
 /**
- * Splits the file into courts. It only splits: whether the facts hold together is what `registryFaults` says of them,
- * which a test runs over the file so that starting the service does not have to.
+ * Splits the file into courts. It does not validate the facts: `registryFaults` does, in a test over the file, so that
+ * the service need not do it at startup.
  *
- * @throws Error where the header is not that of this version, or a line has another number of fields.
+ * @throws Error if the header is not that of this version, or a line has another number of fields.
  */
 export function readRegistry(text: string): readonly Court[] {
   const [header, ...lines] = text.replaceAll('\r\n', '\n').split('\n');
@@ -45,7 +45,7 @@ function readCourt(line: string, lineNumber: number): Court {
     code,
     aliases: aliases === '' ? [] : aliases.split(','),
     name,
-    // Words of closed lists; `registryFaults` refuses any other.
+    // Values of closed lists; `registryFaults` reports any other.
     country: country as Country,
     region: region || null,
     level: level as CourtLevel,

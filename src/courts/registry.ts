@@ -12,21 +12,19 @@ export const courts: readonly Court[] = readRegistry(
 const courtsByName = new Map<string, Court>();
 for (const court of courts) for (const name of [court.code, ...court.aliases]) courtsByName.set(name, court);
 
-/** No name of a court is longer; whatever is, need not be looked at. */
+/** Longer than every court's name; longer input is not looked up. */
 const MAX_NAME_LENGTH = 64;
 
-/** The court that a code or an alias means, in any letter case, spaces around it ignored; null for no court. */
+/** The court with this code or alias, in any letter case, ignoring spaces around it; null if there is none. */
 export function findCourt(code: string): Court | null {
   if (code.length > MAX_NAME_LENGTH) return null;
   return courtsByName.get(code.trim().toLowerCase()) ?? null;
 }
 
-/**
- * Whether a court can be queried; one that is only planned is listed and answers 422 (docs/design/interface.md#3.1).
- */
+/** Whether a court can be queried; a planned one is listed but answers 422 (docs/design/interface.md#3.1). */
 export const isLive = (court: Court): boolean => court.coverage !== 'planned';
 
 const liveCourts = courts.filter(isLive);
 
-/** The courts that can be queried and whose codes are nearest to `code`, best first (`rankCourts`). */
+/** The courts that can be queried and whose codes are closest to `code`, best first (`rankCourts`). */
 export const nearestCourts = (code: string, limit: number): Court[] => rankCourts(liveCourts, code, limit);

@@ -2,13 +2,13 @@
 import type { Country, Court, CourtLanguage, CourtLevel, Coverage } from './court.ts';
 import { isLive } from './registry.ts';
 
-/** How a court's dockets are obtained here and now. `imported`: an operator imports files; nothing is asked live. */
+/** How this installation gets a court's dockets. `imported`: an operator imports files; no source is queried live. */
 export type CourtSource = 'none' | 'imported';
 
-/** What a case number looks like where the court publishes no format. */
+/** The pattern of case numbers if the court publishes no format. */
 export const ANY_CASE_NUMBER = '^[A-Za-z0-9][A-Za-z0-9 .,:/()\\-]{0,63}$';
 
-const NO_FORMAT = 'The court publishes no format of its case numbers: any that it writes is taken as it is.';
+const NO_FORMAT = 'The court publishes no format of its case numbers: any number is accepted as it is written.';
 
 export interface StatusCourt {
   readonly court_code: string;
@@ -35,8 +35,8 @@ export interface CoverageSummary extends CoverageCounts {
 /**
  * The `courts` and `coverage_summary` of the status answer.
  *
- * @param sourceOf what can fill a court here and now.
- * @param cadenceOf seconds between two looks at a court's source; null where nothing is looked at by itself.
+ * @param sourceOf the source that can supply a court in this installation.
+ * @param cadenceOf seconds between two checks of a court's source; null if it is not checked automatically.
  */
 export function statusCourts(
   courts: readonly Court[],

@@ -1,20 +1,21 @@
-/** A number that somebody may have meant by one that the court cannot have, for the hint of an error. */
+/** Suggests a valid number for one that the court cannot have, for the hint of an error. */
 import { parseCaseNumber } from './case-number.ts';
 import { MAX_CASE_NUMBER_LENGTH } from './case-numbers/typed-number.ts';
 import type { Court } from './court.ts';
 
-/** A number stands within a sentence; more than this many pieces are not looked at. */
+/** The number may be inside a sentence; at most this many pieces are examined. */
 const MAX_PIECES = 24;
 
 /**
- * The canonical form of what was probably meant, or null: letters typed for digits, a number within other text, a
- * district court's number without its type. It is a hint for a person and is never used in the place of what was typed.
+ * The canonical form of the probably intended number, or null. Covers letters typed for digits, a number within other
+ * text, and a district court's number without its type. It is only a hint for a person, never used in place of the
+ * typed text.
  */
 export function suggestCaseNumber(court: Court, typed: string): string | null {
   const text = typed.slice(0, 2 * MAX_CASE_NUMBER_LENGTH);
   for (const attempt of attempts(text, court)) {
     const number = parseCaseNumber(court, attempt);
-    // Where a court publishes no pattern, nearly every text would be a number.
+    // If a court publishes no pattern, nearly every text would be a number.
     if (number !== null && /\d/.test(number.canonical)) return number.canonical;
   }
   return null;

@@ -1,8 +1,10 @@
-/** What is told of an attorney: a role in plain words, a firm where one is named. Never a way to reach a person. */
+/** What is shown of an attorney: a role in plain words, and a firm if one is named. Never a way to contact a person. */
 import { maskPersonalDetails } from './mask.ts';
 import { cleanText, clip } from './text.ts';
 
-/** Wherever the court is: attorneys of both countries appear in either, and a firm that looks like an address is left out. */
+/**
+ * Used for every court: attorneys of both countries appear in either, and a firm that looks like an address is omitted.
+ */
 const STRICTEST = 'CA';
 const MAX_ROLE = 200;
 const MAX_FIRM = 150;
@@ -15,13 +17,13 @@ const KNOWN_ROLES: ReadonlyMap<string, string> = new Map([
   ['TERMINATED', 'Terminated'],
 ]);
 
-/** How appellate dockets abbreviate: correspondent, lead, to be noticed, not to be noticed. */
+/** Abbreviations in appellate dockets: correspondent, lead, to be noticed, not to be noticed. */
 const ABBREVIATED_ROLES: ReadonlyMap<string, string> = new Map([
   ['LD', 'Lead attorney'],
   ['NTC', 'Attorney to be noticed'],
 ]);
 
-/** Roles of an attorney, cleaned and joined; null where none is stated. */
+/** Roles of an attorney, cleaned and joined; null if none is stated. */
 export function attorneyRole(roles: readonly string[]): string | null {
   const cleaned = roles.flatMap(cleanRole).filter((role) => role !== '');
   return cleaned.length === 0 ? null : clip([...new Set(cleaned)].join('; '), MAX_ROLE);
@@ -46,13 +48,13 @@ function cleanRole(raw: string): string[] {
 
 const FIRM_SIGN =
   /\b(?:LLP|L\.L\.P|PLLC|P\.L\.L\.C|LLC|L\.L\.C|P\.?C|P\.?A|P\.?L\.?C|APC|APLC|LPA|Law|Legal|Firm|Attorneys?|Associates|Partners|Group|Defenders?|Department|Dept|Division|Bureau|Commission|Agency|Counsel|Solicitors?|Barristers?|Avocats|Project|Union|Foundation|Center|Clinic)\b|\bU\.?S\.? Attorney|(?<!\p{L})& /u;
-/** Signs that a line places or reaches somebody, or that the person is held somewhere. */
+/** Signs that a line locates a person, gives a contact, or shows that the person is in custody. */
 const PLACE_SIGN =
   /[\d@]|\b(?:Street|Avenue|Suite|Floor|Box|Road|Prison|Penitentiary|Jail|Detention|Correctional|Inmate|Reg)\b|\bwww\.|:/i;
 
 /**
- * The firm that a contact block begins with, or null. Nothing else of the block is ever used: it is taken only if it
- * names a firm and has no sign of a place, a number or an address.
+ * The firm that a contact block begins with, or null. Nothing else of the block is ever used. The line is used only if
+ * it names a firm and has no sign of a place, a number or an address.
  */
 export function firmOf(contact: string): string | null {
   const first = cleanText(clip(contact, 2_000).split('\n', 1)[0] ?? '');

@@ -1,44 +1,44 @@
 /**
- * The case clock (docs/design/dockets.md#case-clock): one small cell for each case, outside all generations, that makes
- * the loop of `queried_at` and `last_checked` lose no filing and repeat none. Ingests take their times from it; queries
- * note on it up to when they have answered. Pure: these are the values and their transitions.
+ * The case clock (docs/design/dockets.md#case-clock): one small cell for each case, outside all generations. It ensures
+ * that the loop of `queried_at` and `last_checked` neither loses nor repeats a filing. Ingests get their times from it;
+ * queries record up to when they have answered. Pure: only the values and their transitions.
  */
 import type { JsonObject } from '../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { Position } from '../storage/event-log.ts';
 
-/** An append that carries times and may not be visible yet. */
+/** An append that has times and may not be visible yet. */
 export interface PendingIngest {
-  /** The first of its times: nothing at or after it is answered until the ingest is visible. */
+  /** The first of its times. Nothing at or after it is included in an answer until the ingest is visible. */
   readonly time: Instant;
   readonly ingestId: string;
-  /** A baseline of a case that was answered in part: while it runs nothing is answered. */
+  /** The baseline of a case that was answered in part; while it runs, no query is answered. */
   readonly baseline: boolean;
 }
 
 export interface CaseClock {
-  /** Raised by ingests alone: a query that saw another version reads everything again. */
+  /** Increased only by ingests. A query that saw another version reads everything again. */
   readonly version: number;
-  /** No caller was told everything up to a later time than this; null before the first answer. */
+  /** No answer has covered a later time than this; null before the first answer. */
   readonly served: Instant | null;
   readonly pending: PendingIngest | null;
-  /** The smallest time from which a caller expects to be told what is new; null before the first answer. */
+  /** The earliest time from which a caller expects to get everything new; null before the first answer. */
   readonly oldestAsked: Instant | null;
   /**
-   * The newest position that the case document was seen to have; null before the first. One that does not reach it is of
-   * a read store that was lost and is being made anew: to answer from it would lose what it lacks.
+   * The newest position that the case document was seen to have; null before the first. A document before this position
+   * is from a read store that was lost and is being rebuilt. An answer from it would miss what is not rebuilt yet.
    */
   readonly shown: Position | null;
 }
 
 export const caseClockId = (stream: string): string => `case-clock-${stream}`;
 
-/** The clock of a case that nobody was ever answered about. */
+/** The clock of a case that was never queried. */
 export const FRESH_CLOCK: CaseClock = { version: 1, served: null, pending: null, oldestAsked: null, shown: null };
 
 const DAY_MICROS = 86_400 * MICROS_PER_SECOND;
 
-/** What is assumed where the clock of a case that may have been answered is gone, e.g. with a lost read store. */
+/** The assumption if the clock of a case that may have been queried is gone, e.g. with a lost read store. */
 export const lostClock = (now: Micros): CaseClock => ({
   version: 1,
   served: toInstant(now + 5 * MICROS_PER_SECOND),
@@ -47,12 +47,12 @@ export const lostClock = (now: Micros): CaseClock => ({
   shown: null,
 });
 
-/** Clocks of earlier versions do not say what was shown. */
+/** Clocks of earlier versions do not record what was shown. */
 export const readClock = (value: JsonObject | null): CaseClock | null =>
   value && ({ shown: null, ...value } as unknown as CaseClock);
 export const writeClock = (clock: CaseClock): JsonObject => clock as unknown as JsonObject;
 
-/** The first time that an ingest may use: after now, after what was served, after everything in the stream. */
+/** The first time that an ingest may use: after now, after the last answer, after everything in the stream. */
 export function nextTime(clock: CaseClock, now: Micros, newest: Instant | null): Micros {
   const served = clock.served === null ? 0 : toMicros(clock.served) + 1;
   const recorded = newest === null ? 0 : toMicros(newest) + 1;
@@ -73,11 +73,11 @@ export const clear = (clock: CaseClock, shown: Position | null): CaseClock => ({
   shown: isBehind(clock, shown) ? clock.shown : shown,
 });
 
-/** Whether a document that reaches a position lacks what a document was seen to show before. */
+/** Whether a document at a position is missing something that an earlier document has shown. */
 export const isBehind = ({ shown }: CaseClock, position: Position | null): boolean =>
   shown !== null && (position === null || position < shown);
 
-/** Up to when a query can answer: never past an ingest that may be on its way, never before what is visible. */
+/** The time up to which a query can answer: never past a pending ingest, never before what is visible. */
 export function answerTime(clock: CaseClock, now: Micros, newestApplied: Instant | null): Instant {
   const reachable = clock.pending === null ? now : Math.min(now, toMicros(clock.pending.time) - 1);
   const time = toInstant(reachable);
@@ -85,13 +85,13 @@ export function answerTime(clock: CaseClock, now: Micros, newestApplied: Instant
 }
 
 /**
- * How far ahead of an answer `served` is raised, so that the answers of the next moment find it raised already: a case
- * that is asked about a thousand times a second is written ten times. Later filings are dated after it, so it is also
- * the most that a filing's time may run ahead of the clock.
+ * How far ahead of an answer `served` is raised, so that the next answers need not raise it again: a case that is
+ * queried a thousand times a second is written ten times. Later filings are dated after it, so this also limits how far
+ * a filing's time may run ahead of the clock.
  */
 export const SERVED_AHEAD: Micros = 100_000;
 
-/** The clock after an answer; the same object where the answer adds nothing. */
+/** The clock after an answer; the same object if the answer changes nothing. */
 export function afterAnswer(clock: CaseClock, queriedAt: Instant, askedFrom: Instant): CaseClock {
   const raised = clock.served !== null && clock.served >= queriedAt;
   const served = raised ? clock.served : toInstant(toMicros(queriedAt) + SERVED_AHEAD);

@@ -3,9 +3,11 @@ import type { Instant } from '../runtime/instant.ts';
 import type { FilingType } from './filing-type.ts';
 import type { Attachment, CrossReference, DocketHeader, DocumentIdentifierType, Party } from './snapshot.ts';
 
-/** Collection of case documents, by the name of the docket's stream. Visible after everything that it speaks of. */
+/**
+ * Collection of case documents, by the name of the docket's stream. Becomes visible after everything that it refers to.
+ */
 export const CASES = 'cases';
-/** Parties and cross-references of a case, apart, since only a full answer needs them. By stream. */
+/** Parties and cross-references of a case. Stored separately, since only a full answer needs them. By stream. */
 export const CASE_PARTIES = 'case-parties';
 /** Filings, by stream and filing id. */
 export const FILINGS = 'filings';
@@ -19,13 +21,13 @@ export type NamedParty = Pick<Party, 'name' | 'role'>;
 
 export interface CaseDocument {
   readonly court: string;
-  /** The fullest form that is known. */
+  /** The most complete known form. */
   readonly caseNumber: string;
   readonly opened: boolean;
-  /** Whether a source has shown it yet. */
+  /** Whether a source has shown the case yet. */
   readonly checked: boolean;
   readonly baseline: 'none' | 'started' | 'completed';
-  /** When the source was last asked. */
+  /** When the source was last queried. */
   readonly dataAsOf: Instant | null;
   /** The newest `available_at` or `revised_at`: everything up to it is visible. */
   readonly newestTime: Instant | null;
@@ -34,7 +36,7 @@ export interface CaseDocument {
   readonly latestFilingAt: Instant | null;
   readonly header: DocketHeader | null;
   readonly primaryParties: readonly NamedParty[];
-  /** Blob that header and parties come from. */
+  /** Blob that contains header and parties. */
   readonly detailsContent: string | null;
 }
 
@@ -56,7 +58,7 @@ export interface FilingDocument {
   readonly filingType: FilingType;
   readonly filingTypes: readonly FilingType[];
   readonly sealed: boolean;
-  /** Its text and documents are no longer served, its place is. */
+  /** Its text and documents are no longer served, but it stays listed. */
   readonly withdrawn: boolean;
   readonly description: string;
   readonly filedBy: string | null;
@@ -64,7 +66,7 @@ export interface FilingDocument {
   readonly documentIdentifierType: DocumentIdentifierType;
   readonly externalUrl: string | null;
   readonly attachments: readonly Attachment[];
-  /** Blob that the content comes from. */
+  /** Blob that contains the content. */
   readonly content: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a docket entry is, told from the head of its text (docs/design/dockets.md#filing-types). */
+/** Classifies a docket entry by the head of its text (docs/design/dockets.md#filing-types). */
 import { FURTHER_TYPES } from './filing-rules/also.ts';
 import { APPEALS } from './filing-rules/appeals.ts';
 import { BANKRUPTCY } from './filing-rules/bankruptcy.ts';
@@ -14,9 +14,9 @@ import { WHOLE_ENTRY } from './filing-rules/whole-entry.ts';
 import type { FilingType, FilingTypes } from './filing-type.ts';
 
 /**
- * Tells what an entry is: its primary type and all that its caption is or does. The first word that names an act
- * decides, with what follows it: what a text does stands before what it mentions. Reads the head of the text alone,
- * English or French; never throws.
+ * Classifies an entry: its primary type and everything else that its caption is or does. The first word that names an
+ * act decides, together with what follows it, since what a text does comes before what it mentions. Reads only the head
+ * of the text, in English or French; never throws.
  */
 export function classifyFiling(text: string): FilingTypes {
   const head = headOf(text);
@@ -37,7 +37,7 @@ const OTHER: FilingTypes = { primary: 'other', all: ['other'] };
 
 const WORD = /[a-z0-9]+(?:[-'][a-z]{2,})*/g;
 
-/** French first: its rules for words that both languages have fit French texts alone. */
+/** French first: its rules for words that both languages share match only French texts. */
 const RULES_BY_KEYWORD = rulesByKeyword([FRENCH, COURT_ACTS, PLEADINGS, STATEMENTS, PAPERS, APPEALS, BANKRUPTCY]);
 
 function rulesByKeyword(sets: readonly Rules[]): ReadonlyMap<string, readonly Rule[]> {
@@ -57,7 +57,7 @@ function firstFitting(rules: readonly Rule[], text: string): readonly FilingType
 
 const SEALED = /\b(?:sealed|under seal|restricted)\b/;
 
-/** Adds what the caption is beside its first types; `at` is where the deciding keyword stands. */
+/** Adds further types of the caption; `at` is the index of the deciding keyword. */
 function withFurther(types: readonly FilingType[], head: string, at: number): FilingTypes {
   const [primary = 'other'] = types;
   const all = [...types];

@@ -1,9 +1,9 @@
-/** Days and wall-clock times of a court, in its own time zone. Pure: the zone's rules come with the runtime. */
+/** Days and wall-clock times of a court, in its own time zone. Pure: the zone's rules are part of the runtime. */
 import type { Micros } from '../runtime/instant.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Days seen are few and come again and again; past this many per zone the memory is dropped. */
+/** The same few days occur again and again; beyond this many per zone, the cache is cleared. */
 const REMEMBERED_DAYS = 20_000;
 
 interface Zone {
@@ -49,7 +49,7 @@ function offsetAt(zone: Zone, ms: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000;
 }
 
-/** The moment at which a zone's wall clock shows this; the earlier of two, the first after a gap. */
+/** The moment at which a zone's wall clock shows this time: the earlier one of two, the first one after a gap. */
 function momentOf(zone: Zone, wallMs: number): number {
   const first = wallMs - offsetAt(zone, wallMs - DAY_MS / 2);
   const second = wallMs - offsetAt(zone, wallMs + DAY_MS / 2);
@@ -58,7 +58,7 @@ function momentOf(zone: Zone, wallMs: number): number {
   return Math.max(first, second);
 }
 
-/** A value for each day, computed once; dropped whole when too many have been seen. */
+/** A value for each day, computed once; the whole cache is cleared when it has too many. */
 function remember<Value>(memory: Map<string, Value>, day: string, compute: () => Value): Value {
   let value = memory.get(day);
   if (value === undefined) {
@@ -72,13 +72,13 @@ function remember<Value>(memory: Map<string, Value>, day: string, compute: () =>
 const knownDays = new Map<string, boolean>();
 
 /**
- * The days that are read. Outside of these years microseconds are no longer whole numbers apart: times of one day
- * could not be told from each other. No court that is covered is as old, and no docket comes from so far ahead.
+ * The range of accepted days. Outside of these years, consecutive microseconds are no longer distinct numbers, so times
+ * of one day could be equal. No covered court is that old, and no docket is dated that far ahead.
  */
 const FIRST_DAY = '1700-01-01';
 const LAST_DAY = '2249-12-31';
 
-/** Whether a text is a day that exists, `YYYY-MM-DD`, in a year that a docket can have. */
+/** Whether a text is an existing day, `YYYY-MM-DD`, in a year that a docket can have. */
 export function isDay(text: string): boolean {
   if (text.length !== 10) return false;
   return remember(knownDays, text, () => {
@@ -107,7 +107,7 @@ export function wallTime(timeZone: string, day: string, hour: number, minute: nu
   return momentOf(zoneOf(timeZone), wall) * 1000;
 }
 
-/** The court-local day of a moment, and whether the wall clock shows that day's very start. */
+/** The court-local day of a moment, and whether the wall clock shows the very start of that day. */
 export function dayAt(timeZone: string, at: Micros): { readonly day: string; readonly midnight: boolean } {
   const ms = Math.floor(at / 1000);
   const wall = new Date(ms + offsetAt(zoneOf(timeZone), ms)).toISOString();
@@ -115,7 +115,7 @@ export function dayAt(timeZone: string, at: Micros): { readonly day: string; rea
   return { day, midnight: isDay(day) && startMs(timeZone, day) * 1000 === at };
 }
 
-/** A court-local day as a timestamp: its start, with the offset that the court's zone has then. */
+/** A court-local day as a timestamp: its start, with the offset that the court's zone has at that time. */
 export function dayAsTimestamp(timeZone: string, day: string): string {
   const zone = zoneOf(timeZone);
   return remember(zone.timestamps, day, () => timestampOf(zone, startMs(timeZone, day)));

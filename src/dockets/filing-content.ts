@@ -1,4 +1,4 @@
-/** What the payload store holds of a docket: texts and names, by filing id, one blob for each event that needs one. */
+/** The payload store's content of a docket: texts and names, by filing id, one blob for each event that needs one. */
 import type { JsonObject } from '../events/event.ts';
 import type {
   Attachment,
@@ -20,13 +20,13 @@ export interface FilingContent {
   readonly sourceIds: Readonly<Record<string, string>>;
   readonly externalUrl: string | null;
   readonly attachments: readonly Attachment[];
-  /** True in what stands in the place of a removed content. */
+  /** True in the replacement of a removed content. */
   readonly redacted?: boolean;
 }
 
-/** Everything of a docket's head, as it is now. */
+/** The whole head of a docket, in its current state. */
 export interface DocketDetails {
-  /** The fullest form of the number that is known. */
+  /** The most complete known form of the number. */
   readonly caseNumber: string;
   readonly header: DocketHeader;
   readonly parties: readonly Party[];
@@ -34,7 +34,7 @@ export interface DocketDetails {
   readonly redacted?: boolean;
 }
 
-/** A filing whose content is gone by record. */
+/** A filing whose content was removed on record. */
 export const REDACTED_FILING: FilingContent = {
   description: '',
   shortDescription: null,
@@ -60,7 +60,7 @@ export function contentOfEntry(entry: SnapshotEntry): FilingContent {
   };
 }
 
-/** The text that is served and classified: the source's short name where there is nothing better. */
+/** The text that is served and classified: the source's short name if there is nothing better. */
 export const servedText = (content: Pick<FilingContent, 'description' | 'shortDescription'>): string =>
   content.description === '' ? (content.shortDescription ?? '') : content.description;
 
@@ -77,14 +77,14 @@ interface Blob {
   readonly details?: DocketDetails;
 }
 
-/** A blob's content; empty where nothing stands in the place of a removed one. */
+/** A blob's content; empty if a removed one has no replacement. */
 const parse = (bytes: Buffer): Blob => (bytes.length === 0 ? {} : (JSON.parse(bytes.toString('utf8')) as Blob));
 
 /** Contents by filing id. Use `contentIn` to read one. */
 export const decodeFilings = (bytes: Buffer): ReadonlyMap<string, FilingContent> =>
   new Map(Object.entries(parse(bytes).filings ?? {}));
 
-/** Content as `cleanText` leaves it: what earlier versions stored must not differ from the same text as it is read now. */
+/** Content after `cleanText`: what earlier versions stored must equal the same text as it is read now. */
 export function cleanContent(content: FilingContent): FilingContent {
   const { description, shortDescription, filedBy, attachments } = content;
   const cleanOrNull = (text: string | null): string | null => (text === null ? null : cleanText(text));
@@ -97,11 +97,11 @@ export function cleanContent(content: FilingContent): FilingContent {
   };
 }
 
-/** A filing's content in its blob; what a blob no longer holds is redacted. */
+/** A filing's content in its blob; content that is no longer in the blob is redacted. */
 export const contentIn = (filings: ReadonlyMap<string, FilingContent>, filingId: string): FilingContent =>
   filings.get(filingId) ?? REDACTED_FILING;
 
-/** A docket's head; null where it is redacted. */
+/** A docket's head; null if it is redacted. */
 export function decodeDetails(bytes: Buffer): DocketDetails | null {
   const { details } = parse(bytes);
   return details && details.redacted !== true ? details : null;

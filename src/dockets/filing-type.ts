@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What a filing is; its primary type and all that apply are from this list (docs/design/dockets.md#filing-types). */
+/**
+ * The filing types; the primary type and all others that apply are from this list
+ * (docs/design/dockets.md#filing-types).
+ */
 export const FILING_TYPES = [
   'complaint',
   'answer',

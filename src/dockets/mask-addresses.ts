@@ -1,6 +1,6 @@
 /**
- * Postal addresses as dockets write them. An address that ends in a city, state and postal code is recognised by
- * these, whatever its street is called. Without them, only a street with a usual kind counts.
+ * Postal addresses as dockets write them. An address that ends in a city, state and postal code is recognised by these,
+ * with any street name. Without them, only a street with a common street type counts.
  */
 import { ADDRESS_REMOVED, caseless, type MaskRule, NOT_A_COMPANY } from './mask-rule.ts';
 
@@ -9,7 +9,7 @@ const STATE_CODE =
 const STATE_NAME = caseless(
   '(?:alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|district of columbia|florida|georgia|hawai\\x27?i|idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|new york|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|puerto rico|rhode island|south carolina|south dakota|tennessee|texas|utah|vermont|virginia|washington|west virginia|wisconsin|wyoming|guam|virgin islands|u\\.s\\. virgin islands)',
 );
-/** Abbreviations from before the postal ones. */
+/** Older abbreviations than the postal ones. */
 const STATE_SHORT =
   '(?:N\\. ?[CDHJMY]|S\\. ?[CD]|W\\. ?Va|D\\. ?C|P\\. ?R|R\\. ?I|Ala|Ariz|Ark|Cal(?:if)?|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kan(?:s)?|Ky|La|Mass|Md|Mich|Minn|Miss|Mo|Mont|N\\. ?Mex|Neb(?:r)?|Nev|Okla|Ore(?:g)?|Pa|Penn|Tenn|Tex|Va|Vt|Wash|Wis|Wyo)';
 const ZIP = '\\d{5}(?:-\\d{4})?(?![\\d-])';
@@ -18,20 +18,20 @@ const PROVINCE =
 const CANADIAN_CODE = '[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z][ -]?\\d[ABCEGHJ-NPRSTV-Z]\\d(?![\\p{L}\\d])';
 const SMALL = "(?:(?:of|de|du|del|la|le|les|los|las|the|and|on|sur) |[dDlL]['’])";
 const CITY = `[A-ZÀ-Þ][\\p{L}.'’-]{1,30}(?: ${SMALL}{0,2}[A-ZÀ-Þ][\\p{L}.'’-]{0,30}){0,3}`;
-/** IN, OR, ME, OK and HI are words too: they are states only after a comma. */
+/** IN, OR, ME, OK and HI are also words: they count as states only after a comma. */
 const STATE = `(?:, (?:${STATE_CODE}|${STATE_NAME}|${STATE_SHORT})\\.?|,? (?!(?:IN|OR|ME|OK|HI) )(?:${STATE_CODE}|${STATE_NAME}|${STATE_SHORT})\\.?)`;
 const MILITARY = `(?:APO|FPO|DPO),? A[AEP],? ${ZIP}`;
 const PLACE = `(?:${CITY}(?:${STATE},? {0,2}${ZIP}|,? \\(?${PROVINCE}\\)?\\.?,? {0,2}${CANADIAN_CODE})|(?:${CITY},? )?${MILITARY})`;
 const PLACE_SIGN = / \d{5}(?!\d)| [A-Z]\d[A-Z][ -]?\d[A-Z]\d/;
 
-/** Words that stand after an entry's number and never in the name of a street. */
+/** Words that follow an entry's number and never occur in a street name. */
 const NOT_A_STREET =
   '(?:motions?|orders?|notices?|complaints?|answers?|responses?|reply|judgments?|exhibits?|declarations?|affidavits?|letters?|stipulations?|memorandum|memoranda|brief|minutes?|summons|reports?|petitions?|applications?|requests?|objections?|oppositions?|certificates?|transcripts?|sealed|amended|proposed|statements?|schedules?|claims?|chapter|trustee|debtors?|creditors?|plaintiffs?|defendants?|appellants?|appell?ees?|filed|fee|hearing|receipt|voluntary|u\\.?s\\.?c|fed|cfr|f\\.[234]d|days?|counts?|copies|pages?|llc|l\\.l\\.c|inc|corp|llp|ltd|re|by|from|to|in|as|for|at|with|is|was|or|not|vs?|plan|proofs?)';
 const STOP = `(?!${caseless(NOT_A_STREET)}\\.?(?![\\p{L}'’]))`;
 
-/** The rest of a house's number, after its first digit. */
+/** The rest of a house number, after its first digit. */
 const HOUSE = '\\d{0,5}(?: ?[NSEW]\\d{1,5})?(?:-\\d{1,5})?[A-Z]?(?:-[A-Z](?![\\p{L}\\d]))?(?: \\d/\\d)?';
-/** What stands between the house and its city: names, numbers, units. */
+/** What lies between the house and its city: names, numbers, units. */
 const SMALL_WORD =
   '(?:of|de|del|du|la|las|los|el|the|apt|apartment|suite|ste|unit|floor|fl|room|rm|lot|bldg|building|space|box|no|north|south|east|west|street|st|avenue|ave|road|rd|drive|dr|lane|ln|court|ct|way|blvd|rue|boul|boulevard|chemin|calle|bureau|app)';
 const PART = `${STOP}(?:#? ?(?!\\d{6})[A-ZÀ-Þ\\d][\\p{L}\\d.'’/#-]{0,25}|[dDlL]['’][\\p{L}]{1,25}|${SMALL_WORD}\\.?(?![\\p{L}\\d]))`;
@@ -39,7 +39,7 @@ const FIRST_PART = `${STOP}(?:(?!\\d{1,6}[A-Z]?(?![\\p{L}\\d]))[A-ZÀ-Þ\\d][\\p
 const tail = (place: string): string => `(?:,? {1,2}${PART}){0,11}?,? {1,2}${place}`;
 const ANCHORED_TAIL = tail(PLACE);
 
-/** A date's day and a number after these is no house. */
+/** A number after these, or a date's day, is not a house number. */
 const NOT_A_HOUSE =
   '(?<!(?:[Cc]hapter|[Cc]h\\.?|CHAPTER|[Cc]laims?(?: [Nn]o\\.?)?|[Rr]ule|[Ff]orm|[Ee]xhibit|[Cc]ounts?|[Ss]ection|[Pp]art|[Tt]rack|Jan\\w{0,6}|Feb\\w{0,6}|March|Mar\\.?|April|Apr\\.?|May|June?|July?|Aug\\w{0,4}|Sept?\\w{0,7}|Oct\\w{0,5}|Nov\\w{0,6}|Dec\\w{0,6}) )';
 
@@ -49,20 +49,20 @@ const STREET_WORD = `${STOP}(?:[A-Z][\\p{L}.'’-]{0,25}|\\d{1,3}(?:st|nd|rd|th|
 const KIND =
   '(?:street|st|avenue|ave|av|road|rd|boulevard|blvd|lane|ln|drive|dr|place|pl|highway|hwy|parkway|pkwy|pky|terrace|ter|circle|cir|turnpike|tpke|square|sq|trail|trl|broadway|crescent|cres)';
 const KIND_SIGN = new RegExp(`\\d[A-Z]?(?: [\\w.'’/-]{1,26}){1,7},? ${KIND}\\b`, 'i');
-/** Kinds that are ordinary words of dockets too: they need to be said to be an address. */
+/** Street types that are also ordinary words in dockets: they count only if the context says that it is an address. */
 const WEAK_KIND =
   '(?:court|ct|way|loop|run|cove|cv|plaza|plz|point|pt|path|pike|alley|row|ridge|crossing|xing|trace|bend|bnd|heights|hts|close|mews|walk|commons|landing|manor|meadows?|hollow|hill|view|park|center|ctr|expressway|expy|freeway|fwy|pass|glen|grove|creek|crest|canyon|estates?)';
 const WEAK_SIGN = new RegExp(`\\d[A-Z]?(?: [\\w.'’/-]{1,26}){1,7},? ${WEAK_KIND}\\b`, 'i');
 const DIRECTION =
   '(?: (?:[NSEW]{1,2}\\b\\.?|(?:North|South|East|West|NORTH|SOUTH|EAST|WEST)(?:east|west|EAST|WEST)?\\b))';
-/** A house's number: its first digit is looked for first, what stands before it after that. That is much faster. */
+/** A house number. The first digit is matched first and the text before it after that, which is much faster. */
 const house = (before: string): string =>
   `\\d(?<=${BARE}${before}\\d)\\d{0,5}(?:-\\d{1,5})?[A-Z]?(?: \\d/\\d)?${DIRECTION}?`;
 const STREET_END = `(?:${DIRECTION}(?!\\p{L}))?(?:${caseless(UNIT)}){0,2}(?:,? {1,2}${PLACE})?`;
 const BARE = '(?<![\\p{L}\\d$/.,#-]|\\d[:.,])(?<!§ ?)';
 const ENTRY_NUMBER =
   '(?<!\\b(?:[Dd]ocuments?(?:\\(s\\))?|[Dd]oc\\.?|ECF|[Ee]ntry|[Dd]kt\\.?) (?:(?:[Nn]os?\\.?|#) ?)?)';
-/** After these an entry's number is as likely as a house: nothing may follow the street that reads on. */
+/** After these, a number may be an entry's as well as a house's, so the text must end after the street. */
 const AS_LIKELY = '(?<!\\b(?:[Rr][Ee]:?|[Nn]os?\\.?|NO\\.?|[Aa]nd|AND|&|[Tt]o|TO|[Gg]ranting|[Dd]enying) )';
 const ENDS_HERE =
   '(?=\\.?(?:$|[,;)(]| \\(| (?:filed|by|is|was|and|in|for|with|free|to|has|as|on|from|at|located|granted|denied|set|sold|under|pursuant)\\b|\\. ))';
@@ -75,10 +75,10 @@ const street = (before: string, kind: string, after: string): RegExp =>
     'gu',
   );
 
-/** Leads of addresses whose first number is no house's. */
+/** Leads of addresses whose first number is not a house number. */
 const NUMBERED_LEAD =
   '(?:Urb|URB|Urbanizaci[oó]n|Calle|CALLE|Carr|Carretera|Bo|Barrio|Cond|Condominio|Res|Residencial|Edif|Edificio|HC|HCR|RR|R\\.R|RFD|R\\.F\\.D|PSC|CMR|Unit(?= \\d{1,5},? [Bb]ox)|UNIT(?= \\d{1,5},? BOX)|USS|USNS|USCGC|Rural R(?:oute|t)|RURAL ROUTE|Star Route)';
-/** Leads of addresses that begin with no number. */
+/** Leads of addresses that do not begin with a number. */
 const LEAD =
   '(?:Suite|SUITE|Ste|STE|Unit|UNIT|Apt|APT|Lot|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|ONE|TWO|Avenida|General Delivery|GENERAL DELIVERY|County Road|County Rd|Highway|Hwy|Route|Rte|Rt)';
 const P_O_BOX =
@@ -154,7 +154,7 @@ export const ADDRESS_RULES: readonly MaskRule[] = [
     replacement: ADDRESS_REMOVED,
   },
   {
-    // What stands before an address that is gone already.
+    // The text before an address that is already removed.
     sign: / \[address removed\]/,
     pattern:
       /(?<![\p{L}\d])(?:[Ss]uite|SUITE|[Ss]te|STE|[Uu]nit|UNIT|[Aa]pt|APT|[Aa]partment|[Rr]oom|[Bb]ureau|c\/o)\.? ?#?[\p{L}\d-]{1,8},? \[address removed\]/gu,
@@ -162,7 +162,7 @@ export const ADDRESS_RULES: readonly MaskRule[] = [
   },
 ];
 
-/** What rules of before left of an address of which they removed the city: read in stored content alone. */
+/** What earlier rules left of an address when they removed its city; used only for stored content. */
 export const REMNANT_RULES: readonly MaskRule[] = [
   { sign: / \[address removed\]/, pattern: anchoredHouse(tail('\\[address removed\\]')), replacement: ADDRESS_REMOVED },
   {

@@ -5,9 +5,11 @@ const POSTAL_CODE = '[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z] \\d[ABCEGHJ-NPRSTV-
 const PROVINCE =
   '(?:Alberta|Colombie-Britannique|British Columbia|Manitoba|Nouveau-Brunswick|New Brunswick|Terre-Neuve(?:-et-Labrador)?|Newfoundland(?: and Labrador)?|Nouvelle-[ÉE]cosse|Nova Scotia|Ontario|[ÎI]le-du-Prince-[ÉE]douard|Prince Edward Island|Qu[ée]bec|Saskatchewan|Nunavut|Yukon|Territoires du Nord-Ouest|Northwest Territories|AB|BC|MB|NB|NL|NS|ON|PE|QC|SK|NU|YT|NT)';
 const CITY = "[\\p{Lu}][\\p{L}.'’-]{1,30}(?: [\\p{Lu}][\\p{L}.'’-]{1,30}){0,3}";
-/** A city with its province in brackets, with or without a postal code; or a province without them and with a code. */
+/**
+ * A city with its province in brackets, with or without a postal code; or a province without brackets and with a code.
+ */
 const PLACE = `${CITY},?(?: \\(${PROVINCE}\\)(?:,? ${POSTAL_CODE})?| ${PROVINCE},? ${POSTAL_CODE})`;
-/** Kinds that begin a title elsewhere are kinds of street only in small letters. */
+/** Street types that begin a title elsewhere count only in lower case. */
 const KIND = `(?:${caseless('(?:rue|avenue|boulevard|boul|chemin|rang|mont(?:é|e)e|all(?:é|e)e|ruelle)')}|av|blvd|ch|route|place|impasse|promenade|terrasse|croissant)`;
 const LITTLE_WORD = "(?:(?:de|du|des|la|le|les|à|aux?|et) |[dl]['’])";
 const NAME = `${LITTLE_WORD}{0,3}[\\p{Lu}\\d][\\p{L}\\d.'’-]{0,40}(?: ${LITTLE_WORD}{0,2}\\p{Lu}[\\p{L}.'’-]{0,40}){0,3}`;
@@ -43,7 +45,7 @@ export const CANADIAN_NUMBERS: readonly MaskRule[] = [
   },
 ];
 
-/** Addresses as French texts write them. These shapes are ordinary text of courts outside Canada: F.R.C.P., Ch. 7. */
+/** Addresses as French texts write them. Outside Canada, these shapes are ordinary text of courts: F.R.C.P., Ch. 7. */
 export const CANADIAN_ADDRESSES: readonly MaskRule[] = [
   {
     sign: /C\.P\.|postal/i,
@@ -63,7 +65,7 @@ export const CANADIAN_ADDRESSES: readonly MaskRule[] = [
   },
 ];
 
-/** Places alone, once nothing longer is found around them. */
+/** Places alone, if nothing longer is found around them. */
 export const CANADIAN_PLACES: readonly MaskRule[] = [
   {
     sign: /[A-Z]\d[A-Z] \d[A-Z]\d|\((?:Qu|Ont|QC|ON)/,

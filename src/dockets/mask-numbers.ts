@@ -1,16 +1,16 @@
-/** Numbers that stand for a person or reach one, mail addresses and dates of birth, as English texts write them. */
+/** Numbers that identify or reach a person, e-mail addresses and dates of birth, as English texts write them. */
 import { DATE, type MaskRule } from './mask-rule.ts';
 
-/** Not after a digit, nor inside a longer run of groups such as a case number; after a postal code it may stand. */
+/** Not after a digit, nor inside a longer run of groups such as a case number; allowed after a postal code. */
 const START = '(?<![\\p{L}\\d/:.-])(?:(?<!\\d )|(?<=\\p{L}[.)]?,? \\d{5}(?:-\\d{4})? ))';
 const END = '(?![\\d/]|-\\d|\\.\\d)';
 const NUMBER_SIGN = '(?:numbers?|nos?|num|n[°º]|#s?)';
 
-/** Labels of ten-digit numbers that reach nobody. */
+/** Labels of ten-digit numbers that are not telephone numbers. */
 const REFERENCE =
   '(?:numbers?|nos?|num|n[°º]|#|receipts?|i\\.?d|pin|(?:pass|access )?codes?|passcode|password|invoice|checks?|cheque|order|transaction|tracking|claim|bond|docket|doc|document|entry|case|file|serial|reg|registration|patent|confirmation|reference|ref|warrant|citation|permit|policy|contract|loan|bar|parcel|apn|lot|item|article|mail|certified|label|voucher|ticket|draft|wire|application|inmate|prisoner|booking|register|exhibit|batch|bates|isbn)';
 const NO_REFERENCE = `(?<!(?<!\\p{L})${REFERENCE}(?:\\(?s\\)?)?\\.?(?: is| was)? ?[:#=.]{0,2} ?)`;
-/** Meetings and their codes are written as telephone numbers are. */
+/** Meeting numbers and their codes look like telephone numbers. */
 const NO_CODE =
   '(?<!(?<!\\p{L})(?:i\\.?d|pin|codes?|passcode|password)\\.?(?: number| no\\.?)?(?: is| was)?[:#=.]{0,2} ?)';
 const EXTENSION = '(?:,? ?(?:x|ext(?:ension)?\\.?) ?\\d{1,6})?';

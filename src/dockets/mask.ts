@@ -1,6 +1,6 @@
 /**
- * Personal details found in docket texts are removed before anything is stored (docs/design/dockets.md#masking). Every
- * repetition in the rules is bounded, so that the time grows with the length of the text and never faster.
+ * Removes personal details from docket texts before anything is stored (docs/design/dockets.md#masking). Every
+ * repetition in the rules is bounded, so that the time grows only linearly with the length of the text.
  */
 import type { Country } from '../courts/court.ts';
 import { ADDRESS_RULES, REMNANT_RULES } from './mask-addresses.ts';
@@ -10,14 +10,14 @@ import { ADDRESS_REMOVED, type MaskRule } from './mask-rule.ts';
 import { cleanText, clip } from './text.ts';
 
 /**
- * Version of the rules: a change of what they remove raises it, and stored content is masked again. Version 3 removes
- * characters that nobody sees.
+ * Version of the rules. It is raised whenever the rules remove something else, and stored content is then masked again.
+ * Version 3 removes invisible characters.
  */
 export const MASKING_VERSION = 3;
 
 const RULES: Readonly<Record<Country, readonly MaskRule[]>> = {
   US: [...CANADIAN_NUMBERS, ...NUMBER_RULES, ...ADDRESS_RULES],
-  // French addresses first: the other rules would remove a part of one for the whole.
+  // French addresses first: otherwise the other rules would remove only a part of one.
   CA: [...CANADIAN_NUMBERS, ...CANADIAN_ADDRESSES, ...NUMBER_RULES, ...ADDRESS_RULES, ...CANADIAN_PLACES],
 };
 
@@ -33,21 +33,21 @@ function apply(chosen: readonly MaskRule[], text: string): string {
 
 /**
  * The text without telephone numbers, mail and street addresses, dates of birth, and numbers that identify a person.
- * @param country of the court: French forms of an address are ordinary text outside Canada
+ * @param country of the court: outside Canada, French forms of an address are ordinary text
  */
 export const maskPersonalDetails = (text: string, country: Country): string => apply(RULES[country], text);
 
-/** As `maskPersonalDetails`, for a text that rules of before have masked: they may have left the half of an address. */
+/** As `maskPersonalDetails`, for a text that was masked by earlier rules, which may have left half of an address. */
 export const maskStoredText = (text: string, country: Country): string =>
   apply(RULES[country], apply(REMNANT_RULES, cleanText(text)));
 
-/** Longest detail that is found whole where a text is cut. */
+/** The longest detail that is recognized as a whole where a text is cut. */
 const LONGEST_DETAIL = 300;
 
-/** A clean, masked text of at most `limit` characters; a detail that lies across the end never shows in part. */
+/** A clean, masked text of at most `limit` characters; a detail across the cut is never partly visible. */
 export const maskedText = (text: string, limit: number, country: Country): string => clean(RULES[country], text, limit);
 
-/** As `maskedText`, for names: a case or a company may be called after its house. */
+/** As `maskedText`, for names: a case or a company may be named after its house. */
 export const maskedName = (text: string, limit: number): string => clean(RULES_FOR_NAMES, text, limit);
 
 function clean(chosen: readonly MaskRule[], text: string, limit: number): string {

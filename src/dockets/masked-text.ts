@@ -1,14 +1,14 @@
 /**
- * Whether two texts are one text that was masked by different rules. Where one of them shows a mark, the other may show
- * anything: a court's text is not another because this service hides more or less of it.
+ * Decides whether two texts are the same text, masked by different rules. Where one of them has a mark, the other may
+ * have anything: a court's text has not changed because this service hides more or less of it.
  */
 import type { Json } from '../events/event.ts';
 import type { FilingContent } from './filing-content.ts';
 
 const MARK = /\[[a-z '-]{3,40} removed\]/g;
-/** A mark stands for no more tokens than an address has. */
+/** A mark replaces no more tokens than an address has. */
 const TOKENS_OF_A_MARK = 60;
-/** Above this many comparisons two texts count as different. */
+/** Above this many comparisons, two texts count as different. */
 const MOST_COMPARISONS = 1_000_000;
 
 export const hasMark = (text: string): boolean => text.includes(' removed]');
@@ -41,9 +41,9 @@ function withoutCommonEnds(a: string[], b: string[]): [string[], string[]] {
   return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
 }
 
-/** Whether some text fits both, where `ANYTHING` fits any run of tokens. */
+/** Whether some text matches both, where `ANYTHING` matches any run of tokens. */
 function unify(a: readonly string[], b: readonly string[]): boolean {
-  // fits[j]: whether a[i…] and b[j…] can be one text; rows from the last i to the first.
+  // fits[j]: whether a[i…] and b[j…] can be the same text; rows from the last i to the first.
   let below: boolean[] = [];
   for (let i = a.length; i >= 0; i--) {
     const row: boolean[] = new Array(b.length + 1).fill(false);
@@ -60,7 +60,7 @@ function unify(a: readonly string[], b: readonly string[]): boolean {
   return below[0] === true;
 }
 
-/** What a source says, with the known form of each text that only shows less: masking is no news. */
+/** The content from a source, with the known form of each text that only shows less: masking is not a change. */
 export function withKnownMasks(known: FilingContent, said: FilingContent): FilingContent {
   const lists = known.attachments.length === said.attachments.length ? known.attachments : null;
   return {
@@ -75,13 +75,13 @@ export function withKnownMasks(known: FilingContent, said: FilingContent): Filin
   };
 }
 
-/** Of two maskings of one text the one that hides less: what is stored is masked by today's rules in any case. */
+/** Of two maskings of one text, the one that hides less: stored text is masked by today's rules in any case. */
 function lessHidden<Text extends string | null>(known: Text, said: Text): Text {
   if (known === null || said === null || !sameUnderMasks(known, said)) return said;
   return shown(said) > shown(known) ? said : known;
 }
 
-/** As `sameUnderMasks`, for whatever fields a filing has. */
+/** As `sameUnderMasks`, for any field of a filing. */
 export function sameValueUnderMasks(a: Json, b: Json): boolean {
   if (typeof a === 'string' && typeof b === 'string') return sameUnderMasks(a, b);
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;

@@ -1,8 +1,8 @@
-/** What matching compares of a known filing and of an entry. */
+/** What matching compares between a known filing and an entry. */
 import type { Instant } from '../runtime/instant.ts';
 import { textKey } from './text.ts';
 
-/** What matching looks at, of a known filing and of an entry alike. */
+/** The fields that matching uses, of known filings and of entries. */
 export interface Matchable {
   readonly entryNumber: number | null;
   readonly dateFiled: string | null;
@@ -11,11 +11,11 @@ export interface Matchable {
   readonly shortDescription: string | null;
   readonly documentIdentifier: string | null;
   readonly sourceIds: Readonly<Record<string, string>>;
-  /** The exact time that it was filed, where its source has one. */
+  /** The exact time that it was filed, if its source has one. */
   readonly filedAt?: Instant | null;
-  /** Of a known filing: when it was first served. */
+  /** For a known filing: when it was first served. */
   readonly availableAt?: Instant;
-  /** The text is gone by record: the filing is recognised without it. */
+  /** The text was removed on record: the filing is matched without it. */
   readonly redacted?: boolean;
 }
 
@@ -26,7 +26,9 @@ export interface Item {
   readonly number: number | null;
   readonly day: string | null;
   readonly entered: string | null;
-  /** Comparable text: the description's, or the short name's where there is no description. Empty without any. */
+  /**
+   * Text for comparison: the description's, or the short name's if there is no description. Empty if there is neither.
+   */
   readonly text: string;
   readonly hasDescription: boolean;
 }
@@ -47,13 +49,13 @@ export function toItem(source: Matchable, index: number): Item {
   };
 }
 
-/** Whether the source itself tells two apart. */
+/** Whether the source itself distinguishes the two. */
 export function differ(a: Item, b: Item): boolean {
   const sequences = [a.source.sourceIds.pacer_seq_no, b.source.sourceIds.pacer_seq_no];
   if (sequences[0] !== undefined && sequences[1] !== undefined) return sequences[0] !== sequences[1];
   const documents = [a.source.documentIdentifier, b.source.documentIdentifier];
   if (documents[0] !== null && documents[1] !== null) return documents[0] !== documents[1];
-  // Entries of a feed have little else that is their own.
+  // Entries of a feed have little else that distinguishes them.
   const times = [a.source.filedAt ?? null, b.source.filedAt ?? null];
   const bare = a.number === null && b.number === null && !a.hasDescription && !b.hasDescription;
   return bare && times[0] !== null && times[1] !== null && times[0] !== times[1];

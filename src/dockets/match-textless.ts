@@ -1,26 +1,26 @@
-/** Entries without a text, as feeds show them, and the same entries as a docket sheet has them. */
+/** Matches entries without a text, as feeds have them, with the same entries of a docket sheet. */
 import { differ, groupBy, type Item, type Pair } from './match-item.ts';
 import { isTelling, shareOfWords } from './text.ts';
 
-/** So many look-alikes of each side are weighed against each other. */
+/** At most this many similar items of each side are compared with each other. */
 const WEIGHED_GROUP = 40;
-/** How much of a short name a text must have to be taken for its filing, where nothing else tells. */
+/** The share of a short name's words that a text must contain to match its filing, if nothing else decides. */
 const ENOUGH_WORDS = 0.5;
 
 export interface MatchRules {
-  /** Whether this court gives a number to one entry only; bankruptcy courts use it again for what belongs to it. */
+  /** Whether this court gives each number to only one entry; bankruptcy courts reuse it for related entries. */
   readonly numbersAreUnique: boolean;
-  /** Whether an entry was made before the last complete look at the docket, which then showed it. */
+  /** Whether an entry was made before the last complete check of the docket, which would then have shown it. */
   isShown(entry: number): boolean;
 }
 
 export const NO_RULES: MatchRules = { numbersAreUnique: false, isShown: () => false };
 
 interface Unpaired {
-  /** All of both sides. */
+  /** All items of both sides. */
   readonly filings: readonly Item[];
   readonly incoming: readonly Item[];
-  /** What is not paired yet. */
+  /** Items that are not paired yet. */
   free(): readonly Item[];
   open(): readonly Item[];
   readonly taken: ReadonlySet<number>;
@@ -30,8 +30,8 @@ interface Unpaired {
 }
 
 /**
- * A text that arrives later, or that a source leaves out: one side has at most a short name. Numbers are used twice and
- * short names are common, so that the text must sound like the short name.
+ * Pairs items of which one has at most a short name: its text arrives later, or one source omits it. Numbers are reused
+ * and short names are common, so the text must resemble the short name.
  */
 export function pairTextless({ filings, incoming, free, open, taken, pair, whole, rules }: Unpaired): void {
   const usesOf = [filings, incoming].map((items) => groupBy(items, numberOf));
@@ -55,7 +55,7 @@ type Accepts = (filing: Item, entry: Item, share: number) => boolean;
 
 const numberOf = ({ number }: Item): number[] => (number === null ? [] : [number]);
 
-/** A feed has the day of entry where a docket sheet has the day of filing too. */
+/** A feed has only the day of entry; a docket sheet also has the day of filing. */
 const daysOf = ({ day, entered }: Item): string[] => [
   ...new Set([day, entered].filter((one): one is string => one !== null)),
 ];
@@ -67,7 +67,7 @@ function datesAgree(a: Item, b: Item): boolean {
   return ours.length === 0 || theirs.length === 0 || ours.some((day) => theirs.includes(day));
 }
 
-/** Two exact times are two entries; and what was served before an entry was made is another. */
+/** Two different exact times mean two entries. So does a filing that was served before the entry was made. */
 function timesAgree(filing: Item, entry: Item): boolean {
   const [known, said] = [filing.source.filedAt ?? null, entry.source.filedAt ?? null];
   if (said === null) return true;
@@ -96,7 +96,7 @@ function pairInGroups<Key>(
   }
 }
 
-/** Those that can be one, the likeliest first. */
+/** The pairs that can be the same, the most likely first. */
 function weigh(filings: readonly Item[], entries: readonly Item[], accepts: Accepts) {
   return filings
     .slice(0, WEIGHED_GROUP)
@@ -114,7 +114,7 @@ const textless = (a: Item, b: Item): Item => (a.hasDescription ? b : a);
 
 const shortNameOf = (a: Item, b: Item): string => textless(a, b).source.shortDescription ?? '';
 
-/** An entry without even a short name says nothing against any text. */
+/** An entry without even a short name contradicts no text. */
 function shareOfShortName(a: Item, b: Item): number {
   const [named, told] = a.hasDescription ? [b, a] : [a, b];
   return named.text === '' ? 1 : shareOfWords(named.source.shortDescription ?? '', told.source.description);

@@ -1,27 +1,27 @@
 /**
- * Which entry of a snapshot is which known filing (docs/design/dockets.md#matching). Pure. The rules, strongest first:
- * source ids; number and text; for unnumbered ones the day filed and the text without what clerks add; and, where one
- * side has no text yet, what remains. Two ids of one kind that differ mean two filings, whatever else is equal.
+ * Matches the entries of a snapshot with the known filings (docs/design/dockets.md#matching). Pure. Strongest rule
+ * first: source ids; number and text; without a number, day filed and text without clerks' additions; if one side has
+ * no text yet, what remains. Two different ids of one kind always mean two filings.
  */
 import { hasMark, sameUnderMasks } from './masked-text.ts';
 import { differ, groupBy, type Item, type Matchable, nearEnough, type Pair, toItem } from './match-item.ts';
 import { type MatchRules, NO_RULES, pairTextless } from './match-textless.ts';
 
 export interface Matches {
-  /** For each entry the index of the known filing that it is, or null for one never seen. */
+  /** For each entry the index of its known filing, or null for a new one. */
   readonly filingOf: readonly (number | null)[];
   /** Entries that repeat an earlier entry of the same snapshot. */
   readonly duplicates: ReadonlySet<number>;
-  /** Known filings that turn out to be one: the second is another record of the first. */
+  /** Pairs of known filings that turn out to be one: the second is another record of the first. */
   readonly merges: readonly (readonly [matched: number, other: number])[];
 }
 
-/** So many look-alikes of one entry are looked at. */
+/** At most this many similar items of one entry are examined. */
 const LOOKED_AT = 200;
 
 /**
- * @param whole whether the entries are all that the docket has, and newer than what is known of it: then a known filing
- * that nothing else fits is one of the entries that fit nothing else
+ * @param whole whether the entries are all that the docket has, and newer than what is known of it. Then a known filing
+ * without another match is one of the entries without another match
  */
 export function matchEntries(
   known: readonly Matchable[],
@@ -71,7 +71,7 @@ function findDuplicates(entries: readonly Matchable[]): Set<number> {
   return duplicates;
 }
 
-/** One id may stand on several entries (two entries on one document): number and text then choose. */
+/** One id may be on several entries (two entries on one document): number and text then decide. */
 function pairByIds(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
   const byId = groupBy(filings, ({ ids }) => ids);
   const resemblance = (filing: Item, entry: Item): number =>
@@ -97,7 +97,7 @@ function pairByIds(filings: readonly Item[], entries: readonly Item[], taken: Se
   }
 }
 
-/** Pairs what has the same key, in docket order: as many times as both sides have it. */
+/** Pairs items with the same key in docket order, as often as both sides have it. */
 function pairByKey(
   filings: readonly Item[],
   entries: readonly Item[],
@@ -122,7 +122,7 @@ function pairByKey(
   }
 }
 
-/** A number that arrives later, or is left out by one source: day and text are equal, one side has no number. */
+/** A number that arrives later, or that one source omits: day and text are equal, and one side has no number. */
 function pairByText(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
   const byText = groupBy(filings, ({ day, text }) => (day && text ? [`${day}\n${text}`] : []));
   for (const entry of entries) {
@@ -140,7 +140,7 @@ function pairByText(filings: readonly Item[], entries: readonly Item[], taken: S
   }
 }
 
-/** One text under two versions of the masking rules. */
+/** The same text under two versions of the masking rules. */
 function pairByMaskedText(filings: readonly Item[], entries: readonly Item[], taken: Set<number>, pair: Pair): void {
   const marked = new Set([...filings, ...entries].filter(({ text }) => hasMark(text)));
   if (marked.size === 0) return;
@@ -176,7 +176,7 @@ function pairRedacted(filings: readonly Item[], entries: readonly Item[], taken:
   }
 }
 
-/** Two known filings are one where an entry is both: by two of its ids, or by its id and by its number and text. */
+/** Two known filings are one if an entry is both: by two of its ids, or by its id and by its number and text. */
 function findMerges(
   filings: readonly Item[],
   incoming: readonly Item[],

@@ -1,4 +1,4 @@
-/** Stored content under newer masking rules. Pure. */
+/** Masks stored content with newer rules. Pure. */
 import type { Country } from '../courts/court.ts';
 import {
   type DocketDetails,
@@ -14,11 +14,11 @@ import { MAX_SHORT_TEXT } from './text.ts';
 
 export interface Remasked {
   readonly content: Buffer;
-  /** Filings with anything newly hidden, in the order of the blob. */
+  /** Filings in which something is newly hidden, in the order of the blob. */
   readonly filingIds: readonly string[];
 }
 
-/** What stands in the place of a docket's blob under today's rules; null where they hide nothing more in it. */
+/** The replacement of a docket's blob under today's rules; null if they hide nothing more in it. */
 export function remaskBlob(bytes: Buffer, country: Country): Remasked | null {
   const details = decodeDetails(bytes);
   if (details) {
@@ -39,7 +39,7 @@ export function remaskBlob(bytes: Buffer, country: Country): Remasked | null {
 
 const same = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** As `maskedName` but for the length: what is stored was cut already. */
+/** As `maskedName`, but without the length limit: stored text is already cut. */
 const name = (text: string): string => maskedName(text, Math.max(text.length, MAX_SHORT_TEXT));
 const nameOrNull = (text: string | null): string | null => (text === null ? null : name(text));
 

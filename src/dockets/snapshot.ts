@@ -1,7 +1,4 @@
-/**
- * What a source said of one docket at one moment, whatever the source: the normal form of
- * docs/design/dockets.md#sources.
- */
+/** What any source said about one docket at one moment, in the normal form of docs/design/dockets.md#sources. */
 import type { Court } from '../courts/court.ts';
 import type { Instant } from '../runtime/instant.ts';
 
@@ -35,7 +32,7 @@ export interface CrossReference {
 
 export type CaseType = 'civil' | 'criminal' | 'bankruptcy' | 'adversary' | 'appellate' | 'mdl' | 'tax' | 'other';
 
-/** What a docket's head says. Null means that the source does not say, which never overwrites what is known. */
+/** The head of a docket. Null means that the source does not say, and never overwrites a known value. */
 export interface DocketHeader {
   readonly caseName: string | null;
   readonly caseNameSecondary: string | null;
@@ -66,22 +63,22 @@ export interface Attachment {
   readonly pageCount: number | null;
 }
 
-/** One entry of a docket sheet as its source has it, masked of personal details. */
+/** One entry of a docket sheet from its source, with personal details masked. */
 export interface SnapshotEntry {
   readonly entryNumber: number | null;
   readonly dateFiled: string | null;
   readonly dateEntered: string | null;
-  /** Exact times, where the source has them. */
+  /** Exact times, if the source has them. */
   readonly filedAt: Instant | null;
   readonly enteredAt: Instant | null;
-  /** Empty where the source has no text: it never replaces a text. */
+  /** Empty if the source has no text, which never replaces a text. */
   readonly description: string;
-  /** The event's short name; serves as text where there is no description. */
+  /** The event's short name; used as text if there is no description. */
   readonly shortDescription: string | null;
   readonly filedBy: string | null;
   readonly documentIdentifier: string | null;
   readonly documentIdentifierType: DocumentIdentifierType;
-  /** Other ids by which the source knows the entry, e.g. `pacer_seq_no`. */
+  /** Other ids of the entry at the source, e.g. `pacer_seq_no`. */
   readonly sourceIds: Readonly<Record<string, string>>;
   readonly externalUrl: string | null;
   readonly attachments: readonly Attachment[];
@@ -100,6 +97,6 @@ export interface DocketSnapshot {
   /** A complete snapshot holds every entry of the docket. */
   readonly complete: boolean;
   readonly askedAt: Instant;
-  /** Where it came from, e.g. `file`. */
+  /** The name of the source, e.g. `file`. */
   readonly source: string;
 }

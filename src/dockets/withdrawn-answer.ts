@@ -1,7 +1,7 @@
-/** A stored answer without the texts of filings that were withdrawn. Pure. */
+/** Removes the texts of withdrawn filings from a stored answer. Pure. */
 import type { Json, JsonObject } from '../events/event.ts';
 
-/** What says that a filing exists, and nothing of what it says. */
+/** Fields that say that a filing exists, and nothing about its content. */
 const PLACE: ReadonlySet<string> = new Set([
   'filing_id',
   'entry_number',
@@ -19,8 +19,8 @@ const PLACE: ReadonlySet<string> = new Set([
 const NOTHING: Readonly<Record<string, Json>> = { description: '', document_identifier_type: 'none', attachments: [] };
 
 /**
- * The answer with the place of each withdrawn filing and none of its text; `meta.withdrawn_filings` names them. Null
- * where the answer holds none of their texts.
+ * The answer with an entry for each withdrawn filing but none of its text; `meta.withdrawn_filings` lists them. Null if
+ * the answer contains none of their texts.
  * @param bytes JSON of an answer of any endpoint and version
  */
 export function withoutFilings(bytes: Buffer, filingIds: ReadonlySet<string>): Buffer | null {
@@ -34,7 +34,7 @@ export function withoutFilings(bytes: Buffer, filingIds: ReadonlySet<string>): B
   return Buffer.from(JSON.stringify({ meta: { ...meta, withdrawn_filings: named }, ...body }));
 }
 
-/** @param withdrawn is told of each filing whose text was there */
+/** @param withdrawn collects each filing whose text was present */
 function emptied(value: Json, filingIds: ReadonlySet<string>, withdrawn: Set<string>): Json {
   if (Array.isArray(value)) return value.map((one) => emptied(one, filingIds, withdrawn));
   if (value === null || typeof value !== 'object') return value;

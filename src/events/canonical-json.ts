@@ -4,7 +4,7 @@ import type { Json } from './event.ts';
 export function canonicalJson(value: Json): string {
   if (typeof value === 'string') return quoted(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  // Grown in place: this runs over every event written, and lists of parts cost half of its time.
+  // One growing string: this runs for every written event, and joining lists of parts would cost half of its time.
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
@@ -17,7 +17,9 @@ export function canonicalJson(value: Json): string {
   return `{${text}}`;
 }
 
-/** Printable ASCII but for the quotation mark and the backslash: nearly every text there is, and its own JSON. */
+/**
+ * Printable ASCII except the quotation mark and the backslash. Nearly every text is like this, and needs no escaping.
+ */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));

@@ -1,4 +1,4 @@
-/** Between events as the code knows them and events as a log keeps them: validated on write and on read. */
+/** Converts between events in the code and events in a log, and validates them on write and on read. */
 import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
@@ -21,11 +21,11 @@ const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
   ].map((definition) => [definition.type, definition as EventDefinition]),
 );
 
-/** The log holds an event of a type that this version of the service does not know. */
+/** The log contains an event of a type that this version of the service does not know. */
 export class UnknownEventType extends Error {
   readonly code = 'unknown_event_type';
   constructor(readonly type: string) {
-    super(`no event is called ${type}`);
+    super(`unknown event type ${type}`);
     this.name = 'UnknownEventType';
   }
 }
@@ -50,7 +50,7 @@ export function encodeEvent(event: DomainEvent): { type: string; schemaVersion: 
 }
 
 /**
- * Reads an event as its newest schema has it, whatever version was written.
+ * Converts an event to its newest schema, whichever version was written.
  * @throws UnknownEventType
  * @throws UnreadableEvent if the data does not fit the schema
  */

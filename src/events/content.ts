@@ -1,4 +1,4 @@
-/** Why bytes that events name are no longer there, and what stands in their place. */
+/** Why content that events name was removed, and what replaced it. */
 import { z } from 'zod';
 import { event } from './event.ts';
 
@@ -13,7 +13,7 @@ export const ContentRedacted = event(
     revision: z.int(),
     filingIds: z.array(z.string()),
     reason: z.string(),
-    /** Version of the masking rules that the replacement was made by; absent where the reason is another. */
+    /** Version of the masking rules that produced the replacement; absent if there was another reason. */
     masking: z.int().positive().optional(),
   }),
 );

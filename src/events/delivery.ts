@@ -1,7 +1,7 @@
 /**
  * The life of one callback (docs/design/callbacks.md#process): scheduled once by the settlement that owes it, then
- * attempts, each claimed before it is made. No URL, body or secret is in any of them: `target` and `envelope` name
- * blobs.
+ * attempted. Each attempt is claimed before it is made. No event contains a URL, body or secret: `target` and
+ * `envelope` name blobs.
  */
 import { z } from 'zod';
 import { Instant } from '../runtime/instant.ts';
@@ -17,48 +17,48 @@ export const DeliveryScheduled = event(
   z.strictObject({
     /** Also the delivery's Idempotency-Key. */
     deliveryId: z.uuid(),
-    /** Who paid for it, and whose key signs it. */
+    /** The wallet that paid for it, and whose key signs it. */
     wallet: z.string(),
     requestId: z.uuid(),
     /** Message hash of the payment that owes it: the name of its stream. */
     payment: Sha256,
-    /** As the caller sent them; null where the answer was withdrawn before it could be read. */
+    /** As the caller sent it; null if the answer was withdrawn before it could be read. */
     caseId: z.string().nullable(),
     courtCode: z.string().nullable(),
     /** The case's number in its canonical form. */
     caseNumber: z.string().nullable(),
     /** The URL's bytes. */
     target: Sha256,
-    /** Scheme, host and port of the URL; `unusable` where it has none. */
+    /** Scheme, host and port of the URL; `unusable` if it has none. */
     origin: z.string(),
-    /** The bytes to send, the same at every attempt; null where the answer had been withdrawn. */
+    /** The bytes to send, the same at every attempt; null if the answer had been withdrawn. */
     envelope: Sha256.nullable(),
-    /** Past it the absence of both blobs needs no record. */
+    /** After this, both blobs may be missing without a recorded removal. */
     keepUntil: Instant,
-    /** When it was scheduled, which is when its first attempt is due. */
+    /** When it was scheduled, and also when its first attempt is due. */
     createdAt: Instant,
   }),
 );
 
-/** An attempt is about to be made. Whoever appends this makes it; nobody else does. */
+/** An attempt is about to be made. Only the process that appends this event makes it. */
 export const DeliveryAttemptStarted = event(
   'DeliveryAttemptStarted',
   1,
   z.strictObject({
-    /** From 1. An interrupted attempt is made again under its number; redeliveries have numbers of their own. */
+    /** From 1. An interrupted attempt is repeated under its number; redeliveries are numbered separately. */
     attempt: z.int().positive(),
     redelivery: z.boolean(),
     /** The key that signs it. */
     keyId: z.string(),
     startedAt: Instant,
-    /** When it counts as interrupted if nothing else is known of it. */
+    /** When the attempt counts as interrupted if no outcome is known. */
     leaseUntil: Instant,
-    /** The process that makes it, so that its death can be told from its slowness. */
+    /** The process that makes the attempt, so that a dead process can be distinguished from a slow one. */
     owner: z.string(),
   }),
 );
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export const DeliveryAttemptFinished = event(
   'DeliveryAttemptFinished',
   1,
@@ -68,25 +68,25 @@ export const DeliveryAttemptFinished = event(
     keyId: z.string(),
     startedAt: Instant,
     finishedAt: Instant,
-    /** `interrupted`: nobody knows what became of it, and it is made again under the same number. */
+    /** `interrupted`: the outcome is unknown, and the attempt is repeated under the same number. */
     outcome: z.enum(['acknowledged', 'failed', 'interrupted']),
     responseCode: z.int().nullable(),
     failureClass: FailureClass.nullable(),
-    /** Null where it was interrupted and nobody measured. */
+    /** Null if the attempt was interrupted and not measured. */
     durationMs: z.int().nonnegative().nullable(),
-    /** When the schedule goes on; null where it has ended. */
+    /** When the next attempt is due; null if the schedule has ended. */
     nextAttemptAt: Instant.nullable(),
   }),
 );
 
-/** An operator asked for one more attempt, outside the schedule. */
+/** An operator requested one more attempt, outside the schedule. */
 export const DeliveryRedeliveryRequested = event(
   'DeliveryRedeliveryRequested',
   1,
   z.strictObject({
     /** From 1. */
     redelivery: z.int().positive(),
-    /** As they were scheduled, so that a reader of this event alone knows whose it is. */
+    /** As scheduled, so that a reader of this event alone knows whose delivery it is. */
     wallet: z.string(),
     origin: z.string(),
     requestedAt: Instant,
@@ -94,20 +94,20 @@ export const DeliveryRedeliveryRequested = event(
 );
 
 /**
- * What a delivery waits for was timed by a clock that has since been set back: it waits by the present one from now on,
- * as long as it was to wait at first.
+ * The time that a delivery waits for was set by a clock that has since been set back. From now on it waits by the
+ * current clock, as long as originally planned.
  */
 export const DeliveryRescheduled = event(
   'DeliveryRescheduled',
   1,
   z.strictObject({
-    /** `attempt`: the next one, by the schedule. `outcome`: that of the attempt under way, until its lease ends. */
+    /** `attempt`: the next scheduled one. `outcome`: that of the running attempt, until its lease ends. */
     awaits: z.enum(['attempt', 'outcome']),
     attempt: z.int().positive(),
     redelivery: z.boolean(),
-    /** Until when it was to wait, by the clock as it was before. */
+    /** When it was due by the clock before the change. */
     formerlyDueAt: Instant,
-    /** When this was seen, by the present clock. */
+    /** When the change was noticed, by the current clock. */
     rescheduledAt: Instant,
     dueAt: Instant,
   }),

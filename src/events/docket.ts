@@ -1,19 +1,20 @@
 /**
- * What happened to a docket as courts publish it (docs/design/dockets.md#delta-rule). An event holds what proves order,
- * identity and time; texts, names and document ids lie in the payload store, one blob for each event that needs one.
+ * The history of a docket as courts publish it (docs/design/dockets.md#delta-rule). An event contains what proves
+ * order, identity and time. Texts, names and document ids are in the payload store, one blob for each event that needs
+ * one.
  */
 import { z } from 'zod';
 import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event } from './event.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-/** Version of the rules that masked the content; absent in events from before there was more than one. */
+/** Version of the rules that masked the content; absent in events older than the second version. */
 const Masking = z.int().positive().optional();
 const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 
 /**
- * A number of a court means this docket's stream. A number that names its office is claimed once, in its own alias
- * stream. The alias stream of a number without its office lists every docket that the number can mean: one claim each.
+ * A number of a court means this docket's stream. A number with its office is claimed once, in its own alias stream. A
+ * number without its office may mean several dockets: its alias stream has one claim for each.
  */
 export const AliasClaimed = event(
   'AliasClaimed',
@@ -21,7 +22,7 @@ export const AliasClaimed = event(
   z.strictObject({
     court: z.string(),
     number: z.string(),
-    /** The number without its office; null for an alias that is no case number, such as a source's own case id. */
+    /** The number without its office; null for an alias that is not a case number, such as a source's own case id. */
     core: z.string().nullable(),
     stream: z.string(),
   }),
@@ -29,7 +30,7 @@ export const AliasClaimed = event(
 
 export const DocketOpened = event('DocketOpened', 1, z.strictObject({ court: z.string(), caseNumber: z.string() }));
 
-/** A source was looked at. `cacheAge` of every answer counts from the newest of these. */
+/** A source was checked. `cacheAge` of every answer counts from the newest of these events. */
 export const DocketChecked = event(
   'DocketChecked',
   1,
@@ -38,14 +39,17 @@ export const DocketChecked = event(
     askedAt: Instant,
     /** Whether the source showed the whole docket. */
     complete: z.boolean(),
-    /** `abandoned`: an ingest died with its append unknown; this event makes that append conflict for good. */
+    /**
+     * `abandoned`: an ingest died while the outcome of its append was unknown. This event makes that append conflict
+     * permanently.
+     */
     outcome: z.enum(['complete', 'partial', 'unchanged', 'stale', 'failed', 'abandoned']),
-    /** The ingest whose last event this is: once a case document shows it, its claim on the case clock is over. */
+    /** The ingest whose last event this is. Once a case document shows it, its claim on the case clock ends. */
     ingestId: z.string().nullable(),
   }),
 );
 
-/** Header, parties or cross-references changed. `content` holds all of them as they are now. */
+/** Header, parties or cross-references changed. `content` holds all of them in their current form. */
 export const DocketDetailsChanged = event(
   'DocketDetailsChanged',
   1,
@@ -58,9 +62,9 @@ export const RecordedFiling = z.strictObject({
   entryNumber: z.int().nullable(),
   dateFiled: Day.nullable(),
   dateEntered: Day.nullable(),
-  /** The exact time entered, where the source knows it. */
+  /** The exact time entered, if the source knows it. */
   enteredAt: Instant.nullable(),
-  /** The exact time filed, where the source knows it. */
+  /** The exact time filed, if the source knows it. */
   filedAt: Instant.nullable(),
   filingType: z.string(),
   filingTypes: z.array(z.string()),
@@ -83,21 +87,21 @@ export const FilingsRecorded = event(
   }),
 );
 
-/** The first complete snapshot of the docket is recorded whole. */
+/** The first complete snapshot of the docket is fully recorded. */
 export const BaselineCompleted = event(
   'BaselineCompleted',
   1,
   z.strictObject({ askedAt: Instant, filingCount: z.int() }),
 );
 
-/** The same filing, with something of it changed. `content` holds its whole text as it is now. */
+/** A known filing changed. `content` holds its whole current text. */
 export const FilingRevised = event(
   'FilingRevised',
   1,
   z.strictObject({
     askedAt: Instant,
     content: Sha256,
-    /** Null where nothing changed that is served, only what the source calls the filing. */
+    /** Null if nothing that is served changed, only the source's ids for the filing. */
     revisedAt: Instant.nullable(),
     changed: z.array(z.string()).min(1),
     masking: Masking,
@@ -112,14 +116,14 @@ export const FilingsMerged = event(
   z.strictObject({ kept: z.string(), merged: z.string(), availableAt: Instant, revisedAt: Instant }),
 );
 
-/** Removed or sealed at the source: its text is no longer served, its place is. */
+/** Removed or sealed at the source. Its text is no longer served, but the filing stays listed. */
 export const FilingWithdrawn = event(
   'FilingWithdrawn',
   1,
   z.strictObject({ filingId: z.string(), reason: z.enum(['removed', 'sealed']), revisedAt: Instant }),
 );
 
-/** What a docket's own stream holds. */
+/** The events in a docket's own stream. */
 const DOCKET_STREAM_EVENTS = [
   DocketOpened,
   DocketChecked,

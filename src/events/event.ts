@@ -1,10 +1,10 @@
-/** What an event is: a named, versioned fact whose schema is its type is its documentation. */
+/** Defines events: named, versioned facts. The schema of an event is also its type and its documentation. */
 import type { z } from 'zod';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A fact as a decider gives it, before a log has recorded it. */
+/** A fact as a decider returns it, before a log has recorded it. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;
   readonly data: Data;
@@ -12,7 +12,7 @@ export interface DomainEvent<Type extends string = string, Data = unknown> {
 
 export interface EventDefinition<Type extends string = string, Data = unknown> {
   readonly type: Type;
-  /** Version of the schema that is written today. */
+  /** The schema version that is written today. */
   readonly version: number;
   readonly schema: z.ZodType<Data>;
   /** `upcasters[n]` turns data of version n into version n + 1. */
@@ -20,7 +20,7 @@ export interface EventDefinition<Type extends string = string, Data = unknown> {
   of(data: Data): DomainEvent<Type, Data>;
 }
 
-/** The events that a definition defines. */
+/** The type of the events of a definition. */
 export type EventOf<Definition> = Definition extends {
   readonly type: infer Type;
   readonly schema: z.ZodType<infer Data>;
@@ -28,7 +28,7 @@ export type EventOf<Definition> = Definition extends {
   ? DomainEvent<Type & string, Data>
   : never;
 
-/** Defines an event: its name, the version of its schema, the schema. */
+/** Defines an event: its name, the version of its schema, and the schema. */
 export function event<const Type extends string, Data>(
   type: Type,
   version: number,

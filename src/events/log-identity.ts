@@ -1,10 +1,13 @@
-/** Which log this is: what its first event says of it, and what an operator has changed since. */
+/** The identity of the log: recorded by its first event, and changed later only by an operator. */
 import { z } from 'zod';
 import { event } from './event.ts';
 
 const Text = z.string().min(1);
 
-/** The log got its name, and is bound to one chain. The first event of a new log; an older log gets it at its next start. */
+/**
+ * The log received its id and is bound to one chain. The first event of a new log; an older log gets it at its next
+ * start.
+ */
 export const LogFounded = event(
   'LogFounded',
   1,
@@ -12,17 +15,17 @@ export const LogFounded = event(
     logId: z.uuid(),
     /** CAIP-2. */
     network: Text,
-    /** Of the chain's first block, base58: two chains never share one. */
+    /** Hash of the chain's first block, base58; no two chains share one. */
     genesisHash: Text,
     mint: Text,
-    /** The address that owns the account which payments go to. */
+    /** The address that owns the account that payments go to. */
     receiver: Text,
-    /** The version of the service that made it. */
+    /** The version of the service that created the log. */
     version: Text,
   }),
 );
 
-/** From here on payments go to another address: an operator's act. */
+/** From here on, payments go to another address: an operator's decision. */
 export const ReceiverChanged = event(
   'ReceiverChanged',
   1,

@@ -1,15 +1,15 @@
-/** Recorded acts on the service itself, by an operator or by an upgrade. */
+/** Recorded actions on the service itself, by an operator or by an upgrade. */
 import { z } from 'zod';
 import { event } from './event.ts';
 
-/** A failing event was skipped by a person, for one projection. */
+/** A person skipped a failing event, for one projection. */
 export const EventSkipped = event(
   'EventSkipped',
   1,
   z.strictObject({ projection: z.string(), position: z.string(), reason: z.string() }),
 );
 
-/** Stored content was masked again: everything up to a position by the rules of a version. */
+/** Stored content was masked again: everything up to a position, by the rules of one version. */
 export const MaskingApplied = event(
   'MaskingApplied',
   1,
@@ -17,7 +17,7 @@ export const MaskingApplied = event(
     version: z.int().positive(),
     /** Position in the log up to which content was examined. */
     through: z.string(),
-    /** Contents that older rules had masked, those in which the rules hide more, and the filings in those. */
+    /** Contents masked by older rules, those in which the new rules hide more, and the filings in those. */
     examined: z.int(),
     replaced: z.int(),
     filings: z.int(),
@@ -26,10 +26,10 @@ export const MaskingApplied = event(
 
 export const OPERATOR_EVENTS = [EventSkipped, MaskingApplied] as const;
 
-/** The subject of what is done to the masking of stored content. */
+/** The subject of actions on the masking of stored content. */
 export const MASKING_SUBJECT = 'masking';
 
-/** Stream of an operator's acts on one subject. */
+/** Stream of an operator's actions on one subject. */
 export const operatorStream = (subject: string): string => `operator-${subject}`;
-/** The subject of what is done to a projection. */
+/** The subject of actions on a projection. */
 export const projectionSubject = (projection: string): string => `projection-${projection}`;

@@ -1,4 +1,4 @@
-/** Which events of a shared log this service has written, where their metadata does not say so. */
+/** Recognizes which events of a shared log this service has written, if their metadata does not say so. */
 import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
@@ -7,7 +7,7 @@ import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
 import { MASTER_KEY_STREAM, SIGNING_KEY_EVENTS } from './signing-key.ts';
 
-/** Each family of events with the names of the streams that it lies in. */
+/** Each family of events with the names of the streams that contain it. */
 const FAMILIES: readonly [events: readonly { readonly type: string }[], streams: RegExp][] = [
   [PAYMENT_EVENTS, /^payment-(?:id-)?[0-9a-f]{64}$/],
   [DELIVERY_EVENTS, /^delivery-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
@@ -23,7 +23,7 @@ const STREAMS_OF: ReadonlyMap<string, RegExp> = new Map(
 );
 
 /**
- * Whether only this service names an event and its stream so. Another program may call an event `PaymentSettled` and
- * a stream `payment-17`; it has no stream that is named after the hash of a transaction.
+ * Whether only this service uses this event name in such a stream. Another program may write an event `PaymentSettled`
+ * to a stream `payment-17`, but not to a stream named after the hash of a transaction.
  */
 export const isOwnEvent = (stream: string, type: string): boolean => STREAMS_OF.get(type)?.test(stream) ?? false;

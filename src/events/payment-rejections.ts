@@ -1,12 +1,12 @@
 /**
  * Every value of `details.reason` of `payment_rejected`: what it means and what to do. The documentation, the OpenAPI
- * document and the hints of refusals are made from this table, and nothing is refused for a reason that is not in it.
+ * document and the hints of rejections are generated from this table, and every reason for a rejection is listed in it.
  */
 
 export interface RejectionEntry {
   /** What is wrong. */
   readonly meaning: string;
-  /** What to do. A new payment from the terms of the 402 is always the last step. */
+  /** What to do. The last step is always a new payment from the terms of the 402. */
   readonly advice: string;
 }
 
@@ -18,28 +18,28 @@ const ONE_TRANSFER = 'Pay with one transfer of the exact amount and nothing else
 export const PAYMENT_REJECTIONS = {
   // The envelope.
   invalid_x402_version: row('The envelope names a version of x402 other than 1 and 2.', 'Send x402Version 1 or 2.'),
-  unsupported_scheme: row('The scheme is not exact.', 'Use the scheme exact, the only one in accepts.'),
+  unsupported_scheme: row('The scheme is not exact.', 'Use the scheme exact; accepts contains no other.'),
   invalid_exact_svm_network_mismatch: row('The payment is for another network.', 'Pay on the network in the terms.'),
   // The transaction.
   unsupported_transaction_version: row(
-    'The transaction is neither legacy nor of version 0.',
+    'The transaction is neither a legacy nor a version 0 transaction.',
     'Sign a legacy or version 0 transaction.',
   ),
   address_lookup_tables_not_allowed: row(
-    'The transaction names accounts by lookup tables.',
+    'The transaction uses address lookup tables.',
     'Build it without address lookup tables.',
   ),
   durable_nonce_not_allowed: row('The transaction uses a durable nonce.', 'Use the recent blockhash in the terms.'),
   invalid_exact_svm_fee_payer_mismatch: row(
-    'The fee payer is neither extra.feePayer nor the wallet that pays alone.',
-    'Take extra.feePayer as fee payer, or sign and pay the fee with the paying wallet alone.',
+    'The fee payer is neither extra.feePayer nor the paying wallet.',
+    'Use extra.feePayer as fee payer, or let the paying wallet be fee payer and only signer.',
   ),
   invalid_exact_svm_payload_excessive_signers: row(
     'More than two signatures are required.',
     'Only the fee payer and the transfer’s authority may sign.',
   ),
   sponsored_payment_needs_two_signers: row(
-    'Our fee payer is named and no wallet signs beside it.',
+    'Our fee payer is the only signer; no wallet signs.',
     'Sign with the wallet that owns the USDC.',
   ),
   signature_missing: row('The wallet’s signature is missing.', 'Sign the transaction before you send it.'),
@@ -64,11 +64,11 @@ export const PAYMENT_REJECTIONS = {
     'Pay from a wallet that adds no guards, or send a transfer that pays its own fee as X402-Payment. After its first payment the wallet’s guards are accepted.',
   ),
   // Its instructions.
-  compute_limit_repeated: row('There is more than one compute limit.', 'Set one compute limit at most.'),
-  compute_price_repeated: row('There is more than one compute price.', 'Set one compute price at most.'),
+  compute_limit_repeated: row('There is more than one compute limit.', 'Set at most one compute limit.'),
+  compute_price_repeated: row('There is more than one compute price.', 'Set at most one compute price.'),
   invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high: row(
     'The compute limit is above 100,000 units, and we pay for them.',
-    'Set a limit of 100,000 units at most.',
+    'Set a limit of at most 100,000 units.',
   ),
   invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high: row(
     'The priority fee is above 5,000 lamports, and we pay it.',
@@ -77,7 +77,7 @@ export const PAYMENT_REJECTIONS = {
   invalid_exact_svm_payload_no_transfer_instruction: row('There is no transfer of USDC.', ONE_TRANSFER),
   more_than_one_transfer: row('There is more than one transfer.', ONE_TRANSFER),
   sponsored_payment_needs_transfer_checked: row(
-    'Where we pay the network fee the transfer must be a TransferChecked.',
+    'If we pay the network fee, the transfer must be a TransferChecked.',
     'Use TransferChecked with 6 decimals.',
   ),
   token_2022_not_supported: row(
@@ -85,23 +85,23 @@ export const PAYMENT_REJECTIONS = {
     'Use the classic Token program, which USDC belongs to.',
   ),
   invalid_exact_svm_payload_memo_count: row(
-    'There are several memos, or the memo that the terms ask for is missing.',
-    'Put exactly one memo in: extra.memo of the terms.',
+    'There are several memos, or the memo that the terms require is missing.',
+    'Include exactly one memo: extra.memo of the terms.',
   ),
   invalid_exact_svm_payload_memo_mismatch: row(
     'The memo is not the one in the terms that the payment answers.',
-    'Put extra.memo of the same terms in, unchanged.',
+    'Include extra.memo of the same terms, unchanged.',
   ),
   payment_for_another_purpose: row(
     'The memo names another purpose: the payment was signed for another endpoint, other parameters, another tool or another service.',
-    'Pay with the terms of this answer. If you signed for another service, it passed your payment on to buy here.',
+    'Pay with the terms of this answer. If you signed for another service, that service forwarded your payment to this one.',
   ),
   payment_not_bound: row(
-    'This call reveals a secret or a history, and neither the memo of the payment nor a signed message says that the wallet wants it.',
-    'Put extra.memo of the terms in, unchanged (x402 version 2 clients do), or send a sign-in-with-x proof.',
+    'This call reveals a secret or a history, and neither the payment’s memo nor a signed message proves that the wallet requested it.',
+    'Include extra.memo of the terms, unchanged (x402 version 2 clients do this), or send a sign-in-with-x proof.',
   ),
   sign_in_required: row(
-    'This wallet has proved itself by sign-in-with-x before, and this call needs the proof each time.',
+    'This wallet has used sign-in-with-x before, so this call requires a proof each time.',
     'Sign the message in extensions.sign-in-with-x of this answer and send it in the header SIGN-IN-WITH-X.',
   ),
   sign_in_invalid: row(
@@ -113,30 +113,30 @@ export const PAYMENT_REJECTIONS = {
     'Sign the message in extensions.sign-in-with-x of this answer, unchanged.',
   ),
   sign_in_by_another_wallet: row(
-    'The sign-in-with-x proof is signed by another wallet than the payment.',
+    'The sign-in-with-x proof and the payment are signed by different wallets.',
     'Sign both with the same wallet.',
   ),
   sign_in_expired: row(
-    'The sign-in-with-x proof is older than 5 minutes, past its end or from the future.',
-    'Sign a new message, with the present time.',
+    'The sign-in-with-x proof is older than 5 minutes, expired, or dated in the future.',
+    'Sign a new message with the current time.',
   ),
   sign_in_used: row(
-    'The sign-in-with-x proof came with another payment before.',
-    'Sign a new message: each is good for one payment.',
+    'The sign-in-with-x proof was already used with another payment.',
+    'Sign a new message: each is valid for one payment.',
   ),
-  memo_must_have_no_accounts: row('The memo names accounts.', 'Build the memo without accounts.'),
+  memo_must_have_no_accounts: row('The memo instruction lists accounts.', 'Build the memo without accounts.'),
   memo_too_long: row('The memo is longer than 256 bytes.', 'Shorten it to 256 bytes.'),
   lighthouse_write_not_allowed: row(
     'A guard of the wallet writes to an account.',
     'Use guards that only assert, or none.',
   ),
   lighthouse_guard_not_allowed: row(
-    'A guard of the wallet is of a kind that no payment needs.',
+    'A guard of the wallet is of a kind that is not allowed in a payment.',
     'Use guards that assert about an account’s data, its lamports and owner, or a token account, or none.',
   ),
   lighthouse_guard_on_other_account: row(
-    'A guard of the wallet names an account other than the paying wallet and the token account that pays, or none.',
-    'Use guards on those two accounts only, or none.',
+    'A guard of the wallet names no account, or one other than the paying wallet and the paying token account.',
+    'Use guards only on those two accounts, or none.',
   ),
   too_many_lighthouse_guards: row('There are more than four guards of the wallet.', 'Use at most four guards.'),
   created_token_account_is_not_the_recipient: row(
@@ -144,8 +144,8 @@ export const PAYMENT_REJECTIONS = {
     'Create no account but the recipient’s.',
   ),
   invalid_exact_svm_payload_unknown_optional_instruction: row(
-    'There is an instruction that no payment needs.',
-    'Leave out everything but the transfer, compute budget, one memo and guards of the wallet.',
+    'There is an instruction that is not allowed in a payment.',
+    'Use only the transfer, compute budget instructions, one memo and guards of the wallet.',
   ),
   // Its transfer.
   invalid_exact_svm_payload_mint_mismatch: row(
@@ -154,8 +154,8 @@ export const PAYMENT_REJECTIONS = {
   ),
   decimals_mismatch: row('The transfer names decimals other than 6.', 'USDC has 6 decimals.'),
   invalid_exact_svm_payload_amount_mismatch: row(
-    'The amount is not exactly what the terms ask for.',
-    'Transfer the exact amount: more is refused too.',
+    'The amount is not exactly what the terms require.',
+    'Transfer the exact amount; a higher one is rejected too.',
   ),
   invalid_exact_svm_payload_recipient_mismatch: row(
     'The destination is not our token account.',
@@ -167,8 +167,8 @@ export const PAYMENT_REJECTIONS = {
     'Make the paying wallet the authority.',
   ),
   fee_payer_in_instruction_accounts: row(
-    'An instruction names our fee payer. In a compiled message it inherits the fee payer’s signature, so it could spend in our name; guards of wallets that name the fee payer are refused for this.',
-    'Switch off the guard, or pay by a transfer of your own (X402-Payment), where your wallet is the fee payer and may stand in any guard.',
+    'An instruction names our fee payer. In a compiled message it inherits the fee payer’s signature, so it could spend on our behalf. Wallet guards that name the fee payer are rejected for this reason.',
+    'Disable the guard, or pay by a transfer of your own (X402-Payment): there your wallet is the fee payer and may appear in any guard.',
   ),
   // What the chain says.
   insufficient_funds: row(
@@ -177,20 +177,20 @@ export const PAYMENT_REJECTIONS = {
   ),
   insufficient_sol_for_network_fee: row(
     'The wallet has too little SOL for the network fee.',
-    'Fund it with a little SOL, or pay by x402, where the fee is ours.',
+    'Fund it with a little SOL, or pay by x402: there we pay the fee.',
   ),
   blockhash_expired: row('The blockhash is too old.', 'Sign within a minute of being asked to pay.'),
   blockhash_expires_too_soon: row(
-    'The blockhash ends before the transfer could be confirmed.',
+    'The blockhash expires before the transfer can be confirmed.',
     'Sign within a minute of being asked to pay.',
   ),
   already_on_chain: row(
-    'The transfer was sent to the chain before it came here: its money has moved, and anybody could present it.',
+    'The transfer was sent to the chain before it was presented here. Its money has already moved, and anyone could present it.',
     'Never send a transfer yourself; the service does that.',
   ),
   invalid_exact_svm_transaction_simulation_failed: row(
-    'The chain would refuse the transaction: details.chain_error holds its words.',
-    `Correct what they name. ${SIGN_AS_TOLD}`,
+    'The chain would reject the transaction: details.chain_error contains its error.',
+    `Fix the named error. ${SIGN_AS_TOLD}`,
   ),
 } as const satisfies Readonly<Record<string, RejectionEntry>>;
 

@@ -1,13 +1,13 @@
 /**
  * The life of one payment and of the one request that it pays for (docs/design/payments.md#settlement-states). A
- * payment's stream is named after the SHA-256 of its transaction's message, so that no re-encoding of the transaction
- * makes a second payment of it.
+ * payment's stream is named after the SHA-256 of its transaction's message, so that re-encoding the transaction does
+ * not create a second payment.
  */
 import { z } from 'zod';
 import { Instant } from '../runtime/instant.ts';
 import { type EventOf, event, type JsonObject } from './event.ts';
 
-/** Base units of the token, as a decimal string: no floating point touches money. */
+/** Base units of the token, as a decimal string: floating point is never used for money. */
 export const BaseUnits = z.string().regex(/^(0|[1-9]\d*)$/);
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/);
@@ -16,7 +16,7 @@ const RequestId = z.uuid();
 export const PaymentDialect = z.enum(['x402-v2', 'x402-v1', 'self-paid']);
 export type PaymentDialect = z.infer<typeof PaymentDialect>;
 
-/** A caller presented a sound payment for one request. Nothing has moved yet. */
+/** A caller presented a valid payment for one request. No money has moved yet. */
 export const PaymentAuthorized = event(
   'PaymentAuthorized',
   1,
@@ -30,35 +30,43 @@ export const PaymentAuthorized = event(
     amount: BaseUnits,
     /** Method and path, e.g. `GET /v2/case`. */
     endpoint: z.string(),
-    /** SHA-256 of the canonical request: what a payment identifier stands for. */
+    /** SHA-256 of the canonical request, to which a payment identifier is bound. */
     requestHash: Sha256,
-    /** SHA-256 of the wallet and its payment identifier, which is the caller's secret: names the identifier's stream. */
+    /**
+     * SHA-256 of the wallet and its payment identifier. The identifier is the caller's secret; the hash names its
+     * stream.
+     */
     identifierHash: Sha256.nullable(),
   }),
 );
 
-/** What a paid call on a wallet's signing keys does once it is settled, and the id of the key that it makes, if it makes one. */
+/**
+ * What a paid call on a wallet's signing keys does once it is settled, and the id of the key that it creates, if any.
+ */
 const KeyCall = z.strictObject({
   does: z.enum(['show', 'rotate']),
   keyId: z.string(),
-  /** The rotation demands a proof of the wallet from then on. Absent: it changes nothing about that. */
+  /** Whether the rotation requires a proof of the wallet from then on; absent, it does not change that. */
   requireSignIn: z.literal(true).optional(),
 });
 export type KeyCall = z.infer<typeof KeyCall>;
 
-/** The query has its answer, and with it everything that must happen once the payment is settled. */
+/** The query has its answer, and everything that must happen once the payment is settled. */
 export const QueryAnswered = event(
   'QueryAnswered',
   2,
   z.strictObject({
     requestId: RequestId,
-    /** The answer's bytes in the payload store; null for calls that are composed after settlement. */
+    /** The answer's bytes in the payload store; null for calls whose answer is composed after settlement. */
     answer: Sha256.nullable(),
-    /** Until when the answer is kept; past it, its absence needs no record. */
+    /** How long the answer is kept; after that it may be missing without a recorded removal. */
     keepUntil: Instant,
-    /** How many cases were answered: what the call counts against the wallet's day. */
+    /** How many cases were answered: what the call counts toward the wallet's daily limit. */
     answeredCases: z.int().nonnegative(),
-    /** Version of the master key that the secret id of the result is derived from; absent: it is read by `requestId`. */
+    /**
+     * Version of the master key that the secret part of the result id is derived from; if absent, the result is read by
+     * `requestId`.
+     */
     resultKey: z.int().positive().optional(),
     keyCall: KeyCall.nullable(),
     callbacks: z.array(
@@ -67,14 +75,14 @@ export const QueryAnswered = event(
         deliveryId: z.uuid(),
         /** The URL's bytes in the payload store. */
         target: Sha256,
-        /** Scheme, host and port of the URL; `unusable` where it has none. */
+        /** Scheme, host and port of the URL; `unusable` if it has none. */
         origin: z.string(),
         /** Which result of a batch is pushed, from 0; null: the whole answer. */
         result: z.int().nonnegative().nullable(),
       }),
     ),
   }),
-  // Version 1 was written before there were key calls and callbacks: it never names one.
+  // Version 1 predates key calls and callbacks, so it never names one.
   { 1: ({ reservedKeyId: _, ...data }) => ({ ...data, keyCall: null }) },
 );
 
@@ -85,23 +93,25 @@ export const QueryFailed = event(
   z.strictObject({ requestId: RequestId, code: z.string(), status: z.int() }),
 );
 
-/** Recorded before the first broadcast: from here on the payment may move. */
+/** Recorded before the first broadcast: from here on, the money may move. */
 export const PaymentSubmitted = event(
   'PaymentSubmitted',
   1,
   z.strictObject({
     /** The transaction's first signature. */
     transaction: Signature,
-    /** The fully signed bytes, base64: recovery sends exactly these again. */
+    /** The fully signed bytes, base64: recovery resends exactly these. */
     wire: z.base64(),
-    /** The transaction is dead once the finalized height is past this one. */
+    /** Once the finalized height is past this one, the transaction can no longer land. */
     lastValidBlockHeight: z.int().nonnegative(),
   }),
 );
 
 const Landed = z.strictObject({ transaction: Signature, slot: z.int().nonnegative() });
 
-/** What a landed transfer paid for. Outcomes carry it, so that a reader of them alone can keep a wallet's account. */
+/**
+ * What a landed transfer paid for. Outcomes include it, so that a reader of outcomes alone can keep a wallet's account.
+ */
 const Charge = z.strictObject({
   ...Landed.shape,
   requestId: RequestId,
@@ -112,18 +122,18 @@ const Charge = z.strictObject({
 
 const Settlement = z.strictObject({
   ...Charge.shape,
-  /** What must follow beside the answer, so that nobody has to look up each payment for it; null for most. */
+  /** What must follow besides the answer, so that no reader has to look up each payment for it; null for most. */
   owes: z.strictObject({ deliveries: z.array(z.uuid()), keyCall: KeyCall.nullable() }).nullable(),
 });
 const owesNothing = { 1: (data: JsonObject) => ({ ...data, owes: null }) };
 
-/** The transfer is confirmed: the money moved, the answer is owed. */
+/** The transfer is confirmed: the money moved, and the answer is owed. */
 export const PaymentSettled = event('PaymentSettled', 2, Settlement, owesNothing);
 
-/** A transfer landed after it had been given up for dead. Money taken is always answered. */
+/** A transfer landed after it had counted as expired. A caller whose money was received always gets the answer. */
 export const PaymentSettledLate = event('PaymentSettledLate', 2, Settlement, owesNothing);
 
-/** The transfer certainly did not happen: it failed on chain, or expired unseen. */
+/** The transfer certainly did not happen: it failed on chain, or expired without being seen. */
 export const PaymentFailed = event(
   'PaymentFailed',
   1,
@@ -132,7 +142,7 @@ export const PaymentFailed = event(
     requestId: RequestId,
     wallet: z.string(),
     reason: z.enum(['on_chain_error', 'expired']),
-    /** The chain's own word for an error on chain, as JSON. */
+    /** The chain's own error, as JSON. */
     detail: z.string().nullable(),
   }),
 );
@@ -144,7 +154,7 @@ export const PaymentRolledBack = event(
   z.strictObject({ ...Charge.shape, reason: z.enum(['not_on_the_finalized_chain', 'failed_on_the_finalized_chain']) }),
 );
 
-/** The finality of a settled transfer was seen; recovery need not look at it again. */
+/** A settled transfer was seen to be final, so recovery need not check it again. */
 export const PaymentFinalized = event('PaymentFinalized', 1, Landed);
 
 /** Nothing was broadcast, and the same payment may be presented again. */
@@ -154,10 +164,10 @@ export const PaymentReleased = event(
   z.strictObject({ reason: z.enum(['query_failed', 'claim_taken_over', 'not_submitted']) }),
 );
 
-/** An answer that is given once (a rotation's secret) was given. */
+/** An answer that is given only once (a rotation's secret) was given. */
 export const ResultHandedOut = event('ResultHandedOut', 1, z.strictObject({ requestId: RequestId }));
 
-/** A caller's payment identifier stands for this payment and this request. */
+/** A caller's payment identifier is bound to this payment and this request. */
 export const PaymentIdClaimed = event(
   'PaymentIdClaimed',
   1,
@@ -167,14 +177,14 @@ export const PaymentIdClaimed = event(
     requestId: RequestId,
     requestHash: Sha256,
     /**
-     * The revision of the payment's stream that its submission will expect. Once the stream is past it without having
-     * been submitted for this identifier, that submission can never be recorded, and the claim has ended.
+     * The revision of the payment's stream that its submission will expect. If the stream passes it without a
+     * submission for this identifier, that submission can never be recorded, and the claim has ended.
      */
     expected: z.int().min(-1),
   }),
 );
 
-/** What a payment's own stream holds. */
+/** The events in a payment's own stream. */
 export const PAYMENT_STREAM_EVENTS = [
   PaymentAuthorized,
   QueryAnswered,

@@ -1,6 +1,6 @@
 /**
- * The keys that sign a wallet's callbacks (docs/design/interface.md#3.2). No secret is ever in an event: it is derived
- * from the key's id, the wallet and the master key of the version named.
+ * The keys that sign a wallet's callbacks (docs/design/interface.md#3.2). No event contains a secret: it is derived
+ * from the key's id, the wallet and the named version of the master key.
  */
 import { z } from 'zod';
 import { Instant } from '../runtime/instant.ts';
@@ -11,17 +11,17 @@ const MasterVersion = z.int().positive();
 
 const NewKey = z.strictObject({
   keyId: KeyId,
-  /** Which master key its secret is derived from. */
+  /** The master key version that its secret is derived from. */
   masterVersion: MasterVersion,
   createdAt: Instant,
   /** The wallet asked that a proof be demanded from here on, as after its first one. */
   signInRequired: z.literal(true).optional(),
 });
 
-/** The wallet's first key came into being. */
+/** The wallet's first key was created. */
 export const SigningKeyCreated = event('SigningKeyCreated', 1, NewKey);
 
-/** The current key was replaced; the one that it replaced stays valid for a while. */
+/** The current key was replaced; the old one stays valid for a while. */
 export const SigningKeyRotated = event(
   'SigningKeyRotated',
   1,
@@ -36,8 +36,8 @@ export const SigningKeyRotated = event(
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * The wallet proved itself by a message that it signed. From the first one on a payment alone opens neither a rotation
- * nor the history of deliveries.
+ * The wallet proved its identity with a signed message. After the first proof, a payment alone no longer gives access
+ * to a rotation or to the history of deliveries.
  */
 export const SignInProved = event(
   'SignInProved',
@@ -45,7 +45,7 @@ export const SignInProved = event(
   z.strictObject({
     /** SHA-256 of the signed message. */
     proof: Sha256,
-    /** The payment that it came with: repeated with another one, it is refused. */
+    /** The payment that came with it; repeated with another payment, the proof is rejected. */
     payment: Sha256,
     provedAt: Instant,
     /** When the message is no longer accepted. It is remembered for an hour longer. */
@@ -53,7 +53,7 @@ export const SignInProved = event(
   }),
 );
 
-/** Events that make keys. */
+/** Events that create keys. */
 export const SIGNING_KEY_CHANGES = [SigningKeyCreated, SigningKeyRotated] as const;
 export type SigningKeyChange = EventOf<(typeof SIGNING_KEY_CHANGES)[number]>;
 
@@ -62,7 +62,7 @@ export const WALLET_STREAM_EVENTS = [...SIGNING_KEY_CHANGES, SignInProved] as co
 export type SigningKeyEvent = EventOf<(typeof WALLET_STREAM_EVENTS)[number]>;
 
 /**
- * A version of the master key came into use. Its fingerprint tells whether another node, or a later start, has the same
+ * A version of the master key came into use. Its fingerprint shows whether another node, or a later start, has the same
  * one; nothing can be derived from it.
  */
 export const MasterKeyIntroduced = event(

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Ports of the loopback interface that nobody listens on now. All are held until all are found, so they differ. */
+/** Ports of the loopback interface that are currently unused. All are held open until all are found, so they differ. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {

@@ -10,7 +10,7 @@ export type Instant = z.infer<typeof Instant>;
 /** Microseconds since the Unix epoch; below 2^53 until the year 2255. */
 export type Micros = number;
 
-/** Where time comes from; injected, so that tests and replays own it. */
+/** The source of time; injected, so that tests and replays control it. */
 export interface Clock {
   now(): Micros;
 }
@@ -37,8 +37,8 @@ export const latest = (a: Instant, b: Instant): Instant => (a > b ? a : b);
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * Reads an ISO-8601 timestamp that carries an offset (docs/design/interface.md#2.1). Digits past the microsecond are
- * cut off. Gives null for anything else, days that do not exist included.
+ * Reads an ISO-8601 timestamp that has an offset (docs/design/interface.md#2.1). Digits after the microsecond are
+ * dropped. Returns null for anything else, including days that do not exist.
  */
 export function parseTimestamp(text: string): Instant | null {
   const match = TIMESTAMP.exec(text);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Undo } from './undo.ts';
 
-/** Begins to answer. Gives the base address, without a slash at the end. */
+/** Starts listening. Returns the base address, without a trailing slash. */
 export async function listen(
   app: FastifyInstance,
   host: string,
@@ -16,7 +16,7 @@ export async function listen(
   return `http://${reachableHost(host)}:${actual}`;
 }
 
-/** How a host that is listened on is written in an address: a wildcard stands for this machine. */
+/** The form of a listening host in an address: a wildcard becomes this machine. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

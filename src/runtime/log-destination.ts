@@ -1,33 +1,35 @@
 /**
- * Where log lines go. A file that takes no more (its disk is full) or a pipe that nobody reads costs lines, and never the
- * process: pino's own destination ends it with the first failed write, and waits for ever in the last one.
+ * The destination of log lines. If a file cannot grow (its disk is full) or a pipe is not read, lines are lost, but the
+ * process goes on. pino's own destination would end the process at the first failed write, and wait forever in the last
+ * one.
  */
 import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export interface LogDestination {
   write(line: string): void;
-  /** Writes what waits before it returns, as far as it can be written now. */
+  /** Writes what is waiting before it returns, as far as it can be written now. */
   flushSync(): void;
 }
 
 const AGAIN_MS = 100;
-/** At the end: how long a pipe that is full is waited for, each time and in all while its reader goes on reading. */
+/** At shutdown: how long to wait for a full pipe, each time and in total, while its reader continues to read. */
 const LAST_TRIES = 250;
 const LAST_TRY_MS = 2;
 const LAST_MS = 2_000;
-/** As much as a pipe takes: at the end no more than this may be on its way in another thread. */
+/** The capacity of a pipe: at shutdown, no more than this may be in flight in another thread. */
 const MOST_AT_ONCE = 64 * 1024;
 const MOST_WAITING = 4 * 1024 * 1024;
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes beside the event loop, in order. What cannot be written waits and is tried again ten times a second.
- * @param mostWaiting characters that may wait; lines past it are lost, and a line behind those that waited says how many
+ * Writes outside the event loop, in order. Lines that cannot be written wait and are retried ten times a second.
+ * @param mostWaiting how many characters may wait; further lines are lost, and a line after the waiting ones says how
+ * many
  */
 export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): LogDestination {
-  /** What is being written, what comes after it, and what comes after that. */
+  /** What is being written, what comes next, and what comes after that. */
   let current: Buffer = NOTHING;
   let next: Buffer = NOTHING;
   let waiting = '';
@@ -66,7 +68,7 @@ export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): 
   };
 
   const flushSync = (): void => {
-    // What another thread is writing just now is not written twice.
+    // What another thread is currently writing must not be written twice.
     const isWriting = state === 'writing';
     next = Buffer.concat([...(isWriting ? [] : [current]), next, takeWaiting()]);
     if (!isWriting) current = NOTHING;
@@ -98,7 +100,7 @@ export function logDestination(descriptor: number, mostWaiting = MOST_WAITING): 
   };
 }
 
-/** As pino would give it: whoever reads the log reads it like any other line. */
+/** In pino's format, so that log readers treat it like any other line. */
 const lossLine = (lines: number): string =>
   `${JSON.stringify({
     level: 50,

@@ -1,6 +1,6 @@
 /**
- * Waits for a signal that many wait for: one of the process, or of a part of it. One listener on it serves all, since
- * the runtime takes the eleventh for a leak, and writes a warning into the log in the middle of an outage.
+ * Waits for a signal that has many waiters, e.g. one of the whole process. All share one listener on it: Node.js
+ * reports an eleventh as a leak, with a warning in the log in the middle of an outage.
  */
 interface Waiting {
   readonly listeners: Set<() => void>;
@@ -10,12 +10,12 @@ interface Waiting {
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls a listener once when the signal aborts; never where it has aborted already.
- * @returns what takes the listener away again
+ * Calls a listener once when the signal aborts; never if it has already aborted.
+ * @returns a function that removes the listener
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const { listeners, wakeAll } = waiting.get(signal) ?? begin(signal);
-  // Of its own, so that one function may wait twice.
+  // A separate function for each call, so that one listener may wait twice.
   const entry = () => listener();
   listeners.add(entry);
   return () => {

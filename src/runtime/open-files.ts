@@ -1,4 +1,4 @@
-/** How many files and connections this process holds open, and how many it may. */
+/** How many files and connections this process has open, and its limit. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 
 export interface OpenFiles {
@@ -6,7 +6,7 @@ export interface OpenFiles {
   readonly limit: number;
 }
 
-/** Null where the system does not say (it is not Linux), or sets no limit. */
+/** Null if the system does not report it (it is not Linux), or sets no limit. */
 export async function openFiles(): Promise<OpenFiles | null> {
   try {
     const [open, limits] = await Promise.all([countDescriptors(), readFile('/proc/self/limits', 'utf8')]);
@@ -17,7 +17,7 @@ export async function openFiles(): Promise<OpenFiles | null> {
   }
 }
 
-/** Linux 6.2 and later give the count as the folder's size; before, it is 0 and they are counted one by one. */
+/** Linux 6.2 and later report the count as the folder's size. Older versions report 0, so the entries are counted. */
 async function countDescriptors(): Promise<number> {
   const { size } = await stat('/proc/self/fd');
   return size > 0 ? size : (await readdir('/proc/self/fd')).length;

@@ -1,6 +1,6 @@
 import { onAbort } from './on-abort.ts';
 
-/** Waits so many milliseconds, at most until the signal aborts; that is no error. */
+/** Waits this many milliseconds, or until the signal aborts, which is not an error. */
 export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {

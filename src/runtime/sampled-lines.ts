@@ -1,23 +1,23 @@
 /**
- * Lines of a kind that anybody can cause for free: the first of each kind in ten seconds are written, and a summary says
- * how many more there were, so that no load drowns the log.
+ * Log lines that anyone can cause for free. The first of each kind in ten seconds are written, and a summary says how
+ * many more there were, so that no load floods the log.
  */
 import type { BaseLogger } from 'pino';
 
 /** Lines that are written for each kind in each window. */
 export const LINES_PER_WINDOW = 5;
 export const WINDOW_MS = 10_000;
-/** Most kinds in one window. Kinds come from fixed lists, so this bounds memory and is not reached. */
+/** Maximum kinds in one window. Kinds come from fixed lists, so this only bounds memory and is not reached. */
 const MOST_KINDS = 1_000;
 
 export interface SampledLines {
-  /** @param kind what lines are counted by, and what their summary says */
+  /** @param kind how lines are counted, and the fields of their summary */
   write(kind: Readonly<Record<string, string | number | undefined>>, line: object): void;
   /** Writes the summaries that are due. */
   flush(): void;
 }
 
-/** @param message of a line; that of a summary is its plural */
+/** @param message of a line; a summary has its plural */
 export function sampledLines(logger: Pick<BaseLogger, 'info'>, message: string): SampledLines {
   const counts = new Map<string, { kind: object; count: number }>();
   let window: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** Files that hold secrets: readable by their owner alone, durable, and whole or not there at all. */
+/** Files that hold secrets: readable only by their owner, durable, and written all or nothing. */
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -14,25 +14,26 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Makes a folder that is its owner's alone, whatever the umask; one that is there already is closed to all others. */
+/** Creates a folder that only its owner can enter, with any umask; access of others to an existing one is removed. */
 export function privateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
     if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   } catch (error) {
-    // Not every file system has such rights, and another user's folder cannot be changed: its files are closed either way.
+    // Some file systems have no permissions, and another user's folder cannot be changed; the files are private either
+    // way.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EPERM' && code !== 'EROFS' && code !== 'ENOTSUP') throw error;
   }
 }
 
-/** @throws an `EEXIST` error if there is a file already: nothing is overwritten */
+/** @throws an `EEXIST` error if the file exists: nothing is overwritten */
 export function createSecretFile(path: string, text: string): void {
-  // A link, unlike a rename, fails where another process was faster.
+  // Unlike a rename, a link fails if another process was faster.
   write(path, text, (temporary) => linkSync(temporary, path));
 }
 
-/** Puts a new text in place of the old one; whoever reads meanwhile gets the one or the other. */
+/** Replaces the text of a file; concurrent readers get either the old or the new one. */
 export function replaceSecretFile(path: string, text: string): void {
   write(path, text, (temporary) => renameSync(temporary, path));
 }
@@ -56,7 +57,7 @@ function write(path: string, text: string, place: (temporary: string) => void): 
   syncFolder(folder);
 }
 
-/** The name of a new file is durable only once its folder is. Not every platform lets a folder be opened. */
+/** The name of a new file is durable only once its folder is synced. Not every platform allows opening a folder. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');

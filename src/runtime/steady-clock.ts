@@ -1,18 +1,21 @@
-/** Time that only goes on, whatever the wall clock is set to: for waits, and to notice that the wall clock was set back. */
+/**
+ * A clock that is never set back, whatever happens to the wall clock: for waits, and to detect that the wall clock was
+ * set back.
+ */
 import { type Clock, MICROS_PER_MS, type Micros } from './instant.ts';
 
-/** Of use for differences alone. It stands still while the machine sleeps, which the wall clock does not. */
+/** Only for differences. It stops while the machine sleeps, which the wall clock does not. */
 export const steadyClock: Clock = { now: () => performance.now() * MICROS_PER_MS };
 
-/** Notices each time that the wall clock is set back, by how it stands to the one that only goes on. */
+/** Detects when the wall clock is set back, by comparing it with the steady clock. */
 export class SetBackWatch {
   readonly #clock: Clock;
   readonly #steady: Clock;
   readonly #tolerance: Micros;
-  /** By how much the wall clock was ahead of the steady one, at most, since it was last set back. */
+  /** The largest lead of the wall clock over the steady one since it was last set back. */
   #ahead: Micros;
 
-  /** @param tolerance by how much clocks may drift or be corrected without anything being made of it */
+  /** @param tolerance how much clocks may drift or be corrected without being noticed */
   constructor(clock: Clock, steady: Clock, tolerance: Micros) {
     this.#clock = clock;
     this.#steady = steady;
@@ -20,7 +23,7 @@ export class SetBackWatch {
     this.#ahead = clock.now() - steady.now();
   }
 
-  /** By how much the wall clock was set back since this was last asked; 0 where it was not. */
+  /** By how much the wall clock was set back since the last call; 0 if it was not. */
   look(): Micros {
     const ahead = this.#clock.now() - this.#steady.now();
     const back = this.#ahead - ahead;

@@ -1,18 +1,18 @@
-/** What must be undone, newest first: filled as the parts start, so that a failed start leaves nothing behind. */
+/** A stack of cleanup steps, filled as the parts start, so that a failed start leaves nothing behind. */
 export class Undo {
   readonly #steps: { readonly part: string; readonly step: () => unknown }[] = [];
 
-  /** @param part what the step ends, for the log */
+  /** @param part the part that the step ends, for the log */
   add(part: string, step: () => unknown): void {
     this.#steps.unshift({ part, step });
   }
 
   /**
-   * Runs the steps one after the other. When the time is up, those that remain begin at once, and have `LAST_MS` to end:
-   * what a part waits for may never answer, and everything that it left is taken up at the next start.
+   * Runs the steps one after the other, newest first. When the time is up, the remaining ones start at once and have
+   * `LAST_MS` to end. A part may wait for an answer that never comes; unfinished work is resumed at the next start.
    * @param withinMs how long the steps may wait for one another
    * @returns the parts that had not ended
-   * @throws what a step throws before the time is up, after all the others have run
+   * @throws the error of a step that failed before the time was up, after all others have run
    */
   async run(withinMs: number): Promise<readonly string[]> {
     const running = new Set<string>();
@@ -44,7 +44,7 @@ export class Undo {
   }
 }
 
-/** For the steps that begin when the time is up. */
+/** For the steps that start when the time is up. */
 const LAST_MS = 1_000;
 
 function after(ms: number): { readonly elapsed: Promise<true>; cancel(): void } {

@@ -1,4 +1,4 @@
-/** The addresses and network names that the service speaks of (docs/design/payments.md#dialects). */
+/** The addresses and network names that the service uses (docs/design/payments.md#dialects). */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import { deriveProgramAddress } from './derived-address.ts';
@@ -15,7 +15,7 @@ export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 export const USDC_DECIMALS = 6;
 export const SOL_DECIMALS = 9;
 
-/** How one network is called in each dialect of payment. */
+/** The name of one network in each payment dialect. */
 export interface NetworkNames {
   /** x402 v2: CAIP-2. */
   readonly caip2: string;
@@ -33,8 +33,8 @@ const DEVNET: NetworkNames = {
   usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 };
 
-/** The local chain speaks as devnet, so that clients need to be told nothing but its address. */
-/** `local` is a chain of the service's own, for development and tests. */
+/** The local chain presents itself as devnet, so that clients need only its address. */
+/** `local` is the service's own chain, for development and tests. */
 export type SolanaNetwork = 'local' | 'devnet' | 'mainnet';
 
 export const NETWORKS: Readonly<Record<SolanaNetwork, NetworkNames>> = {
@@ -48,22 +48,22 @@ export const NETWORKS: Readonly<Record<SolanaNetwork, NetworkNames>> = {
   local: DEVNET,
 };
 
-/** Genesis hashes of the public networks, by which an endpoint is known to serve the one that it is configured for. */
+/** Genesis hashes of the public networks. They show whether an endpoint serves the configured network. */
 export const GENESIS_HASHES: Readonly<Record<Exclude<SolanaNetwork, 'local'>, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 };
 
-/** Of no use here, but named where somebody points at it. */
+/** Not supported here, but named in the error when an endpoint serves it. */
 const TESTNET_GENESIS_HASH = '4uhcVJyU9pJkvQyS88uRDiswHXSGkY3zQawwpjk2NsNY';
 
-/** What the chain with this genesis hash is called; null for one that is not public. */
+/** The name of the chain with this genesis hash; null if it is not public. */
 export function publicNetworkOf(genesisHash: string): string | null {
   if (genesisHash === TESTNET_GENESIS_HASH) return 'testnet';
   return Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash)?.[0] ?? null;
 }
 
-/** Whether a chain with this genesis hash can be the network: a local one is any that is none of the public ones. */
+/** Whether a chain with this genesis hash can be the network. Any chain that is not public can be a local one. */
 export const isGenesisOf = (network: SolanaNetwork, genesisHash: string): boolean =>
   network === 'local' ? publicNetworkOf(genesisHash) === null : GENESIS_HASHES[network] === genesisHash;
 
@@ -93,8 +93,8 @@ const MEMOISED = 10_000;
 const derived = new Map<string, string>();
 
 /**
- * The associated token account of an owner for a mint of the classic Token program, in base58. Deriving takes about a
- * millisecond, so the last ones are kept.
+ * The associated token account of an owner for a mint of the classic Token program, in base58. Deriving one takes about
+ * a millisecond, so recent ones are cached.
  *
  * @throws RangeError if owner or mint is not an address
  */

@@ -1,10 +1,10 @@
 /**
- * Knows recent blockhashes without asking: it polls the newest one, for the terms of every 402, and remembers for how
- * long each that it saw is valid (docs/design/payments.md#chain-checks).
+ * Keeps recent blockhashes at hand: it polls the newest one, for the terms of every 402, and remembers how long each
+ * that it saw is valid (docs/design/payments.md#chain-checks).
  */
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, type LatestBlockhash, MOST_BLOCKS_AHEAD } from './chain.ts';
 
-/** How long the newest answer is believed against older ones: past it there may be no endpoint left that gave it. */
+/** How long the newest answer outranks older ones. After that, no endpoint that gave it may be left. */
 const BELIEVED_MS = 10_000;
 
 export interface SeenBlockhash extends LatestBlockhash {
@@ -13,13 +13,16 @@ export interface SeenBlockhash extends LatestBlockhash {
 }
 
 export interface BlockhashWatch {
-  /** The newest blockhash seen; null before the first, and once the chain has been silent for its whole life. */
+  /**
+   * The newest blockhash seen; null before the first, and after the chain has been silent for the blockhash's whole
+   * lifetime.
+   */
   latest(): SeenBlockhash | null;
-  /** The block height at which a blockhash ends; null for one that was not seen here, or that has long expired. */
+  /** The last block height at which a blockhash is valid; null if it was not seen here, or has long expired. */
   lastValidBlockHeightOf(blockhash: string): number | null;
   /** The newest block height seen; null before the first. */
   blockHeight(): number | null;
-  /** Asks now, and resolves once that is answered. @throws ChainUnavailable */
+  /** Asks now and resolves with the answer. @throws ChainUnavailable */
   refresh(): Promise<SeenBlockhash>;
   close(): void;
 }
@@ -27,12 +30,12 @@ export interface BlockhashWatch {
 export interface BlockhashWatchOptions {
   readonly chain: Pick<Chain, 'latestBlockhash'>;
   readonly intervalMs?: number;
-  /** Age past which the newest one is no longer given out: two thirds of a cluster's 60 s. */
+  /** Age at which the newest one is no longer handed out: two thirds of a cluster's 60 s. */
   readonly staleAfterMs?: number;
   readonly monotonicMs?: () => number;
 }
 
-/** Starts polling at once. */
+/** Starts polling immediately. */
 export function createBlockhashWatch({
   chain,
   intervalMs = 1_000,
@@ -49,7 +52,7 @@ export function createBlockhashWatch({
     const ahead = newest ? latest.lastValidBlockHeight - newest.lastValidBlockHeight : 0;
     const isBelieved = newest !== null && entry.seenAt - newest.seenAt <= BELIEVED_MS;
     if (isBelieved && ahead > MOST_BLOCKS_AHEAD) return entry;
-    // An endpoint that lags tells of an older block: worth knowing, not worth giving out.
+    // A lagging endpoint returns an older block: worth remembering, not worth handing out.
     if (!isBelieved || ahead >= 0) newest = entry;
     if (!seen.has(latest.blockhash)) seen.set(latest.blockhash, entry);
     const { lastValidBlockHeight: ends } = newest ?? entry;
@@ -67,8 +70,8 @@ export function createBlockhashWatch({
     try {
       await refresh();
     } catch {
-      // Silence shows: what is known grows stale, and readiness asks the chain itself. Nobody awaits this, so that
-      // whatever is thrown here would end the process.
+      // A failure needs no handling: the known blockhash grows stale, and readiness asks the chain itself. No caller
+      // awaits this, so an error thrown here would end the process.
     } finally {
       if (!closed) timer = setTimeout(poll, intervalMs);
     }

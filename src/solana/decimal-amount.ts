@@ -1,6 +1,6 @@
-/** Amounts of a token as people write them, and as chains count them. No float touches either. */
+/** Converts token amounts between decimal text and integer base units. Never uses floats. */
 
-/** What was written is no amount of this token. */
+/** The text is not an amount of this token. */
 export class AmountUnreadable extends Error {
   constructor(message: string) {
     super(message);
@@ -13,11 +13,11 @@ const MOST_BASE_UNITS = 2n ** 64n - 1n;
 /**
  * `12.5` with 6 decimals is 12,500,000 base units.
  *
- * @throws AmountUnreadable for anything but a plain decimal number, one with too many decimals, or one past 64 bits
+ * @throws AmountUnreadable unless the text is a plain decimal number with no more than these decimals, within 64 bits
  */
 export function parseAmount(text: string, decimals: number): bigint {
   const match = /^(\d{1,20})(?:\.(\d+))?$/.exec(text);
-  if (!match) throw new AmountUnreadable(`${JSON.stringify(text)} is not a decimal number, as 10 or 0.99`);
+  if (!match) throw new AmountUnreadable(`${JSON.stringify(text)} is not a decimal number such as 10 or 0.99`);
   const [, whole = '0', fraction = ''] = match;
   const digits = fraction.replace(/0+$/, '');
   if (digits.length > decimals) throw new AmountUnreadable(`${text} has more than ${decimals} decimals`);
@@ -26,7 +26,7 @@ export function parseAmount(text: string, decimals: number): bigint {
   return amount;
 }
 
-/** The shortest way to write an amount exactly. */
+/** The shortest exact notation of an amount. */
 export function formatAmount(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

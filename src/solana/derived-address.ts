@@ -1,6 +1,6 @@
 /**
- * Program-derived addresses, computed here so that the local chain's process and the command line need not load a
- * whole client library for one hash. `test/solana/addresses.test.ts` holds them against `@solana/web3.js`.
+ * Program-derived addresses. Computed here, so that the local chain's process and the command line need not load a
+ * whole client library for one hash. `test/solana/addresses.test.ts` compares them with `@solana/web3.js`.
  */
 import { createHash } from 'node:crypto';
 
@@ -25,7 +25,7 @@ function power(base: bigint, exponent: bigint): bigint {
 /** The curve's constant d = -121665/121666. */
 const D = modulo(-121_665n * power(121_666n, P - 2n));
 
-/** Whether 32 bytes are a point of Curve25519: only such an address can have a key that signs for it. */
+/** Whether 32 bytes are a point of Curve25519. Only such an address can have a private key. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const encoded = Buffer.from(bytes).reverse();
   const sign = (encoded[0] ?? 0) >> 7;
@@ -33,13 +33,16 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   const y = modulo(BigInt(`0x${encoded.toString('hex')}`));
   const ySquared = (y * y) % P;
   const numerator = modulo(ySquared - 1n);
-  // x² = (y² − 1) / (d·y² + 1). Euler's criterion tells a square; multiplying by the denominator's square keeps that.
+  // x² = (y² − 1) / (d·y² + 1). Euler's criterion detects a square; multiplying by the denominator's square does not
+  // change the result.
   const xSquaredScaled = (numerator * modulo(D * ySquared + 1n)) % P;
   if (xSquaredScaled === 0n) return sign === 0;
   return power(xSquaredScaled, (P - 1n) / 2n) === 1n;
 }
 
-/** The address that a program owns for these seeds: the first bump, from 255 down, that is off the curve. */
+/**
+ * The address that a program owns for these seeds, with the first bump, counted down from 255, that is off the curve.
+ */
 export function deriveProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): Buffer {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = createHash('sha256');

@@ -1,7 +1,7 @@
-/** The local chain's faucet, asked over RPC. No other chain has it. */
+/** Client of the local chain's faucet, over RPC. No other chain has it. */
 import { RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
 
-/** This endpoint is no local chain of ours. */
+/** This endpoint is not a local chain of this service. */
 export class NoFaucet extends Error {
   readonly code = 'no_faucet';
   constructor(label: string) {
@@ -11,21 +11,21 @@ export class NoFaucet extends Error {
 }
 
 export interface FaucetClient {
-  /** Gives SOL. Resolves with the signature; what it did is durable and confirmed. */
+  /** Sends SOL. Resolves with the signature once the transfer is durable and confirmed. */
   giveSol(address: string, lamports: bigint): Promise<string>;
-  /** Makes the owner's USDC account where it is missing and mints into it; 0 only makes the account. */
+  /** Creates the owner's USDC account if it is missing and mints into it; 0 only creates the account. */
   giveUsdc(owner: string, baseUnits: bigint): Promise<string>;
   close(): void;
 }
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Every method throws NoFaucet, EndpointFailure, or RpcRefusal with the chain's word. */
+/** Every method throws NoFaucet, EndpointFailure, or RpcRefusal with the chain's message. */
 export function createFaucetClient(url: string, timeoutMs = 10_000): FaucetClient {
   const endpoint = new RpcEndpoint(url);
   const ask = async (method: string, address: string, amount: bigint): Promise<string> => {
     try {
-      // Alone: a batch may be asked again call by call, and who gets a gift twice has too much.
+      // Sent alone: a failed batch may be repeated call by call, which could pay out twice.
       const exact = amount <= Number.MAX_SAFE_INTEGER ? Number(amount) : String(amount);
       return String(await endpoint.call(method, [address, exact], { timeoutMs, alone: true }));
     } catch (error) {

@@ -1,11 +1,11 @@
-/** Solana keys: read, made, kept in the data folder, and used to sign. Ed25519 is `node:crypto`. */
+/** Solana keys: reads, creates and stores them in the data folder, and signs with them. Ed25519 is `node:crypto`. */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import bs58 from 'bs58';
 import { createSecretFile } from '../runtime/secret-file.ts';
 
-/** A key could not be read. The message never holds any part of it. */
+/** A key could not be read. The message never contains any part of it. */
 export class KeyUnreadable extends Error {
   readonly code = 'key_unreadable';
   constructor(message: string, options?: ErrorOptions) {
@@ -14,7 +14,7 @@ export class KeyUnreadable extends Error {
   }
 }
 
-/** The fixed beginnings of an Ed25519 private key in PKCS #8 and of a public key in SPKI (RFC 8410). */
+/** The fixed prefixes of an Ed25519 private key in PKCS #8 and of a public key in SPKI (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const SEED_BYTES = 32;
@@ -40,7 +40,7 @@ export class SolanaKey {
   }
 
   static fromSeed(seed: Uint8Array): SolanaKey {
-    if (seed.length !== SEED_BYTES) throw new KeyUnreadable('a seed of 32 bytes is expected');
+    if (seed.length !== SEED_BYTES) throw new KeyUnreadable('expected a seed of 32 bytes');
     return new SolanaKey(seed);
   }
 
@@ -53,12 +53,12 @@ export class SolanaKey {
     return sign(null, message, this.#private);
   }
 
-  /** As `sign`, on a thread of Node's pool. */
+  /** As `sign`, on Node's thread pool. */
   signAside(message: Uint8Array): Promise<Buffer> {
     return signAside(null, message, this.#private);
   }
 
-  /** The 64 bytes (seed, then public key) that Solana's tools and clients take. */
+  /** The 64 bytes (seed, then public key) that Solana's tools and clients accept. */
   secretKey(): Uint8Array {
     return Uint8Array.from(Buffer.concat([this.#seed, this.publicKey]));
   }
@@ -72,9 +72,9 @@ export class SolanaKey {
 export function parseKey(text: string): SolanaKey {
   const trimmed = text.trim();
   const secret = trimmed.startsWith('[') ? fromJson(trimmed) : bs58.decodeUnsafe(trimmed);
-  if (!secret) throw new KeyUnreadable('a secret key is expected: a JSON array of 64 bytes, or base58');
+  if (!secret) throw new KeyUnreadable('expected a secret key: a JSON array of 64 bytes, or base58');
   if (secret.length !== SECRET_BYTES) {
-    throw new KeyUnreadable(`a secret key has 64 bytes; these are ${secret.length}`);
+    throw new KeyUnreadable(`expected a secret key of 64 bytes, got ${secret.length}`);
   }
   const key = SolanaKey.fromSeed(secret.subarray(0, SEED_BYTES));
   if (!key.publicKey.equals(secret.subarray(SEED_BYTES))) {
@@ -88,7 +88,7 @@ function fromJson(text: string): Uint8Array | null {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text, which is the key.
+    // The parser's own message would quote the text, which is the key.
     return null;
   }
   if (!Array.isArray(value)) return null;
@@ -96,7 +96,7 @@ function fromJson(text: string): Uint8Array | null {
   return value.every(isByte) ? Uint8Array.from(value as number[]) : null;
 }
 
-/** @throws KeyUnreadable if the file is missing or holds no key */
+/** @throws KeyUnreadable if the file is missing or does not contain a key */
 export function loadKey(path: string): SolanaKey {
   let text: string;
   try {
@@ -112,15 +112,15 @@ export function loadKey(path: string): SolanaKey {
 }
 
 /**
- * Writes a key file as `solana-keygen` does, readable by its owner alone, durable, whole or not at all.
+ * Writes a key file as `solana-keygen` does: readable only by its owner, durable, all or nothing.
  *
- * @throws an `EEXIST` error if there is a file already: a key is never overwritten
+ * @throws an `EEXIST` error if the file exists: a key is never overwritten
  */
 export function saveKey(path: string, key: SolanaKey): void {
   createSecretFile(path, `${JSON.stringify([...key.secretKey()])}\n`);
 }
 
-/** The key kept at `path`, made on first use. Of two processes that start at once, both get the same. */
+/** The key stored at `path`, created on first use. Two processes that start at once get the same key. */
 export function loadOrCreateKey(path: string): SolanaKey {
   try {
     saveKeyIfMissing(path);
@@ -139,7 +139,7 @@ function saveKeyIfMissing(path: string): void {
   }
 }
 
-/** Whether the signature is the public key's on this message. False for anything malformed. */
+/** Whether the signature of this message is valid for the public key. False for malformed input. */
 export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SEED_BYTES || signature.length !== SIGNATURE_BYTES) return false;
   try {

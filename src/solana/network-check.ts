@@ -1,8 +1,11 @@
-/** Whether every endpoint serves the network that payments are sold on: one of another would take money that is none. */
+/**
+ * Checks that every endpoint serves the network of the payments. An endpoint of another network would accept worthless
+ * money.
+ */
 import { isGenesisOf, publicNetworkOf, type SolanaNetwork } from './addresses.ts';
 import type { Chain } from './chain.ts';
 
-/** An endpoint that serves another network than the one that is configured. */
+/** An endpoint that serves another network than the configured one. */
 export interface WrongEndpoint {
   /** 1 for the first of `SOLANA_RPC_URL`. */
   readonly endpoint: number;
@@ -13,7 +16,7 @@ export interface WrongEndpoint {
 
 export interface EndpointNetworks {
   readonly wrong: readonly WrongEndpoint[];
-  /** How many did not answer: they serve nothing for now. */
+  /** How many did not answer: they are unusable for now. */
   readonly unknown: number;
 }
 
@@ -31,7 +34,7 @@ export async function endpointNetworks(
   return { wrong, unknown: hashes.filter((hash) => hash === null).length };
 }
 
-/** In words, without the URL, which may hold a key. */
+/** As text, without the URL, which may contain a key. */
 export const describeWrong = (wrong: readonly WrongEndpoint[], network: SolanaNetwork): string =>
   wrong
     .map(

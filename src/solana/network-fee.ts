@@ -1,4 +1,4 @@
-/** What the cluster takes of the fee payer for one transaction, whether it succeeds or fails. */
+/** What the cluster charges the fee payer for one transaction, whether it succeeds or fails. */
 import { DEFAULT_UNITS_PER_INSTRUCTION, MOST_UNITS } from './verify-transaction.ts';
 import { readInstruction } from './verify-transaction-instructions.ts';
 import { decodeTransaction } from './verify-transaction-wire.ts';
@@ -6,7 +6,7 @@ import { decodeTransaction } from './verify-transaction-wire.ts';
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO = 1_000_000n;
 
-/** Lamports: for each signature, and for the priority that it asks for. 0 for bytes that are no transaction. */
+/** Lamports: for each signature, and for the requested priority. 0 for bytes that are not a transaction. */
 export function networkFeeOf(wire: Buffer): bigint {
   const transaction = decodeTransaction(wire);
   if ('fault' in transaction) return 0n;

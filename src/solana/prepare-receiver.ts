@@ -1,6 +1,6 @@
 /**
- * What the service must have on the chain before it can take money: SOL with the fee payer, and the token account that
- * is paid. On the local chain it is made; on any other it is looked for, and what lacks is said by `/readyz`.
+ * What the service needs on the chain before it can accept money: SOL on the fee payer's account, and the token account
+ * to pay into. On the local chain it creates them; on any other it only checks, and `/readyz` reports what is missing.
  */
 import { associatedTokenAddress } from './addresses.ts';
 import type { Chain } from './chain.ts';
@@ -13,11 +13,11 @@ export interface Receiver {
   readonly mint: string;
 }
 
-/** Fees of one sponsored payment at most: two signatures and the priority fee that is allowed at most. */
+/** Maximum fees of one sponsored payment: two signatures and the highest allowed priority fee. */
 export const MOST_FEE_LAMPORTS = 15_000n;
-/** Below so many payments' fees the balance is an alarm, before it is a failure. */
+/** Below the fees of this many payments the balance raises an alarm, before payments fail. */
 const LOW_PAYMENTS = 1_000n;
-/** An account is not taken below what keeps it alive: the rent of an empty one. */
+/** An account must keep this much to stay alive: the rent of an empty one. */
 const RENT_RESERVE_LAMPORTS = 890_880n;
 
 const LOCAL_FEE_LAMPORTS = 1_000_000_000_000n;
@@ -30,11 +30,11 @@ export interface ReceiverReport {
   readonly feePayerLow: boolean;
   readonly tokenAccount: string;
   readonly tokenAccountExists: boolean;
-  /** Why no payment can be taken; empty when it can. */
+  /** Why no payment can be accepted; empty if it can. */
   readonly lacks: readonly ('fee_payer_funds' | 'token_account')[];
 }
 
-/** Looks whether payments can be taken. @throws ChainUnavailable */
+/** Checks whether payments can be accepted. @throws ChainUnavailable */
 export async function checkReceiver(
   chain: Pick<Chain, 'balance' | 'tokenBalance'>,
   { payTo, feePayer, mint }: Receiver,
@@ -56,9 +56,9 @@ export async function checkReceiver(
 }
 
 /**
- * On the local chain: fills the fee payer's account and makes our token account, where either lacks.
+ * On the local chain: funds the fee payer's account and creates our token account, if either is missing.
  *
- * @throws ChainUnavailable, or what the faucet throws: NoFaucet if this is no local chain
+ * @throws ChainUnavailable, or the faucet's errors: NoFaucet if this is not a local chain
  */
 export async function prepareLocalReceiver(
   chain: Pick<Chain, 'balance' | 'tokenBalance'>,

@@ -17,11 +17,13 @@ import { type EndpointLog, type Question, RpcEndpoints } from './rpc-endpoints.t
 import { furthest, StatusBatches, statusQuestion, TransactionError } from './rpc-signature-status.ts';
 
 export interface RpcChainOptions {
-  /** In order of preference. They may hold credentials; no log and no error repeats them. */
+  /** In order of preference. They may contain credentials; no log and no error repeats them. */
   readonly urls: readonly string[];
-  /** For each single call; a question as a whole takes at most twice this, however many endpoints and attempts. */
+  /**
+   * For each single call. A question as a whole takes at most twice this, with any number of endpoints and attempts.
+   */
   readonly timeoutMs?: number;
-  /** Calls to one endpoint in a second, at least 2; half of them are for settlement. Null or left out: any number. */
+  /** Calls to one endpoint per second, at least 2; half of them are for settlement. Null or omitted: no limit. */
   readonly callsPerSecond?: number | null | undefined;
   readonly logger: EndpointLog;
 }
@@ -36,8 +38,8 @@ const INVALID_PARAMETERS = -32602;
 const UNKNOWN_METHOD = -32601;
 
 /**
- * Slots for each block, at most, over any stretch of history: a slot can stay without a block, but a cluster that makes
- * none in half of them is down. Only an estimate of where in heights a slot lies, on the safe side.
+ * Maximum slots per block over any stretch of history. A slot can stay without a block, but a cluster without blocks in
+ * half of its slots is down. Used only to estimate the block height of a slot, on the safe side.
  */
 const SLOTS_PER_BLOCK = 2;
 
@@ -60,9 +62,9 @@ const TokenAccount = z.object({
 });
 
 /**
- * Opens the chain behind these endpoints. Nothing is asked before the first call.
+ * Opens the chain behind these endpoints. Sends nothing before the first call.
  *
- * Errors of transactions are JSON text throughout, as in `SignatureStatus`: `"BlockhashNotFound"`,
+ * Errors of transactions are always JSON text, as in `SignatureStatus`: `"BlockhashNotFound"`,
  * `{"InstructionError":[2,{"Custom":1}]}`.
  */
 export function createRpcChain({
@@ -73,7 +75,9 @@ export function createRpcChain({
 }: RpcChainOptions): Chain & { close(): void } {
   const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger, callsPerSecond });
   const statuses = new StatusBatches(endpoints);
-  /** The newest finalized slot that any endpoint told of: whoever is behind it cannot say that a signature is unknown. */
+  /**
+   * The newest finalized slot that any endpoint reported. An endpoint behind it cannot say that a signature is unknown.
+   */
   let finalizedSlot = 0;
 
   return {
@@ -89,7 +93,7 @@ export function createRpcChain({
       return endpoints.ask({
         method: 'getLatestBlockhash',
         params: [{ commitment: 'confirmed' }],
-        // Once a second: without it nothing could be offered.
+        // One call a second: without it no payment could be offered.
         reserved: true,
         read: (result) => LatestBlockhashResult.parse(result).value,
       });
@@ -132,7 +136,8 @@ export function createRpcChain({
     async send(wire: Uint8Array, { everywhere = false, signature = firstSignature(wire) } = {}): Promise<SendOutcome> {
       const question: Question<SendOutcome> = {
         method: 'sendTransaction',
-        // We send again ourselves, so the endpoint need not; its preflight spares us the fee of what would fail.
+        // We resend ourselves, so the endpoint need not. Its preflight saves us the fee of a transaction that would
+        // fail.
         params: [toBase64(wire), { encoding: 'base64', preflightCommitment: 'processed', maxRetries: 0 }],
         read: (result): SendOutcome => {
           if (result !== signature) throw new Error('another transaction was sent');
@@ -153,11 +158,11 @@ export function createRpcChain({
       if (known.length) return known.reduce(furthest);
       const believed = finalizedSlot;
       if (answers.some(({ contextSlot }) => contextSlot < believed)) {
-        // What was told may have been wrong, and must not be held against everybody for ever: no endpoint that told the
-        // truth says less now.
+        // A reported slot may have been wrong, and must not block all endpoints forever. No correct endpoint now
+        // reports less than this.
         const newest = newestSlot(await endpoints.askAll(epochQuestion('finalized')));
         if (finalizedSlot === believed) finalizedSlot = newest;
-        throw new ChainUnavailable('a chain endpoint is behind what is finalized and cannot know the signature');
+        throw new ChainUnavailable('a chain endpoint is behind the finalized slot and cannot know the signature');
       }
       return null;
     },
@@ -179,7 +184,7 @@ export function createRpcChain({
     async tokenBalance(account: string): Promise<TokenBalance | null> {
       return endpoints.ask({
         method: 'getAccountInfo',
-        // Of a token account of either token program: its amount, and up to what a delegate may move.
+        // The amount and the delegate of a token account, in either token program.
         params: [account, { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 64, length: 65 } }],
         read: readTokenBalance,
       });
@@ -200,7 +205,10 @@ export function createRpcChain({
 const toBase64 = (wire: Uint8Array): string =>
   Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64');
 
-/** A transaction begins with the number of its signatures, which is below 128, and the first is the transaction's name. */
+/**
+ * A transaction begins with the number of its signatures, which is below 128; the first signature is the transaction's
+ * id.
+ */
 const firstSignature = (wire: Uint8Array): string => bs58.encode(wire.subarray(1, 1 + SIGNATURE_BYTES));
 
 function outcomeOfRefusal({ code, message, data }: RpcRefusal): SendOutcome | null {

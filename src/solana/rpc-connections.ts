@@ -1,6 +1,6 @@
 /**
- * Posts JSON to one URL over kept-alive connections. `node:http` rather than `fetch`: a paid query makes several calls,
- * and one takes a fifth of the processor time this way.
+ * Posts JSON to one URL over kept-alive connections. Uses `node:http` instead of `fetch`, because a paid query makes
+ * several calls, and each takes a fifth of the processor time this way.
  */
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -8,13 +8,13 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 const MOST_CONNECTIONS = 256;
 
-/** The endpoint gave no usable answer. The message never holds more of its URL than host and port. */
+/** The endpoint gave no usable answer. The message never contains more of its URL than host and port. */
 export class EndpointFailure extends Error {
   constructor(
     message: string,
-    /** Whether the call may have been carried out all the same. */
+    /** Whether the call may have been executed nevertheless. */
     readonly mayHaveHappened: boolean,
-    /** How long the endpoint asked to be left alone; null if it did not. */
+    /** How long the endpoint asked clients to wait; null if it did not. */
     readonly retryAfterMs: number | null = null,
   ) {
     super(message);
@@ -32,7 +32,7 @@ export class HttpRefusal extends EndpointFailure {
   }
 }
 
-/** The endpoint closed an idle connection at the moment it was used again. */
+/** The endpoint closed an idle connection just as it was reused. */
 class StaleConnection extends EndpointFailure {
   constructor() {
     super('ECONNRESET', true);
@@ -43,12 +43,12 @@ class StaleConnection extends EndpointFailure {
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 export class RpcConnections {
-  /** Host and port: what may be logged, since user, path and query may be keys. */
+  /** Host and port: the only parts that may be logged, since user, path and query may be keys. */
   readonly label: string;
   readonly #options: RequestOptions;
   readonly #request: typeof httpRequest;
   readonly #agent: HttpAgent | HttpsAgent;
-  /** Ends what is under way. */
+  /** Ends running requests. */
   readonly #fails = new Set<(error: Error) => void>();
   #closed = false;
 
@@ -61,7 +61,7 @@ export class RpcConnections {
     this.#request = secure ? httpsRequest : httpRequest;
     this.#options = {
       method: 'POST',
-      // An IPv6 address stands in brackets in a URL and without them everywhere else.
+      // An IPv6 address has brackets in a URL and nowhere else.
       hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
       port,
       path: pathname + search,
@@ -71,7 +71,7 @@ export class RpcConnections {
   }
 
   /**
-   * Posts a body and gives the text of the answer.
+   * Posts a body and returns the text of the answer.
    * @throws EndpointFailure without an answer of status 200 within `timeoutMs`
    */
   async post(text: string, timeoutMs: number): Promise<string> {
@@ -121,7 +121,7 @@ export class RpcConnections {
       this.#fails.add(fail);
       request.on('error', (error: NodeJS.ErrnoException) => {
         if (request.reusedSocket && error.code === 'ECONNRESET') return fail(new StaleConnection());
-        // The error's own message may hold the URL.
+        // The error's own message may contain the URL.
         const code = error.code ?? 'connection failed';
         fail(new EndpointFailure(code, !NEVER_SENT.has(code)));
       });
@@ -129,7 +129,7 @@ export class RpcConnections {
     });
   }
 
-  /** Ends what is under way, too: left to itself, what waits for a connection would still get one. */
+  /** Also ends running requests: otherwise those that wait for a connection would still get one. */
   close(): void {
     this.#closed = true;
     for (const fail of [...this.#fails]) fail(new EndpointFailure('the connection to the chain is closed', true));

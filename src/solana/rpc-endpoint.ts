@@ -1,10 +1,10 @@
 /**
- * One JSON-RPC endpoint. What is asked in one turn of the event loop goes out together, as a batch of JSON-RPC 2.0: a
- * busy service asks much at once, and each request of its own costs both sides more than most calls do.
+ * One JSON-RPC endpoint. Calls of one turn of the event loop go out together as a JSON-RPC 2.0 batch: a busy service
+ * makes many calls at once, and a separate request costs both sides more than most calls do.
  */
 import { EndpointFailure, HttpRefusal, RpcConnections } from './rpc-connections.ts';
 
-/** The endpoint answered with an error of JSON-RPC. */
+/** The endpoint answered with a JSON-RPC error. */
 export class RpcRefusal extends Error {
   constructor(
     readonly code: number,
@@ -18,23 +18,24 @@ export class RpcRefusal extends Error {
 
 export interface CallOptions {
   readonly timeoutMs: number;
-  /** Shares its request with no other call. */
+  /** Does not share its request with other calls. */
   readonly alone?: boolean;
   /**
-   * Shares its request with calls of the same lane alone: a batch is answered when the slowest of its calls is, and what
-   * an endpoint looks up in its history can take a hundred times as long as what it knows.
+   * Shares its request only with calls of the same lane. A batch is answered when its slowest call is, and a search of
+   * an endpoint's history can take a hundred times as long as an answer from memory.
    */
   readonly lane?: Lane | undefined;
 }
 
 export type Lane = 'settlement';
 
-/** Solana's validators take bodies of 50 KiB, and the strictest of the known providers 20 calls at once. */
+/** Solana's validators accept bodies of 50 KiB, and the strictest of the known providers 20 calls at once. */
 const MOST_BATCH_BYTES = 40_000;
 const MOST_BATCHED_CALLS = 20;
 /**
- * How long each call goes alone after a batch has failed, doubling up to the second: whatever makes requests fail, an
- * endpoint that knows no batches or a call that somebody made to that end, spoils one batch in a while and not all.
+ * How long each call goes alone after a failed batch, doubling up to the second constant. Requests may fail because the
+ * endpoint does not support batches, or because of a call that a caller made to that end. Either way, only an
+ * occasional batch is spoilt, not all of them.
  */
 const FIRST_SINGLES_MS = 30_000;
 const LONGEST_SINGLES_MS = 3_600_000;
@@ -49,7 +50,7 @@ interface Call {
 export class RpcEndpoint {
   readonly label: string;
   readonly #connections: RpcConnections;
-  /** Calls of this turn of the event loop, by what they may share a request with. */
+  /** Calls of this turn of the event loop, grouped by what may share a request. */
   readonly #gathering = new Map<string, { readonly timeoutMs: number; readonly calls: Call[] }>();
   #lastId = 0;
   #spoiltBatches = 0;
@@ -61,7 +62,7 @@ export class RpcEndpoint {
   }
 
   /**
-   * Calls a method and gives its result as it came.
+   * Calls a method and returns its raw result.
    *
    * @throws EndpointFailure without an answer within `timeoutMs`; RpcRefusal if the answer is an error
    */
@@ -74,7 +75,7 @@ export class RpcEndpoint {
     });
   }
 
-  /** What was asked and has not gone out yet never will. */
+  /** Calls that have not been sent yet are never sent. */
   close(): void {
     this.#connections.close();
   }
@@ -132,14 +133,14 @@ export class RpcEndpoint {
         reject(error);
       }
     }
-    // It may be the batch that was refused. No call that is gathered is harmed by being made twice.
+    // The batch itself may have been rejected. Every call that is batched may safely be made twice.
     const leftMs = Math.max(1, timeoutMs - (performance.now() - began));
     for (const call of unanswered) this.#single(call, leftMs);
   }
 
   #spoilt(): void {
     const now = performance.now();
-    // No batch begins meanwhile: this one was under way with the one that was spoilt first, and fails with it.
+    // No batch starts during that time. This one was already running when the first batch failed, and fails with it.
     if (now < this.#singlesUntilMs) return;
     const singlesMs = Math.min(LONGEST_SINGLES_MS, FIRST_SINGLES_MS * 2 ** Math.min(this.#spoiltBatches, 10));
     this.#spoiltBatches++;
@@ -147,7 +148,7 @@ export class RpcEndpoint {
   }
 }
 
-/** Cuts calls into batches that every endpoint takes, in their order. */
+/** Splits calls into batches that every endpoint accepts, in order. */
 function batchesOf(calls: readonly Call[]): readonly (readonly Call[])[] {
   const batches: Call[][] = [];
   let bytes = 0;
@@ -158,20 +159,20 @@ function batchesOf(calls: readonly Call[]): readonly (readonly Call[])[] {
     if (last && last.length < MOST_BATCHED_CALLS && bytes <= MOST_BATCH_BYTES) last.push(call);
     else {
       batches.push([call]);
-      // Of brackets there are two, and of commas one less than calls.
+      // There are two brackets, and one comma fewer than calls.
       bytes = more + 1;
     }
   }
   return batches;
 }
 
-/** Whether the endpoint will not have this request, whatever the calls in it: asked for less at once, it may answer. */
+/** Whether the endpoint rejects this request regardless of its calls: it may answer a smaller one. */
 const isRefusedBatch = (error: unknown): boolean =>
   error instanceof HttpRefusal && error.status < 500 && error.status !== 429;
 
 /**
- * The answers of a batch by the calls that they are to. None for an endpoint that does not answer batches, and of two
- * to one call neither: nobody knows which is meant.
+ * The answers of a batch, by the calls that they belong to. None for an endpoint that does not answer batches. If one
+ * call has two answers, both are dropped, since it is unknown which one is right.
  */
 function answersIn(answer: unknown): ReadonlyMap<unknown, unknown> {
   const answers = new Map<unknown, unknown>();

@@ -1,10 +1,10 @@
-/** Several endpoints as one: the first that answers is believed, the rest are there for when it does not. */
+/** Several endpoints as one: the first answer is used, and the other endpoints are the fallback. */
 import { ChainUnavailable } from './chain.ts';
 import { EndpointFailure } from './rpc-connections.ts';
 import { type CallOptions, type Lane, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
 import { type PaceShare, RpcPace } from './rpc-pace.ts';
 
-/** What this needs of a logger; pino's fits. */
+/** The logger interface that this needs; pino fits. */
 export interface EndpointLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
@@ -14,17 +14,17 @@ export interface EndpointLog {
 export interface Question<Answer> {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Reads a result; throws on one of another shape, which counts as no answer. */
+  /** Reads a result; throws if it has another shape, which counts as no answer. */
   readonly read: (result: unknown) => Answer;
-  /** Reads an error that is an answer; null for one that is not. */
+  /** Reads an error that is an answer; null for any other error. */
   readonly readRefusal?: (refusal: RpcRefusal) => Answer | null;
-  /** Whether no other endpoint needs to be asked. An endpoint may lag, and say *no* to what another knows. */
+  /** Whether no other endpoint needs to be asked. An endpoint may lag, and answer *no* where another one knows more. */
   readonly settles?: (answer: Answer) => boolean;
-  /** The call has an effect, so that an endpoint which fell silent may have carried it out. */
+  /** The call has an effect, so an endpoint that stopped answering may have executed it. */
   readonly hasEffect?: boolean;
-  /** See `CallOptions`. Calls of a lane have their reserved share of the endpoint's pace. */
+  /** See `CallOptions`. Calls of a lane use the reserved share of the endpoint's pace. */
   readonly lane?: Lane;
-  /** Not of a lane, and yet of the reserved share. */
+  /** Without a lane, but in the reserved share. */
   readonly reserved?: boolean;
 }
 
@@ -33,26 +33,26 @@ export interface EndpointsOptions {
   /** For each single call. */
   readonly timeoutMs: number;
   readonly log: EndpointLog;
-  /** Calls to one endpoint in a second, at least 2; null or left out: any number. */
+  /** Calls to one endpoint per second, at least 2; null or omitted: no limit. */
   readonly callsPerSecond?: number | null | undefined;
 }
 
 interface Member {
   readonly endpoint: RpcEndpoint;
-  /** Null where calls are not bounded. */
+  /** Null if calls are not limited. */
   readonly pace: RpcPace | null;
   failures: number;
   restsUntilMs: number;
-  /** Calls that went out together fail together, by one error. */
+  /** Calls that went out together fail together, with the same error. */
   lastFailure: unknown;
 }
 
 /** How often all endpoints are asked before the chain counts as unavailable. */
 const ROUNDS = 3;
 const FIRST_PAUSE_MS = 100;
-/** A failing endpoint is asked last for so long, doubling up to the second. */
+/** A failing endpoint is asked last for this long, doubling up to the second constant. */
 const FIRST_REST_MS = 500;
-/** How long one endpoint may take over a question that is put to each of them, milliseconds. */
+/** How long one endpoint may take to answer a question that goes to each of them, milliseconds. */
 const ASIDE_TIMEOUT_MS = 2_000;
 const LONGEST_REST_MS = 30_000;
 
@@ -75,7 +75,7 @@ export class RpcEndpoints {
     this.#log = log;
   }
 
-  /** @throws ChainUnavailable if no endpoint answers, or if one may have done what the others refuse */
+  /** @throws ChainUnavailable if no endpoint answers, or if one may have executed what the others reject */
   async ask<Answer>(question: Question<Answer>): Promise<Answer> {
     const deadlineMs = performance.now() + 2 * this.#timeoutMs;
     let failure: unknown;
@@ -91,8 +91,8 @@ export class RpcEndpoints {
 
   /**
    * Asks each endpoint once, until an answer settles the question.
-   * @param alone what has failed once goes by itself, and so it does after a failure of this round: it may have been a
-   * neighbour's, and those that failed together would meet again at the next endpoint
+   * @param alone a call that has failed once is sent alone, also after a failure in this round: a neighbour in the
+   * batch may have caused it, and calls that failed together would meet again at the next endpoint
    */
   async #askAround<Answer>(
     { settles = () => true, hasEffect = false, ...question }: Question<Answer>,
@@ -103,7 +103,7 @@ export class RpcEndpoints {
     let failure: unknown = null;
     let mayHaveHappened = false;
     for (const member of this.#inOrder()) {
-      // Something to go by is there already: a dead endpoint is not worth waiting for.
+      // There is already a usable answer, so a dead endpoint is not worth waiting for.
       if (unsettled && member.restsUntilMs > performance.now()) continue;
       const timeoutMs = Math.min(this.#timeoutMs, deadlineMs - performance.now());
       if (timeoutMs <= 0) break;
@@ -142,8 +142,8 @@ export class RpcEndpoints {
   }
 
   /**
-   * What each endpoint answers, in the order of the URLs; null for one that does not, or that rests after a failure. Whether
-   * an endpoint answers such a question says nothing of others: it neither ends a rest nor begins one.
+   * The answer of each endpoint, in the order of the URLs; null for one that does not answer, or that rests after a
+   * failure. An answer to such a question says nothing about other questions, so it neither ends a rest nor starts one.
    * @throws ChainUnavailable if none of them answers
    */
   async askEvery<Answer>({ method, params, read, lane }: Question<Answer>): Promise<readonly (Answer | null)[]> {
@@ -167,8 +167,8 @@ export class RpcEndpoints {
   }
 
   /**
-   * Asks every endpoint at once, each one time. The first answer that settles the question is given, or, when all have
-   * answered or failed, the first in the order of the URLs.
+   * Asks every endpoint at once, each one time. Returns the first answer that settles the question, or, once all have
+   * answered or failed, the first answer in the order of the URLs.
    * @throws ChainUnavailable if none of them answers
    */
   async askEach<Answer>(question: Question<Answer>): Promise<Answer> {
@@ -177,7 +177,7 @@ export class RpcEndpoints {
       this.#askOne(member, question, { timeoutMs: this.#timeoutMs, alone: true }),
     );
     try {
-      // No silent endpoint holds up what another has done.
+      // A silent endpoint must not delay the result of another one.
       return await Promise.any(
         asked.map(async (one) => {
           const answer = await one;
@@ -195,7 +195,7 @@ export class RpcEndpoints {
     const { method, params, read, readRefusal, lane } = question;
     if (this.#closed) throw new EndpointFailure('the connection to the chain is closed', false);
     if (member.pace && !(await member.pace.turn(shareOf(question), options.timeoutMs))) {
-      // Our own bound: it says nothing of the endpoint, which is not to rest for it.
+      // This limit is our own. It says nothing about the endpoint, which must not rest because of it.
       throw new EndpointFailure('no call was free in time within SOLANA_RPC_CALLS_PER_SECOND', false);
     }
     try {
@@ -224,7 +224,7 @@ export class RpcEndpoints {
     member.failures = 0;
     member.restsUntilMs = 0;
     member.lastFailure = null;
-    this.#log.info({ endpoint: member.endpoint.label }, 'a chain endpoint answers again');
+    this.#log.info({ endpoint: member.endpoint.label }, 'a chain endpoint has recovered');
   }
 
   #failed(member: Member, method: string, error: unknown): void {
@@ -234,9 +234,9 @@ export class RpcEndpoints {
     const rest = FIRST_REST_MS * 2 ** Math.min(member.failures - 1, 10);
     const asked = error instanceof EndpointFailure ? (error.retryAfterMs ?? 0) : 0;
     member.restsUntilMs = performance.now() + Math.min(LONGEST_REST_MS, Math.max(rest, asked));
-    // Once for each outage: every call of a busy service would say the same.
+    // Once per outage: otherwise every call of a busy service would log the same.
     if (member.failures > 1) return;
-    this.#log.warn({ endpoint: member.endpoint.label, method, reason: reasonOf(error) }, 'a chain endpoint fails');
+    this.#log.warn({ endpoint: member.endpoint.label, method, reason: reasonOf(error) }, 'a chain endpoint is failing');
   }
 
   #unavailable(method: string, failure: unknown): ChainUnavailable {
@@ -259,11 +259,11 @@ function answerOf<Answer>(result: unknown, read: (result: unknown) => Answer): A
   try {
     return read(result);
   } catch {
-    throw new EndpointFailure('the answer has another shape than the method gives', true);
+    throw new EndpointFailure('the answer does not have the expected shape', true);
   }
 }
 
-/** Errors by which an endpoint says that it did not even begin: it is behind, or asks for patience. */
+/** Errors that say that the endpoint did not even begin: it is behind, or over its rate limit. */
 const NEVER_BEGUN: readonly number[] = [-32005, -32429];
 
 const mayHaveHappenedDespite = (error: unknown): boolean =>
@@ -271,12 +271,12 @@ const mayHaveHappenedDespite = (error: unknown): boolean =>
     ? !NEVER_BEGUN.includes(error.code)
     : !(error instanceof EndpointFailure) || error.mayHaveHappened;
 
-/** An endpoint's own words may repeat what it was asked with, so of a refusal only the code is told. */
+/** An endpoint's own message may repeat the request, so of an RPC error only the code is shown. */
 function reasonOf(error: unknown): string {
   if (error instanceof RpcRefusal) return `RPC error ${error.code}`;
   return error instanceof EndpointFailure ? error.message : 'no endpoint was asked in time';
 }
 
-/** Grows with each round; jittered, so that callers which failed together do not come back together. */
+/** Grows with each round; jittered, so that callers that failed together do not retry together. */
 const pause = (round: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * round * (0.5 + Math.random())));

@@ -1,9 +1,9 @@
 /**
- * Keeps the calls to one endpoint within what its plan allows in a second, and half of them for what was sold already:
- * broadcasts, looks for an outcome, recovery. However much comes in, a payment that is claimed can be settled.
+ * Limits the calls to one endpoint to what its plan allows per second. Half of them are reserved for sold queries:
+ * broadcasts, checks of an outcome, recovery. So a claimed payment can be settled under any load.
  */
 
-/** Who calls: `reserved` may use every call, `intake` half of them. */
+/** Which share a call belongs to: `reserved` may use every call, `intake` half of them. */
 export type PaceShare = 'reserved' | 'intake';
 
 const WINDOW_MS = 1_000;
@@ -15,7 +15,7 @@ interface Waiting {
 
 export class RpcPace {
   readonly #most: Readonly<Record<PaceShare, number>>;
-  /** When calls of the last second went out, by the monotonic clock: all of them, and those of the intake. */
+  /** When the calls of the last second went out, by the monotonic clock: all of them, and those of the intake. */
   readonly #sent: Readonly<Record<PaceShare, number[]>> = { reserved: [], intake: [] };
   readonly #waiting: Readonly<Record<PaceShare, Set<Waiting>>> = { reserved: new Set(), intake: new Set() };
   #timer: NodeJS.Timeout | undefined;
@@ -25,7 +25,7 @@ export class RpcPace {
     this.#most = { reserved: callsPerSecond, intake: Math.max(1, Math.floor(callsPerSecond * INTAKE_PART)) };
   }
 
-  /** @returns true once the call may go out; false where that takes longer than so many milliseconds */
+  /** @returns true once the call may go out; false if that takes longer than this many milliseconds */
   turn(share: PaceShare, patienceMs: number): Promise<boolean> {
     if (this.#waiting[share].size === 0 && this.#admit(share)) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -62,7 +62,7 @@ export class RpcPace {
     return true;
   }
 
-  /** What is reserved goes first; of each share, who came first. */
+  /** Reserved calls go first; within each share, in the order of arrival. */
   #pump(): void {
     for (const share of ['reserved', 'intake'] as const) {
       for (const { go } of this.#waiting[share]) {

@@ -1,15 +1,18 @@
-/** How `getSignatureStatuses` is asked and read: for one signature of all endpoints, or for many that wait by one call. */
+/**
+ * How `getSignatureStatuses` is asked and read: for one signature from all endpoints, or for many pending ones in one
+ * call.
+ */
 import { z } from 'zod';
 import type { Commitment, SignatureStatus } from './chain.ts';
 import type { Question, RpcEndpoints } from './rpc-endpoints.ts';
 
-/** What it takes at once. */
+/** The maximum per call. */
 const MOST_STATUSES = 256;
 
-/** Longest error of a transaction that is believed, as JSON: it is recorded, and the runtime's own are far shorter. */
+/** Longest accepted transaction error, as JSON. Errors are recorded, and the runtime's own are much shorter. */
 const MOST_ERROR_CHARACTERS = 2_000;
 
-/** The error of a transaction as the RPC gives it; null for success. */
+/** The error of a transaction as the RPC returns it; null for success. */
 export const TransactionError = z
   .union([z.string(), z.record(z.string(), z.unknown())])
   .nullable()
@@ -30,7 +33,7 @@ const Statuses = z.object({
   ),
 });
 
-/** What one endpoint says, and at which slot it is. */
+/** What one endpoint reports, and its current slot. */
 export interface StatusAnswer {
   readonly contextSlot: number;
   readonly statuses: readonly (SignatureStatus | null)[];
@@ -40,16 +43,16 @@ const ORDER: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
 const isConfirmed = (status: SignatureStatus | undefined): boolean =>
   status !== undefined && status.commitment !== 'processed';
 
-/** Of two that were told of one transaction, the one that is further on its way. */
+/** Of two statuses of one transaction, the one with more progress. */
 export const furthest = (a: SignatureStatus, b: SignatureStatus): SignatureStatus =>
   ORDER.indexOf(b.commitment) > ORDER.indexOf(a.commitment) ? b : a;
 
-/** What is known of these signatures, history included. */
+/** What is known about these signatures, history included. */
 export function statusQuestion(signatures: readonly string[]): Question<StatusAnswer> {
   return {
     method: 'getSignatureStatuses',
     params: [signatures, { searchTransactionHistory: true }],
-    // Whoever is still before its claim must not wait for those who look for theirs.
+    // A call before its claim must not wait for calls that look for an outcome.
     lane: 'settlement',
     read: (result) => {
       const { context: at, value } = Statuses.parse(result);
@@ -59,7 +62,7 @@ export function statusQuestion(signatures: readonly string[]): Question<StatusAn
         statuses: value.map((status) => {
           if (!status) return null;
           const { slot, err, confirmationStatus, confirmations } = status;
-          // Old endpoints say only how many blocks have confirmed it; null has always meant all that are needed.
+          // Old endpoints report only how many blocks have confirmed it; null has always meant enough to be final.
           const commitment = confirmationStatus ?? (confirmations === null ? 'finalized' : 'processed');
           return { slot, commitment, error: err === null ? null : JSON.stringify(err) };
         }),
@@ -68,7 +71,7 @@ export function statusQuestion(signatures: readonly string[]): Question<StatusAn
   };
 }
 
-/** Also where it is nested so deeply that it cannot be written. */
+/** Also false if the error is nested too deeply to be serialized. */
 function isShort(error: unknown): boolean {
   try {
     return JSON.stringify(error).length <= MOST_ERROR_CHARACTERS;
@@ -83,7 +86,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Asks for all signatures that are asked for in one turn of the event loop by one call: many payments wait at once. */
+/** Merges the signatures requested in one turn of the event loop into one call, since many payments wait at once. */
 export class StatusBatches {
   readonly #endpoints: RpcEndpoints;
   #waiting: Waiting[] = [];
@@ -110,7 +113,7 @@ export class StatusBatches {
       const found = new Map<string, SignatureStatus>();
       await this.#endpoints.ask({
         ...statusQuestion(waiting.map(({ signature }) => signature)),
-        // An endpoint may not know what another does: all are asked until each signature is confirmed by one.
+        // One endpoint may not know what another does, so all are asked until each signature is confirmed by one.
         settles: ({ statuses }) => {
           statuses.forEach((status, index) => {
             const { signature } = waiting[index] as Waiting;

@@ -1,4 +1,4 @@
-/** The few instructions that a payment may hold, each read from its bytes; everything else is no part of a payment. */
+/** Reads the few kinds of instructions that a payment may contain from their bytes; any other kind is rejected. */
 import bs58 from 'bs58';
 import type { WireInstruction } from './verify-transaction-wire.ts';
 
@@ -20,11 +20,11 @@ const COMPUTE_UNIT_LIMIT = 2;
 const COMPUTE_UNIT_PRICE = 3;
 
 /**
- * Every kind of Lighthouse instruction by its discriminator, as the program numbers them, and what a payment may do with
- * it. `guard`: asserts something about the accounts that it names and changes nothing. `write`: changes an account.
- * `refused`: asserts about what its signer does not control (a mint, a stake, a program, a tree) or names no account at
- * all, as the assertion about the clock does, so that its failure can be timed from outside. A number that is not in
- * the table is refused: the program may grow others.
+ * Every Lighthouse instruction by its discriminator, in the program's numbering, and whether a payment may contain it.
+ * `guard`: asserts something about the accounts that it names and changes nothing. `write`: changes an account.
+ * `refused`: asserts about something that its signer does not control (a mint, a stake, a program, a tree), or names no
+ * account at all. Such an assertion, e.g. about the clock, can be made to fail from outside at a chosen time. Numbers
+ * missing from the table are rejected too, since the program may add instructions.
  */
 export const LIGHTHOUSE_KINDS = [
   { name: 'MemoryWrite', use: 'write' },
@@ -59,20 +59,20 @@ export type PaymentInstruction =
       readonly destination: Buffer;
       readonly authority: Buffer;
       readonly amount: bigint;
-      /** Accounts behind the authority: the signers of a multisig. */
+      /** Accounts after the authority: the signers of a multisig. */
       readonly extraAccounts: number;
     }
   | { readonly kind: 'memo'; readonly text: Buffer; readonly accounts: number }
-  /** A wallet's guard: fails the transaction if something is not as shown to its user, and changes nothing. */
+  /** A wallet's guard: fails the transaction if the state differs from what its user was shown, and changes nothing. */
   | {
       readonly kind: 'guard';
       readonly accounts: readonly Buffer[];
-      /** Whether it may fail by what others than the wallet do, as far as it is read here. */
+      /** Whether others than the wallet can make it fail, as far as it is parsed here. */
       readonly othersCanBreak: boolean;
     }
   /** A call of the guards' program that writes. */
   | { readonly kind: 'guard-write' }
-  /** A call of the guards' program that asserts about what no payment needs, or that is not known. */
+  /** A call of the guards' program that is unknown, or asserts something that no payment needs. */
   | { readonly kind: 'guard-refused' }
   | {
       readonly kind: 'create-token-account';
@@ -88,7 +88,7 @@ export type PaymentInstruction =
 
 const UNKNOWN: PaymentInstruction = { kind: 'unknown' };
 
-/** Reads one instruction. Total: bytes that no known form has are `unknown`. */
+/** Reads one instruction. Total: bytes without a known form are `unknown`. */
 export function readInstruction(instruction: WireInstruction): PaymentInstruction {
   const { programId } = instruction;
   if (programId.equals(TOKEN_PROGRAM)) return readTransfer(instruction);

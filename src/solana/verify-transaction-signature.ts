@@ -1,4 +1,7 @@
-/** Ed25519 as the cluster checks it: OpenSSL through `node:crypto`, and no key under which anything is "signed". */
+/**
+ * Verifies Ed25519 signatures as the cluster does: OpenSSL through `node:crypto`, without the weak keys for which one
+ * signature fits every message.
+ */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -6,8 +9,8 @@ import { promisify } from 'node:util';
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Points of small order, their sign bit cleared: under such a key one signature fits every message. OpenSSL takes
- * them and the cluster does not.
+ * Points of small order, with the sign bit cleared. Under such a key one signature fits every message. OpenSSL accepts
+ * them, the cluster does not.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -25,7 +28,7 @@ function isSmallOrder(point: Buffer): boolean {
   return SMALL_ORDER.has(masked.toString('hex'));
 }
 
-/** Making a key object costs as much as a third of a check, and a wallet that pays once often pays again. */
+/** Creating a key object costs a third of a verification, and a wallet that pays once often pays again. */
 const REMEMBERED_KEYS = 1_000;
 const keys = new Map<string, KeyObject | null>();
 
@@ -51,8 +54,8 @@ function makeKey(publicKey: Buffer): KeyObject | null {
 const verifyAside = promisify(verify);
 
 /**
- * Whether a signature (64 bytes) of a message holds under a public key (32 bytes). Never throws. Node checks it on a
- * thread of its pool, which leaves a fifteenth of the time to the main thread.
+ * Whether a signature (64 bytes) of a message is valid for a public key (32 bytes). Never throws. Runs on Node's thread
+ * pool, which leaves a fifteenth of the time to the main thread.
  */
 export async function isSignedBy(publicKey: Buffer, message: Buffer, signature: Buffer): Promise<boolean> {
   if (isSmallOrder(signature.subarray(0, 32))) return false;

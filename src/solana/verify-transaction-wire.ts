@@ -1,9 +1,9 @@
 /**
- * A transaction's bytes, read as strictly as the cluster reads them: one form for each transaction, nothing left over.
- * Total on any bytes: a fault comes back as a value.
+ * Parses a transaction's bytes as strictly as the cluster does: one form for each transaction, no trailing bytes. Total
+ * on any bytes: a fault is returned as a value.
  */
 
-/** What a network packet holds: no cluster takes a longer transaction. */
+/** The size limit of a network packet: no cluster accepts a longer transaction. */
 export const MAX_TRANSACTION_BYTES = 1232;
 export const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
@@ -16,9 +16,9 @@ export interface WireInstruction {
 
 export interface WireTransaction {
   readonly version: 'legacy' | 0;
-  /** One for each required signer, in the order of `accounts`; all zero where it is still missing. */
+  /** One for each required signer, in the order of `accounts`; all zero if still missing. */
   readonly signatures: readonly Buffer[];
-  /** What is signed, and what the claim key is the hash of. */
+  /** The signed bytes; the claim key is their hash. */
   readonly message: Buffer;
   readonly requiredSignatures: number;
   /** Accounts named in the message itself; signers first, the fee payer at 0. */
@@ -30,9 +30,9 @@ export interface WireTransaction {
 export type WireFault =
   /** Not the bytes of a transaction. */
   | 'could_not_be_decoded'
-  /** A transaction, but of a version that this service does not read. */
+  /** A transaction of a version that this service does not support. */
   | 'unsupported_version'
-  /** It names accounts by lookup tables, so its accounts cannot be known from its bytes. */
+  /** It names accounts by lookup tables, so its bytes do not show all its accounts. */
   | 'address_lookup_tables';
 
 class Malformed extends Error {}
@@ -69,7 +69,7 @@ class Reader {
     return taken;
   }
 
-  /** Solana's short vector length: at most three bytes of seven bits, in the shortest form alone. */
+  /** Solana's short vector length: at most three bytes of seven bits, only in the shortest form. */
   length(): number {
     let value = 0;
     for (let index = 0; index < 3; index++) {
@@ -86,13 +86,13 @@ class Reader {
 
   list<T>(read: () => T): T[] {
     const count = this.length();
-    // Every item has at least one byte: a count that the bytes cannot hold is refused before anything is allocated.
+    // Every item has at least one byte, so a count that cannot fit is rejected before anything is allocated.
     if (count > this.bytes.length - this.offset) throw new Malformed();
     return Array.from({ length: count }, read);
   }
 }
 
-/** Reads a transaction, or says why its bytes are none that can be paid with. */
+/** Reads a transaction, or returns why its bytes cannot be a payment. */
 export function decodeTransaction(wire: Buffer): WireTransaction | { readonly fault: WireFault } {
   if (wire.length > MAX_TRANSACTION_BYTES) return { fault: 'could_not_be_decoded' };
   try {
@@ -107,7 +107,7 @@ function read(wire: Buffer): WireTransaction | { readonly fault: WireFault } {
   const reader = new Reader(wire);
   const signatures = reader.list(() => reader.take(SIGNATURE_BYTES));
   const message = wire.subarray(reader.position);
-  // The first bit tells a version from the signer count that a legacy message begins with.
+  // The first bit distinguishes a version from the signer count at the start of a legacy message.
   const versioned = (reader.peek() & 0x80) !== 0;
   if (versioned && (reader.byte() & 0x7f) !== 0) return { fault: 'unsupported_version' };
 

@@ -1,6 +1,6 @@
 /**
- * The checks of a payment that need nothing but its bytes and our terms (docs/design/payments.md#static-checks). Pure,
- * total on any bytes, and the same for every dialect.
+ * The payment checks that need only its bytes and our terms (docs/design/payments.md#static-checks). Pure, total on any
+ * bytes, and the same for every dialect.
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
@@ -10,9 +10,9 @@ import { isTokenProgram, type PaymentInstruction, readInstruction } from './veri
 import { isSignedBy } from './verify-transaction-signature.ts';
 import { decodeTransaction, SIGNATURE_BYTES, type WireTransaction } from './verify-transaction-wire.ts';
 
-/** What a payment must do, as keys (32 bytes each) and base units. Never taken from what a client sends back. */
+/** What a payment must do, as keys (32 bytes each) and base units. Never read from what a client sends back. */
 export interface TransferTerms {
-  /** Pays the network fee of a sponsored payment, and must have no other part in it. */
+  /** Pays the network fee of a sponsored payment, and must have no other role in it. */
   readonly feePayer: Buffer;
   readonly mint: Buffer;
   /** Owner of `destination`. */
@@ -23,19 +23,19 @@ export interface TransferTerms {
 }
 
 export const MAX_MEMO_BYTES = 256;
-/** Guards of one payment. Wallets add one or two. */
+/** Maximum guards in one payment. Wallets add one or two. */
 export const MAX_GUARDS = 4;
-/** Bounds of what a sponsored payment may cost us beyond the fee for its signatures. */
+/** Limits of what a sponsored payment may cost us beyond the fee for its signatures. */
 export const MAX_SPONSORED_UNITS = 100_000;
 export const MAX_PRIORITY_LAMPORTS = 5_000n;
-/** Compute units of an instruction where a transaction sets no limit, and the most of a transaction. */
+/** Compute units of an instruction if a transaction sets no limit, and the maximum of a transaction. */
 export const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
 export const MOST_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
 
 const UNREADABLE = 'invalid_exact_svm_payload_transaction_could_not_be_decoded';
 
-/** Why a transaction is no payment: x402's own words where it has one, else ours. */
+/** Why a transaction is not a valid payment: x402's own code if there is one, otherwise ours. */
 export const REJECTION = {
   couldNotBeDecoded: UNREADABLE,
   unsupportedVersion: 'unsupported_transaction_version',
@@ -77,7 +77,7 @@ export const REJECTION = {
 
 export type RejectionReason = (typeof REJECTION)[keyof typeof REJECTION];
 
-/** A transaction that pays what the terms ask for, if the chain takes it. */
+/** A transaction that pays what the terms require, if the chain accepts it. */
 export interface VerifiedTransaction {
   /** SHA-256 of the message, hex: the key by which a payment is claimed. */
   readonly messageHash: string;
@@ -85,12 +85,12 @@ export interface VerifiedTransaction {
   readonly sponsored: boolean;
   /** Base58 address of the transfer's authority: the caller. */
   readonly wallet: string;
-  /** Base58 address of the token account that the money leaves. */
+  /** Base58 address of the token account that is debited. */
   readonly source: string;
   /** Whether somebody who only sends something to the wallet may make it fail. */
   readonly othersCanBreak: boolean;
   readonly blockhash: string;
-  /** Null where there is none, or it is no UTF-8. */
+  /** Null if there is none, or it is not UTF-8. */
   readonly memo: string | null;
   readonly message: Buffer;
   /** As presented; {@link withFeePayerSignature} completes a sponsored one. */
@@ -110,9 +110,9 @@ const FAULT_REASONS = {
 } as const;
 
 /**
- * Verifies one transaction. The signature comes last: it alone costs more than all the other checks together, so that
- * it is left to another thread, and none of them asks anything but the bytes.
- * @param memo what the client's copy of the terms carries; then the transaction must carry it too
+ * Verifies one transaction, using nothing but its bytes. The signature comes last and runs on another thread, since it
+ * costs more than all other checks together.
+ * @param memo the memo in the client's copy of the terms, if any; the transaction must then carry it too
  */
 export async function verifyTransaction(
   wire: Buffer,
@@ -179,7 +179,7 @@ interface Parts {
   readonly guards: readonly Of<'guard'>[];
 }
 
-/** Check 4: which instructions there are, and that there are no others. */
+/** Check 4: the required instructions are present, and no others. */
 function takeApart(
   instructions: readonly PaymentInstruction[],
   sponsored: boolean,
@@ -239,7 +239,7 @@ const createsOurAccount = (
   mint.equals(terms.mint) &&
   isTokenProgram(tokenProgram);
 
-/** What a sponsored payment may cost us; a caller who pays for itself may pay what it likes. */
+/** Limits what a sponsored payment may cost us. A caller that pays its own fee may pay any amount. */
 function computeFault({ limit, price }: Parts, sponsored: boolean, instructions: number): RejectionReason | null {
   if (!sponsored) return null;
   if (limit && limit.units > MAX_SPONSORED_UNITS) return REJECTION.computeLimitTooHigh;
@@ -257,8 +257,8 @@ function memoFault(memo: Of<'memo'> | null, expected: string | null): RejectionR
 }
 
 /**
- * Check 5. The source may be any account but ours: whether it is the authority's, or lent to it as a delegate, the
- * token program decides, and the authority's signature is what moves the money either way.
+ * Check 5. The source may be any account but ours. The token program decides whether the authority owns it or is its
+ * delegate; in both cases the authority's signature moves the money.
  */
 function transferFault(
   transfer: Of<'transfer'>,
@@ -276,7 +276,7 @@ function transferFault(
   if (transfer.amount !== terms.amount) return REJECTION.amountMismatch;
   const signer = accounts.findIndex((account) => account.equals(transfer.authority));
   if (signer >= requiredSignatures) return REJECTION.authorityNotSigner;
-  // Whoever pays the fee of a payment that is not ours to pay must be the one who pays us.
+  // If the payment is not sponsored, the fee payer must be the one who pays us.
   return !sponsored && signer !== 0 ? REJECTION.feePayerMismatch : null;
 }
 
@@ -287,8 +287,8 @@ const feePayerFault = ({ instructions }: WireTransaction, feePayer: Buffer): Rej
     : null;
 
 /**
- * A guard may name the paying wallet and the token account that pays, and nothing else: one on an account that others
- * change fails when they want it to, and each sponsored payment that fails on chain costs us its fee.
+ * A guard may name only the paying wallet and the paying token account. Others could make a guard on their own account
+ * fail on purpose, and each sponsored payment that fails on chain costs us its fee.
  */
 function guardFault({ guards, transfer: { authority, source } }: Parts): RejectionReason | null {
   if (guards.length > MAX_GUARDS) return REJECTION.guardCount;
@@ -297,7 +297,7 @@ function guardFault({ guards, transfer: { authority, source } }: Parts): Rejecti
   return areOwn ? null : REJECTION.guardAccounts;
 }
 
-/** Check 3. The signers are our fee payer, if it pays, and the authority: there is one signature to check. */
+/** Check 3. The signers are our fee payer, if it pays, and the authority, so there is one signature to verify. */
 async function signatureFault(
   { signatures, message }: WireTransaction,
   authority: Buffer,
@@ -308,7 +308,7 @@ async function signatureFault(
   return (await isSignedBy(authority, message, signature)) ? null : REJECTION.signatureInvalid;
 }
 
-/** The transaction with our signature in the fee payer's place. */
+/** The transaction with our signature in the fee payer's slot. */
 export function withFeePayerSignature({ wire }: VerifiedTransaction, signature: Uint8Array): Buffer {
   const signed = Buffer.from(wire);
   // One byte counts the signatures, since there are fewer than 128 of them; the fee payer's is the first.

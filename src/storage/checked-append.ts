@@ -1,15 +1,15 @@
-/** What every engine asks of an append before it lets it in. */
+/** The checks that every engine makes before it accepts an append. */
 import type { JsonObject } from '../events/event.ts';
 import { type Append, InvalidAppend, MAX_APPEND_BYTES } from './event-log.ts';
 
-/** An append that may be written, with the data of each event as the text that was counted. */
+/** An append that passed the checks, with each event's data as the JSON text whose size was counted. */
 export interface CheckedAppend {
   readonly append: Append;
-  /** JSON, one for each event. */
+  /** JSON, one text for each event. */
   readonly data: readonly string[];
 }
 
-/** @throws InvalidAppend for an append that no engine would take */
+/** @throws InvalidAppend for an append that every engine would reject */
 export function checkAppend(append: Append): CheckedAppend {
   const { stream, expected, events } = append;
   if (stream === '') throw new InvalidAppend('an append to a stream without a name');
@@ -27,7 +27,7 @@ export function checkAppend(append: Append): CheckedAppend {
     return text;
   });
   if (bytes > MAX_APPEND_BYTES) {
-    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; at most ${MAX_APPEND_BYTES} are taken`);
+    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; the limit is ${MAX_APPEND_BYTES}`);
   }
   return { append, data };
 }
@@ -36,13 +36,13 @@ function jsonOf(data: JsonObject, index: number, stream: string): string {
   try {
     return dataText(data);
   } catch (error) {
-    throw new InvalidAppend(`event ${index} of an append to ${stream} is no JSON: ${(error as Error).message}`);
+    throw new InvalidAppend(`event ${index} of an append to ${stream} is not JSON: ${(error as Error).message}`);
   }
 }
 
 const texts = new WeakMap<JsonObject, string>();
 
-/** The JSON of an event's data, made once: it is counted where an append is prepared and written where it is appended. */
+/** The JSON of an event's data. Made once: prepareAppend counts its bytes, the engine writes it. */
 export function dataText(data: JsonObject): string {
   const known = texts.get(data);
   if (known !== undefined) return known;

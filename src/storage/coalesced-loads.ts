@@ -1,10 +1,11 @@
 /**
- * Reads that are asked for at the same moment, made at once: a batch of queries asks the read store a few times, not
- * fifty. And it is no longer in anybody's way than one query is: everybody else has a turn before each of its searches.
+ * Merges loads that are requested at the same moment, so that a batch of queries reads the store a few times instead of
+ * fifty. It also yields to the event loop before each search, so that a batch delays others no longer than a single
+ * query does.
  */
 import type { QueryStore, Stored } from './read-store.ts';
 
-/** An embedded store answers without ever letting go of the thread. */
+/** An embedded store answers without yielding the thread. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Waiting {
@@ -13,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * A view of a read store in which `load` waits until whatever else is ready has asked too. It remembers nothing: what is
- * asked for later is read later.
+ * A view of a read store whose `load` waits until everything else that is ready has made its request too. It caches
+ * nothing: a later request reads again.
  */
 export function coalescedLoads(store: QueryStore): QueryStore {
   const waiting = new Map<string, Waiting>();

@@ -1,10 +1,10 @@
-/** Tells operators of stored content that is damaged, once for each blob, whoever meets it. */
+/** Alerts operators about damaged stored content, once for each blob, no matter which caller finds it. */
 import { type BlobName, CorruptPayload, type PayloadStore } from './payload-store.ts';
 
-/** Of how many it is known that they were told of: past it some are told of again. */
+/** How many reported blobs are remembered. Beyond this, some are reported again. */
 const MOST_REMEMBERED = 10_000;
 
-/** The same store; `tell` is called for each blob whose bytes are met damaged, the first time only. */
+/** The same store; `tell` is called the first time that a blob's bytes are found damaged. */
 export function withDamageAlarm(payloads: PayloadStore, tell: (blob: BlobName) => void): PayloadStore {
   const told = new Set<BlobName>();
   const watched = async <Content>(reading: Promise<Content>): Promise<Content> => {

@@ -1,12 +1,12 @@
-/** How much room there is where the embedded storage keeps its files. */
+/** The free space of the file system that holds the embedded storage's files. */
 import { statfs } from 'node:fs/promises';
 
-/** Bytes that this process may still write where a folder lies; null where the file system does not say. */
+/** Bytes that this process may still write to a folder's file system; null where the file system does not report it. */
 export async function freeBytes(directory: string): Promise<number | null> {
   try {
     const { blocks, bfree, bavail, bsize } = await statfs(directory);
     if (blocks === 0) return null;
-    // What a file system keeps back for root is there for root.
+    // Only root may use the space that a file system reserves for root.
     return bsize * (process.getuid?.() === 0 ? bfree : bavail);
   } catch {
     return null;

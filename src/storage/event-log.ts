@@ -1,19 +1,22 @@
 /**
- * The event log: the truth about what happened, when and in which order. One port, several engines; the conformance
- * suite in `test/storage/event-log.conformance.ts` is its specification.
+ * The event log: the source of truth about what happened, when and in which order. One port, several engines; the
+ * conformance suite in `test/storage/event-log.conformance.ts` is its specification.
  */
 import type { DomainEvent, JsonObject } from '../events/event.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { SealedPayload } from './payload-store.ts';
 
-/** A place in the whole log. Sorts as text within its log; gapless only in SQLite. */
+/** A position in the whole log. Sorts as text within its log; gapless only in SQLite. */
 export type Position = string;
 
-/** The newest event of a stream as its next writer must know it: expected revision and link of the hash chain. */
+/**
+ * What the next writer of a stream needs to know about its newest event: the expected revision and the hash to chain
+ * to.
+ */
 export interface StreamHead {
-  /** -1 where the stream does not exist. */
+  /** -1 if the stream does not exist. */
   readonly revision: number;
-  /** `metadata.hash` of the newest event; empty where the stream does not exist. */
+  /** `metadata.hash` of the newest event; empty if the stream does not exist. */
   readonly hash: string;
 }
 
@@ -42,20 +45,20 @@ export interface RecordedEvent {
   readonly metadata: EventMetadata;
 }
 
-/** One event, told from every other: what a reader remembers in order to know a log again. */
+/** Identifies one event. A reader remembers it to recognize the log later. */
 export type EventMark = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>;
 
-/** An event that was given its id and its hash but not yet its position. */
+/** An event that has its id and its hash but no position yet. */
 export type PreparedEvent = Omit<RecordedEvent, 'position'>;
 
-/** One append, complete: repeating it unchanged is recognised and harmless. Made by `prepareAppend`. */
+/** One complete append. Repeating it unchanged is recognized and harmless. Made by `prepareAppend`. */
 export interface Append {
   readonly stream: string;
-  /** Revision of the newest event, -1 for no stream: always exact, since nothing else makes a repeat safe. */
+  /** Revision of the newest event, -1 for no stream. Always exact: only then is a repeat safe. */
   readonly expected: number;
   /** At least one. */
   readonly events: readonly PreparedEvent[];
-  /** What its events name and nobody has stored yet: on disk no later than they are. */
+  /** Content that the events name and that is not stored yet. It is on disk no later than the events. */
   readonly payloads?: readonly SealedPayload[];
 }
 
@@ -66,7 +69,7 @@ export interface Appended {
   readonly position: Position;
 }
 
-/** Whose act an append is (docs/design/architecture.md#event-metadata). */
+/** Who caused an append (docs/design/architecture.md#event-metadata). */
 export interface CommandContext {
   /** The request's own id; for a process the id of the event that caused it; for the CLI one per run and batch. */
   readonly commandId: string;
@@ -76,68 +79,73 @@ export interface CommandContext {
   readonly actor: string;
 }
 
-/** Which events a reader wants: engines filter by one thing at a time. */
+/** Which events a reader wants. An engine filters by types or by stream prefixes, not by both. */
 export type EventFilter =
   | { readonly by: 'all' }
   | { readonly by: 'types'; readonly types: readonly string[] }
   | { readonly by: 'streams'; readonly prefixes: readonly string[] };
 
-/** Events in log order. `position` may lie past the last one: everything up to it was seen by the filter. */
+/** Events in log order. `position` may lie past the last one: the filter has seen everything up to it. */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
   readonly position: Position;
-  /** True from the moment that a subscription has reached what was the head of the log. */
+  /** True once a subscription has reached the head that the log had when it started. */
   readonly live: boolean;
 }
 
 export interface EventLog {
   /**
    * Appends durably (on disk when the promise resolves), all or nothing.
-   * The same append repeated gives the original outcome. Where it is refused its payloads may be stored all the same.
+   * The same append repeated returns the original outcome. If an append is rejected, its payloads may still be stored.
    * @throws RevisionConflict if the stream is not at the expected revision
    * @throws InvalidAppend for an append of no events or over the size limit
-   * @throws StorageFailure if the engine cannot take it now; repeat it unchanged until its outcome is known
+   * @throws StorageFailure if the engine cannot write now; repeat it unchanged until its outcome is known
    */
   append(append: Append): Promise<Appended>;
 
-  /** Events of one stream from a revision (default 0), oldest first; empty where the stream does not exist. */
+  /** Events of one stream from a revision (default 0), oldest first; empty if the stream does not exist. */
   read(
     stream: string,
     options?: { readonly from?: number; readonly limit?: number },
   ): Promise<readonly RecordedEvent[]>;
 
-  /** Every event after `from` (null: from the start) up to the present head, in batches, with backpressure; then ends. */
+  /**
+   * Every event after `from` (null: from the start) up to the current head, in batches, with backpressure; then ends.
+   */
   readAll(from: Position | null, filter: EventFilter): AsyncIterable<EventBatch>;
 
   /**
-   * Catches up after `from` and then goes live, each event once, in log order; the next batch is fetched only when
-   * asked for. With nothing to catch up with, one empty live batch comes at once. Ends only by `signal` or by leaving
-   * the loop; a lost connection is resumed inside.
+   * Catches up after `from` and then goes live: each event once, in log order. The next batch is fetched only on
+   * request. If there is nothing to catch up with, one empty live batch comes at once. Ends only when `signal` aborts
+   * or the caller leaves the loop; a lost connection is resumed internally.
    */
   subscribe(from: Position | null, filter: EventFilter, signal?: AbortSignal): AsyncIterable<EventBatch>;
 
-  /** Position of the newest event, null in an empty log. */
+  /** Position of the newest event; null in an empty log. */
   head(): Promise<Position | null>;
 
   /**
-   * How many events lie after a position (null: in all), counted no further than `limit`, nor than 10,000 where an
-   * engine has to read in order to count.
+   * How many events lie after a position (null: in all). Counting stops at `limit`, and at 10,000 in an engine that
+   * must read to count.
    */
   countAfter(from: Position | null, limit: number): Promise<number>;
 
   /**
-   * Grows whenever the engine may have been exchanged for another: a connection was lost, or the head went back. Left
-   * out where nothing of the kind can happen unnoticed.
+   * Grows whenever the engine may have been replaced by another: a connection was lost, or the head went back. Omitted
+   * by engines that would always notice.
    */
   doubts?(): number;
 
-  /** Throws if the log cannot be reached or, where the engine can tell without adding to it, not be written. */
+  /**
+   * Throws if the log cannot be reached. Also throws if it cannot be written, where the engine can find out without a
+   * write.
+   */
   check(): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** The stream was not at the expected revision: somebody else wrote first. */
+/** The stream was not at the expected revision: another writer was first. */
 export class RevisionConflict extends Error {
   readonly code = 'revision_conflict';
   constructor(
@@ -150,7 +158,7 @@ export class RevisionConflict extends Error {
   }
 }
 
-/** An append that no engine would take. */
+/** An append that every engine would reject. */
 export class InvalidAppend extends Error {
   readonly code = 'invalid_append';
   constructor(message: string) {
@@ -159,7 +167,7 @@ export class InvalidAppend extends Error {
   }
 }
 
-/** Most bytes of data in one append, for every engine: the default limit of EventStoreDB. */
+/** Maximum bytes of data in one append, for every engine: the default limit of EventStoreDB. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
 
 export interface EventToAppend {

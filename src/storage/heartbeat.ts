@@ -1,6 +1,6 @@
 /**
- * One timer for everything in this process that beats at the same interval, so that its writes share a commit: an idle
- * service holds more than twenty leases, and each written alone came to 1 MB a minute.
+ * One timer for all periodic work of this process that has the same interval, so that its writes share a commit. An
+ * idle service holds more than twenty leases; written one by one, they came to 1 MB a minute.
  */
 interface Beat {
   readonly timer: NodeJS.Timeout;
@@ -10,8 +10,8 @@ interface Beat {
 const beats = new Map<number, Beat>();
 
 /**
- * Calls a listener at least once in each interval from now on; the first call may come earlier.
- * @returns ends the calls
+ * Calls a listener at least once per interval from now on; the first call may come earlier.
+ * @returns a function that ends the calls
  */
 export function onHeartbeat(intervalMs: number, listener: () => void): () => void {
   let beat = beats.get(intervalMs);

@@ -1,4 +1,4 @@
-/** A lease that is renewed while its work goes on, and that stops the work when it is lost. */
+/** A lease that is renewed while its work runs, and that stops the work if it is lost. */
 
 import type { Clock, Micros } from '../runtime/instant.ts';
 import { MICROS_PER_MS } from '../runtime/instant.ts';
@@ -6,12 +6,12 @@ import { steadyClock } from '../runtime/steady-clock.ts';
 import { onHeartbeat } from './heartbeat.ts';
 import type { Lease, ReadStore } from './read-store.ts';
 
-/** A lease is renewed when this part of it is over, or before: all leases of a process are renewed at once. */
+/** A lease is renewed at least this often in its duration; all leases of a process are renewed at once. */
 const HEARTBEATS_IN_A_LEASE = 3;
-/** Near its end a lease no longer counts as held: clocks of two machines differ a little. */
+/** The last part of a lease does not count as held, because the clocks of two machines differ slightly. */
 const SAFETY_MARGIN = 0.1;
 
-/** Another owner has taken the lease, or it could not be renewed in time. */
+/** Another owner acquired the lease, or it could not be renewed in time. */
 export class LeaseLost extends Error {
   readonly code = 'lease_lost';
   constructor(name: string) {
@@ -23,7 +23,7 @@ export class LeaseLost extends Error {
 export interface LeaseOptions {
   readonly readStore: ReadStore;
   readonly clock: Clock;
-  /** A clock that is never set; the system's where left out. */
+  /** A clock that is never adjusted; the system's if omitted. */
   readonly steady?: Clock;
   readonly name: string;
   readonly owner: string;
@@ -31,8 +31,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Until when a lease counts as held, by both clocks: the steady one, since a wall clock that is set back would make it
- * last for hours; and the wall clock, since the other stands still while the machine sleeps.
+ * Until when a lease counts as held, by both clocks. The steady clock is needed because a wall clock that is set back
+ * would extend the lease by hours; the wall clock, because the steady one stops while the machine sleeps.
  */
 interface Validity {
   readonly wall: Micros;
@@ -56,7 +56,7 @@ export class HeldLease {
     });
   }
 
-  /** Takes the lease; null while somebody else holds it. */
+  /** Acquires the lease; null while another owner holds it. */
   static async take(options: LeaseOptions): Promise<HeldLease | null> {
     const until = validUntil(options);
     const lease = await acquire(options);
@@ -69,7 +69,7 @@ export class HeldLease {
   }
 
   /**
-   * To be called before each write. Renews the lease where the heartbeat has not, for want of time.
+   * Call this before each write. Renews the lease if the heartbeat was too late to do so.
    * @throws LeaseLost
    */
   async assertHeld(): Promise<void> {
@@ -77,10 +77,10 @@ export class HeldLease {
     if (this.#lost.signal.aborted) throw new LeaseLost(this.#lease.name);
   }
 
-  /** Lets the next owner in. */
+  /** Ends the lease, so that the next owner can acquire it. */
   async release(): Promise<void> {
     this.#endHeartbeat();
-    // A renewal that is on its way must not take back what is given away here.
+    // A renewal in progress must not reacquire the lease after its release.
     await this.#beating;
     if (!this.#lost.signal.aborted) await this.#options.readStore.releaseLease(this.#lease);
     this.#lost.abort();
@@ -90,7 +90,7 @@ export class HeldLease {
     try {
       await this.#renew();
     } catch {
-      // The store cannot be reached; until the lease ends there is time to try again.
+      // The store cannot be reached; until the lease ends, there is time to retry.
       if (this.#isOver()) this.#lose();
     }
   }
@@ -98,7 +98,7 @@ export class HeldLease {
   async #renew(): Promise<void> {
     const until = validUntil(this.#options);
     const lease = await acquire(this.#options);
-    // A new token means that the lease lapsed: another owner may have worked meanwhile.
+    // A new token means that the lease had lapsed: another owner may have worked in the meantime.
     if (lease?.token === this.#lease.token) this.#validUntil = until;
     else this.#lose();
   }
@@ -117,7 +117,7 @@ export class HeldLease {
 const acquire = ({ readStore, clock, name, owner, durationMs }: LeaseOptions): Promise<Lease | null> =>
   readStore.acquireLease(name, owner, clock.now(), durationMs * MICROS_PER_MS);
 
-/** Of a lease that is asked for now. */
+/** The validity of a lease that is requested now. */
 function validUntil({ clock, steady = steadyClock, durationMs }: LeaseOptions): Validity {
   const sure = durationMs * MICROS_PER_MS * (1 - SAFETY_MARGIN);
   return { wall: clock.now() + sure, steady: steady.now() + sure };

@@ -1,14 +1,14 @@
-/** Many blobs at once where a damaged one must not keep the others back. */
+/** Resolves many blobs at once, so that a damaged one does not block the others. */
 import { type BlobName, CorruptPayload, type PayloadStore, type ResolvedPayload } from './payload-store.ts';
 
 export interface IntactPayloads {
   /** As `PayloadStore.resolve` gives them. */
   readonly found: ReadonlyMap<BlobName, ResolvedPayload>;
-  /** Those whose stored bytes no longer match their name. */
+  /** Names whose stored bytes no longer match them. */
   readonly damaged: ReadonlySet<BlobName>;
 }
 
-/** What stands under names, with what is damaged told apart rather than thrown for. */
+/** Resolves names to content, and returns damaged ones separately instead of throwing. */
 export async function resolveIntact(
   payloads: Pick<PayloadStore, 'resolve'>,
   names: readonly BlobName[],
@@ -26,7 +26,7 @@ export async function resolveIntact(
       if (one) found.set(name, one);
     } catch (error) {
       if (!(error instanceof CorruptPayload)) throw error;
-      // Not `error.blob`: it may be what stands in the place of this one.
+      // Not `error.blob`, which may be the blob that replaced this one.
       damaged.add(name);
     }
   }

@@ -1,24 +1,24 @@
 /**
- * Names of lease owners, one for each thread of each process. On one machine a name also tells whether its process still
- * lives: after a `kill -9` the next start need not wait until the leases of the dead one expire.
+ * Names of lease owners, one for each thread of each process. On the same machine, a name also shows whether its
+ * process is still alive: after a `kill -9` the next start need not wait until the old leases expire.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
-/** When this process started, by the clock that runs since the machine did: the same in all of its threads. */
+/** When this process started, on the clock that counts from the boot of the machine; the same in all of its threads. */
 const STARTED_AT_MS = Number(process.hrtime.bigint()) / 1e6 - process.uptime() * 1000;
-/** Far more than the imprecision of that clock, less than any restart takes. */
+/** Much more than the imprecision of that clock, and less than any restart takes. */
 const SAME_START_MS = 50;
 const THIS_THREAD = `${hostname()}/${process.pid}/${Math.round(STARTED_AT_MS)}/${randomUUID()}`;
 
-/** The name under which this thread takes leases. */
+/** The name under which this thread acquires leases. */
 export const leaseOwner = (): string => THIS_THREAD;
 
-/** True only where it is certain: the owner was a process of this machine and is gone. */
+/** True only if it is certain that the owner was a process of this machine and is gone. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, startedAt] = owner.split('/');
   if (host !== hostname() || !isNumber(pid) || !isNumber(startedAt)) return false;
-  // In a container every start has the same process id.
+  // In a container, every start has the same process id.
   if (Number(pid) === process.pid) return Math.abs(Number(startedAt) - STARTED_AT_MS) > SAME_START_MS;
   try {
     process.kill(Number(pid), 0);

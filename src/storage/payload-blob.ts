@@ -1,7 +1,7 @@
 /**
- * How content becomes a blob, the same for every payload store: 16 random bytes, one byte that names the codec, the
- * encoded content. The name is the SHA-256 of all of it, so that the hash in an immutable log confirms nobody's guess
- * of the content (docs/design/architecture.md#content-outside-events).
+ * Encodes content as a blob, the same for every payload store: 16 random bytes, one byte for the codec, the encoded
+ * content. The name is the SHA-256 of all of it, so that a hash in the immutable log does not let anyone confirm a
+ * guess of the content (docs/design/architecture.md#content-outside-events).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -17,14 +17,16 @@ import { type BlobName, CorruptPayload, type EncodedPayload, type SealedPayload 
 const SALT_BYTES = 16;
 const HEADER_BYTES = SALT_BYTES + 1;
 
-/** Names of codecs in stored blobs. A number, once used, keeps its meaning for good. */
+/** Codec numbers in stored blobs. Once used, a number never changes its meaning. */
 const CODEC = { plain: 0, brotli: 1 } as const;
 
-/** Brotli 1 is faster than deflate 1 both ways on docket JSON of every size, and no larger past a kilobyte. */
+/**
+ * On docket JSON of every size, Brotli 1 is faster than deflate 1 in both directions, and above a kilobyte no larger.
+ */
 const BROTLI_QUALITY = 1;
-/** Compressing less than this takes longer than writing it. */
+/** Below this size, compression takes longer than writing the bytes. */
 const SMALLEST_TO_COMPRESS = 128;
-/** Past this size the work moves off the main thread: below, the hand-over costs more than it saves. */
+/** Above this size the work moves off the main thread; below it, the hand-over costs more than it saves. */
 const LARGEST_ON_MAIN_THREAD = 64 * 1024;
 
 const compressAside = promisify<Uint8Array, object, Buffer>(brotliCompress);
@@ -51,7 +53,7 @@ export async function openPayload(name: BlobName, bytes: Buffer): Promise<Buffer
 }
 
 /**
- * The content of a blob as it is encoded in it.
+ * The content of a blob, still encoded.
  * @throws CorruptPayload if the bytes do not match the name
  */
 export function encodedPayload(name: BlobName, bytes: Buffer): EncodedPayload {
@@ -63,11 +65,11 @@ export function encodedPayload(name: BlobName, bytes: Buffer): EncodedPayload {
     case CODEC.brotli:
       return { name, coding: 'br', bytes: encoded };
     default:
-      throw new Error(`blob ${name} is encoded in a way that this version does not know: ${bytes[SALT_BYTES]}`);
+      throw new Error(`blob ${name} has an encoding that this version does not support: ${bytes[SALT_BYTES]}`);
   }
 }
 
-/** The content itself. */
+/** The decoded content. */
 export async function decoded({ coding, bytes }: Pick<EncodedPayload, 'coding' | 'bytes'>): Promise<Buffer> {
   if (coding === 'identity') return bytes;
   return bytes.length > LARGEST_ON_MAIN_THREAD ? await decompressAside(bytes) : brotliDecompressSync(bytes);

@@ -1,6 +1,6 @@
 /**
- * The payload store: the content that events name by its hash, and that may one day have to go. The conformance suite
- * in `test/storage/payload-store.conformance.ts` is its specification.
+ * The payload store: content that events name by its hash, and that may have to be removed one day. The conformance
+ * suite in `test/storage/payload-store.conformance.ts` is its specification.
  */
 import type { Instant } from '../runtime/instant.ts';
 
@@ -16,62 +16,62 @@ export interface StoredPayload {
   readonly storedAt: Instant;
 }
 
-/** Content that is named and ready to be stored. Nothing of it is stored yet. */
+/** Content that has a name and is ready to be stored, but not stored yet. */
 export interface SealedPayload extends StoredPayload {
   readonly bytes: Uint8Array;
 }
 
-/** What stands under a name. */
+/** The content found under a name. */
 export interface ResolvedPayload {
   readonly content: Buffer;
-  /** Whether the content was removed and this is what stands in its place. */
+  /** Whether the original content was removed and this is its replacement. */
   readonly replaced: boolean;
 }
 
-/** Content as it is stored: compressed, where that made it smaller. */
+/** Content as it is stored: compressed if that made it smaller. */
 export interface EncodedPayload {
-  /** Of the blob that holds it: that of the replacement, where there is one. */
+  /** The name of the blob that holds the content: the replacement's, if there is one. */
   readonly name: BlobName;
   readonly coding: 'br' | 'identity';
   readonly bytes: Buffer;
 }
 
 export interface PayloadStore {
-  /** Stores content, as durably as an append; gives its name. The same content twice gives two names. */
+  /** Stores content as durably as an append, and returns its name. The same content twice gives two names. */
   put(kind: PayloadKind, content: Uint8Array): Promise<BlobName>;
 
-  /** Makes content ready to be stored, by `store` or along with an append. The same content twice gives two names. */
+  /** Prepares content to be stored by `store` or along with an append. The same content twice gives two names. */
   seal(kind: PayloadKind, content: Uint8Array): Promise<SealedPayload>;
 
-  /** Stores what was sealed, as durably as an append. Repeating it is harmless. */
+  /** Stores sealed content as durably as an append. Repeating it is harmless. */
   store(payload: SealedPayload): Promise<void>;
 
-  /** The content, or null if no such blob is there. @throws CorruptPayload if the bytes no longer match their name */
+  /** The content, or null if there is no such blob. @throws CorruptPayload if the bytes no longer match their name */
   get(name: BlobName): Promise<Buffer | null>;
 
   /** As `get`, without decompressing it. @throws CorruptPayload if the bytes no longer match their name */
   getEncoded(name: BlobName): Promise<EncodedPayload | null>;
 
-  /** Many at once; a name that is not there is missing from the map. */
+  /** Many at once; names without a blob are missing from the map. */
   getMany(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Buffer>>;
 
-  /** As `getMany`, and tells a replacement's content from the original. */
+  /** As `getMany`, and marks the content of a replacement. */
   resolve(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, ResolvedPayload>>;
 
   /**
-   * Removes a blob; with a replacement, `get(name)` gives the replacement's content from then on. Repeating it is
-   * harmless; so is a name that is not there.
+   * Removes a blob. With a replacement, `get(name)` then returns the replacement's content. Repeating it is harmless,
+   * and so is an unknown name.
    */
   remove(name: BlobName, replacement?: BlobName): Promise<void>;
 
-  /** Blobs of a kind stored before an instant, oldest first, removed ones left out. */
+  /** Blobs of a kind stored before an instant, oldest first, without removed ones. */
   list(kind: PayloadKind, olderThan: Instant): AsyncIterable<StoredPayload>;
 
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Stored bytes do not match the name that an event knows them by. */
+/** Stored bytes do not match the name by which an event refers to them. */
 export class CorruptPayload extends Error {
   readonly code = 'corrupt_payload';
   constructor(readonly blob: BlobName) {

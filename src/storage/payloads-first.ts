@@ -1,11 +1,11 @@
-/** An event log and a payload store that are two engines, so that no transaction spans both. */
+/** Combines an event log and a payload store of two engines, which no transaction can span. */
 import type { EventLog } from './event-log.ts';
 import type { PayloadStore } from './payload-store.ts';
 import { StorageFailure } from './storage-failure.ts';
 
 /**
- * The same log, which takes appends with payloads: it stores those first, so that no event ever names what is not
- * there. Where the append is refused they stay behind, named by nothing, for the caller to remove.
+ * The same log, which also accepts appends with payloads. It stores the payloads first, so that an event never names
+ * missing content. If the append is rejected, they stay behind unreferenced, for the caller to remove.
  */
 export function withPayloadsFirst(log: EventLog, payloads: Pick<PayloadStore, 'store'>): EventLog {
   return {
@@ -14,7 +14,7 @@ export function withPayloadsFirst(log: EventLog, payloads: Pick<PayloadStore, 's
         await Promise.all(along.map((payload) => payloads.store(payload)));
       } catch (error) {
         if (!(error instanceof StorageFailure)) throw error;
-        // Whatever became of the payloads: of the append nothing was even sent.
+        // Even if payloads were stored, no part of the append was sent.
         throw new StorageFailure(error.code, error.message, { cause: error, nothingWritten: true });
       }
       return log.append(append);

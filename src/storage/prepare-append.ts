@@ -15,8 +15,8 @@ import {
 const EVENT_ID_NAMESPACE = Buffer.from('5a3a1c626ef74f8e9c370d2d2f2b7c11', 'hex');
 
 /**
- * Gives events their ids and links them to the stream's hash chain. A pure function of its argument, so that the
- * same command at the same head always makes the same append.
+ * Gives events their ids and links them to the stream's hash chain. A pure function of its argument, so that the same
+ * command at the same head always makes the same append.
  * @throws InvalidAppend for no events or more than `MAX_APPEND_BYTES` of data
  * @throws ZodError if an event does not fit its schema
  */
@@ -42,12 +42,15 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
     return { ...recorded, metadata: { ...unhashed, hash: previousHash } };
   });
   if (bytes > MAX_APPEND_BYTES) {
-    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; at most ${MAX_APPEND_BYTES} are taken`);
+    throw new InvalidAppend(`an append of ${bytes} bytes to ${stream}; the limit is ${MAX_APPEND_BYTES}`);
   }
   return { stream, expected: head.revision, events: prepared };
 }
 
-/** UUIDv5 (RFC 9562) of a name: one hash, where the library for all kinds of UUID takes four times as long. */
+/**
+ * UUIDv5 (RFC 9562) of a name. Written here as a single hash: the library for all kinds of UUID takes four times as
+ * long.
+ */
 function eventId(name: string): string {
   const bytes = hash('sha1', Buffer.concat([EVENT_ID_NAMESPACE, Buffer.from(name)]), 'buffer').subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

@@ -1,8 +1,7 @@
 /**
- * The read store: documents that projections build and that can be thrown away, beside a few single-document atomic
- * things (cells, leases, counters) that live outside all generations. Every write is one atomic operation on a unique
- * id, so that MongoDB needs no transaction. The conformance suite in `test/storage/read-store.conformance.ts` is its
- * specification.
+ * The read store: disposable documents built by projections, and a few single-document atomic structures (cells,
+ * leases, counters) outside all generations. Every write is one atomic operation on a unique id, so MongoDB needs no
+ * transaction. The conformance suite in `test/storage/read-store.conformance.ts` is its specification.
  */
 import type { JsonObject } from '../events/event.ts';
 import type { Micros } from '../runtime/instant.ts';
@@ -23,7 +22,7 @@ export interface Stored<Document = JsonObject> {
   readonly document: Document;
 }
 
-/** How far a document is, also where it was deleted: what a fold continues from. */
+/** The position of a document, even if it was deleted: where a fold continues. */
 export interface DocumentState {
   readonly position: Position;
   /** Null for a tombstone. */
@@ -33,12 +32,12 @@ export interface DocumentState {
 export interface DocumentWrite {
   readonly collection: string;
   readonly id: string;
-  /** Null deletes: a tombstone with its position stays until the generation retires. */
+  /** Null deletes: a tombstone with its position stays until the generation is retired. */
   readonly document: JsonObject | null;
   readonly position: Position;
 }
 
-/** A bounded part of one field's order. Bounds compare as the field's type does (text by code unit). */
+/** A range of one field's values. Bounds compare as the field's type does (text by code unit). */
 export interface FieldRange {
   readonly field: string;
   readonly above?: string | number;
@@ -51,32 +50,35 @@ export interface Find {
   readonly collection: string;
   readonly equals?: Readonly<Record<string, Scalar>>;
   readonly range?: FieldRange;
-  /** Order by this field, then by id, both in this direction; documents without the field count as lowest. Without it: by id. */
+  /**
+   * Order by this field, then by id, both in this direction. Documents without the field sort lowest. If omitted: by
+   * id.
+   */
   readonly order?: { readonly field: string; readonly direction: 'ascending' | 'descending' };
   readonly limit: number;
-  /** Continue behind this document: the order field's value (absent where it had none) and the id of the last one seen. */
+  /** Continue after this document: the order field's value (absent if it had none) and the id of the last one read. */
   readonly after?: { readonly value?: string | number; readonly id: string };
 }
 
 export interface Count extends Pick<Find, 'collection' | 'equals' | 'range'> {
-  /** Count no further, at least 1: what is left out costs nothing. */
+  /** Stop counting here, at least 1: the rest costs nothing. */
   readonly limit?: number;
 }
 
 export interface Commit {
   readonly projection: string;
   readonly generation: number;
-  /** Applied in the order given; readers may see any prefix of them. */
+  /** Applied in the given order; readers may see any prefix of them. */
   readonly writes: readonly DocumentWrite[];
   /** The checkpoint, stored after all writes. */
   readonly position: Position;
-  /** The last event that was folded, at or before the position; left out where the position alone moves. */
+  /** The last folded event, at or before the position; omitted if only the position moves. */
   readonly newest?: EventMark;
 }
 
 /** A small document outside all generations, changed by compare-and-set on its version. */
 export interface Cell {
-  /** 0 where the cell does not exist. */
+  /** 0 if the cell does not exist. */
   readonly version: number;
   readonly value: JsonObject | null;
 }
@@ -90,7 +92,7 @@ export interface Lease {
 
 export interface Counted {
   readonly count: number;
-  /** Whether this increment fitted under the limit; one that did not fit did not count. */
+  /** Whether the increment fitted under the limit; if not, it was not counted. */
   readonly allowed: boolean;
   /** When the fixed window ends, microseconds. */
   readonly resetsAt: Micros;
@@ -112,19 +114,19 @@ export interface Increment {
 
 export interface ReadStore {
   /**
-   * Creates what is missing of a projection's collections and their indexes, for one generation. A collection that
-   * nobody has prepared reads as empty.
+   * Creates the missing collections and indexes of a projection, for one generation. A collection that was never
+   * prepared reads as empty.
    */
   prepare(projection: string, generation: number, collections: readonly CollectionSpec[]): Promise<void>;
 
-  /** Documents by id; those that do not exist, or are deleted, are missing from the map. */
+  /** Documents by id; missing and deleted documents are absent from the map. */
   load<Document = JsonObject>(
     collection: string,
     ids: readonly string[],
     generation?: number,
   ): Promise<ReadonlyMap<string, Stored<Document>>>;
 
-  /** As `load`, tombstones included: a fold must not begin anew on a document that was deleted further on. */
+  /** As `load`, tombstones included: a fold must not restart on a document that was deleted at a later position. */
   loadStates(
     collection: string,
     ids: readonly string[],
@@ -137,10 +139,10 @@ export interface ReadStore {
    */
   commit(commit: Commit): Promise<void>;
 
-  /** Where a projection's generation stands; null before its first commit. */
+  /** The position that a projection's generation has reached; null before its first commit. */
   checkpoint(projection: string, generation: number): Promise<Position | null>;
 
-  /** The newest event that a generation was told to have folded; null where no commit has named one. */
+  /** The newest event that a generation's commits have named as folded; null if none has named one. */
   newestEvent(projection: string, generation: number): Promise<EventMark | null>;
 
   find<Document = JsonObject>(query: Find, generation?: number): Promise<readonly Stored<Document>[]>;
@@ -158,30 +160,30 @@ export interface ReadStore {
    */
   retireGeneration(projection: string, generation: number): Promise<void>;
 
-  /** The id of the log that all of this was made from; null until it is said. */
+  /** The id of the log that all of this was built from; null until it is set. */
   logId(): Promise<string | null>;
-  /** Says which log all of this is made from, unless that is known; gives the id that holds. */
+  /** Sets the log that all of this is built from, unless it is already set. Returns the id in effect. */
   belongTo(logId: string): Promise<string>;
 
   cell(id: string): Promise<Cell>;
-  /** Sets the value if the cell is still at that version; gives whether it was. The version then grows by one. */
+  /** Sets the value if the cell is still at that version, and returns whether it did. The version then grows by one. */
   compareAndSet(id: string, version: number, value: JsonObject): Promise<boolean>;
 
   /**
-   * Takes or renews a lease; null while somebody else holds it. Time comes from the caller. A renewal keeps its token;
-   * taking a lease that had expired or was released gives a higher one. Owners are named uniquely for each process.
+   * Acquires or renews a lease; null while another owner holds it. Time comes from the caller. A renewal keeps its
+   * token; acquiring an expired or released lease returns a higher one. Owner names are unique for each process.
    */
   acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null>;
   releaseLease(lease: Lease): Promise<void>;
 
   /**
-   * Adds to a counter with a fixed window that starts with its first increment that counts.
-   * @param amount 0 reads, negative gives back (never below 0, and nothing once the window has ended)
+   * Adds to a fixed-window counter. The window starts with the first increment that counts.
+   * @param amount 0 reads, negative refunds (never below 0, and has no effect once the window has ended)
    */
   increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted>;
   /**
-   * As `increment` for each in turn, up to the first that does not fit, whose outcome is the last one given: what stands
-   * behind it is not tried, and what stood before it stays counted. At one go where the engine can.
+   * As `increment` for each in turn, up to the first that does not fit. That outcome is the last one returned: later
+   * increments are not tried, earlier ones stay counted. In one step if the engine supports it.
    */
   incrementInTurn(increments: readonly Increment[]): Promise<readonly Counted[]>;
 
@@ -189,7 +191,7 @@ export interface ReadStore {
   close(): Promise<void>;
 }
 
-/** What queries need of it: documents, and the cells of case clocks. */
+/** The part that queries need: documents, and the cells of case clocks. */
 export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet'>;
 
 /** @throws RangeError for the generation that readers see */

@@ -1,34 +1,35 @@
 /**
- * What goes wrong with an engine itself, apart from what a caller did. Every adapter turns its engine's errors into
- * this one, so that a projection never mistakes a full disk for a poison event.
+ * Failures of an engine itself, as opposed to errors of its caller. Every adapter converts its engine's errors to this
+ * one, so that a projection never mistakes a full disk for a poison event.
  */
 const HINTS = {
-  storage_full: 'Free space on the disk that holds DATA_DIR; a running service goes on by itself.',
-  storage_read_only: 'Make DATA_DIR and the files in it writable for the user that runs this process.',
-  storage_busy: 'Another process held the database too long; repeat. If it stays, look for a stopped `docket` process.',
+  storage_full: 'Free space on the disk that holds DATA_DIR; a running service recovers by itself.',
+  storage_read_only: 'Make DATA_DIR and the files in it writable by the user that runs this process.',
+  storage_busy:
+    'Another process held the database too long; retry. If the error persists, look for a suspended `docket` process.',
   storage_corrupt:
-    'Stop the service and keep every file of DATA_DIR, each -wal included: a backup does not have what was recorded after it. Then restore the newest backup into an empty folder.',
+    'Stop the service and keep every file of DATA_DIR, each -wal included: a backup is missing everything recorded after it. Then restore the newest backup into an empty folder.',
   storage_io_error:
     'The disk or its mount failed, not the data: do not restore a backup. Check the disk (kernel log) and that DATA_DIR is mounted; restart the service once its files can be read.',
   read_models_corrupt:
     'Stop every process that uses DATA_DIR, delete read.sqlite, read.sqlite-wal and read.sqlite-shm in it, and start again: the service rebuilds them from the log.',
   storage_replaced:
-    'Copy the -wal files in DATA_DIR aside: they may hold recorded payments. Then stop the service, put the files that belong together back (each .sqlite with its own -wal), and start it. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
+    'Copy the -wal files in DATA_DIR aside: they may hold recorded payments. Then stop the service, put the matching files back (each .sqlite with its own -wal), and start it. On Linux a deleted file can still be copied from /proc/PID/fd until the process ends.',
   storage_too_new: 'A newer version of this service wrote the data; start that version.',
-  storage_closed: 'The service is shutting down; repeat on another node or after the restart.',
+  storage_closed: 'The service is shutting down; retry on another node or after the restart.',
   storage_denied:
-    'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: docs/operating.md, “Rights in EventStoreDB”, says how to grant it.',
+    'Check the credentials in EVENTSTORE_URL and MONGODB_URL, and what they are allowed to do: docs/operating.md, “Rights in EventStoreDB”, explains how to grant it.',
   log_differs:
-    'Bring the event log and the read models of one service together: check DATA_DIR, or EVENTSTORE_URL and MONGODB_URL, or restore the right log; then restart. To keep this log on SQLite, stop every process that uses DATA_DIR and delete read.sqlite, read.sqlite-wal and read.sqlite-shm: they are rebuilt. On MongoDB, name the database that belongs to this log.',
+    'Use an event log and read models of the same service: check DATA_DIR, or EVENTSTORE_URL and MONGODB_URL, or restore the right log; then restart. To keep this log on SQLite, stop every process that uses DATA_DIR and delete read.sqlite, read.sqlite-wal and read.sqlite-shm: they are rebuilt. On MongoDB, name the database that belongs to this log.',
   log_missing:
-    'Restore the event log from a backup, or correct DATA_DIR or EVENTSTORE_URL. To begin with an empty log on purpose, delete read.sqlite, read.sqlite-wal and read.sqlite-shm, or name another database in MONGODB_URL.',
+    'Restore the event log from a backup, or correct DATA_DIR or EVENTSTORE_URL. To start with an empty log on purpose, delete read.sqlite, read.sqlite-wal and read.sqlite-shm, or name another database in MONGODB_URL.',
   log_emptied:
     'Stop the service and restore the event log from a backup, or correct EVENTSTORE_URL; then restart. Nothing is sold until then.',
   log_went_back:
-    'A node that has just rejoined its cluster catches up by itself, and sales resume. Otherwise stop the service and restore the newest copy of the event log; then restart. A restart on the older log rebuilds the read models from it, and what was recorded after that copy is lost.',
+    'If the node has just rejoined its cluster, it catches up by itself, and sales resume. Otherwise stop the service and restore the newest copy of the event log; then restart. A restart on the older log rebuilds the read models from it, and what was recorded after that copy is lost.',
   log_chain_differs:
-    'Give this service the chain of its log (SOLANA_NETWORK, SOLANA_RPC_URL; the local chain lies in DATA_DIR/chain), or a log of its own (DATA_DIR, or EVENTSTORE_URL and MONGODB_URL). Two chains never share a log.',
-  log_mint_differs: 'Set SOLANA_NETWORK to the network of this log, or give the service a log of its own.',
+    'Use the chain that belongs to this log (SOLANA_NETWORK, SOLANA_RPC_URL; the local chain is in DATA_DIR/chain), or a separate log (DATA_DIR, or EVENTSTORE_URL and MONGODB_URL). Two chains never share a log.',
+  log_mint_differs: 'Set SOLANA_NETWORK to the network of this log, or use a separate log.',
   log_receiver_differs:
     'Set PAY_TO to the receiver of the log (docket log show). To change the receiver on purpose, stop every node, run docket log receiver ADDRESS --reason TEXT, and start them with PAY_TO=ADDRESS.',
   read_models_ahead: 'Start the service once: it rebuilds the read models from the log. Then run the command again.',
@@ -38,19 +39,19 @@ const HINTS = {
 export type StorageFailureCode = keyof typeof HINTS;
 
 export interface StorageFailureOptions extends ErrorOptions {
-  /** Whether it is certain that nothing of a write was kept, nor ever will be. Left out: it is not. */
+  /** Whether nothing of a write was kept and nothing ever will be. If omitted, this is not certain. */
   readonly nothingWritten?: boolean;
-  /** What to do, where more is known than the code tells. */
+  /** What to do, if more is known than the code implies. */
   readonly hint?: string;
 }
 
-/** The engine could not do what it was asked. A write that failed so may be repeated unchanged. */
+/** The engine could not do what was requested. A write that failed this way may be repeated unchanged. */
 export class StorageFailure extends Error {
   /** What an operator can do about it. */
   readonly hint: string;
   /**
-   * Of a write: true only where its engine knows that nothing of it was kept and nothing will appear later, whatever
-   * crashes next. False says that it may be there: after a failed sync, a lost connection or a time-out.
+   * For a write: true only if the engine knows that nothing of it was kept and nothing will appear later, even after a
+   * crash. False means that it may be stored: after a failed sync, a lost connection or a timeout.
    */
   readonly nothingWritten: boolean;
   constructor(

@@ -1,4 +1,4 @@
-/** The three stores together, whatever engines are under them. */
+/** The three stores together, with any engines. */
 import type { EventLog } from './event-log.ts';
 import type { PayloadStore } from './payload-store.ts';
 import type { ReadStore } from './read-store.ts';
@@ -7,8 +7,8 @@ export interface Storage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
-  /** Bytes that can still be written, or null where nobody can say; left out where the engines are elsewhere. */
+  /** Bytes that can still be written, or null if unknown; omitted if the engines run elsewhere. */
   freeBytes?(): Promise<number | null>;
-  /** Ends what is under way, then closes all three. */
+  /** Finishes running work, then closes all three. */
   close(): Promise<void>;
 }

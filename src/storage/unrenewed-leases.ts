@@ -1,7 +1,7 @@
 /**
- * A lease that was taken by a clock which has since been set back ends, by the clock as it is now, hours from now. Whoever
- * waits for one can tell that its holder is gone all the same: a holder renews it well before its time is over, so one
- * that stays as it is for a whole one is held by nobody. Of another machine's clock nothing need be known for that.
+ * Detects a dead holder after the clock was set back. A lease acquired before that may end hours from now by the
+ * current clock. But a live holder renews its lease well before it expires, so a lease that stays unchanged for a whole
+ * duration has no holder. This does not depend on another machine's clock.
  */
 import type { Micros } from '../runtime/instant.ts';
 
@@ -18,9 +18,9 @@ interface Seen extends StoredLease {
 export class UnrenewedLeases {
   readonly #seen = new Map<string, Seen>();
 
-  /** Notes how a lease stands that somebody else holds. @returns whether it was not renewed for its whole time */
+  /** Records the state of a lease of another owner. @returns whether it was not renewed for its whole duration */
   isUnrenewed(name: string, { token, expiresAt }: StoredLease, now: Micros, durationMicros: Micros): boolean {
-    // It ends in its time.
+    // It expires in the normal time.
     if (expiresAt <= now + durationMicros) {
       this.#seen.delete(name);
       return false;

@@ -32,7 +32,7 @@ describe('a secret', () => {
 
   it('fails if its master key is missing, with an error that names it', () => {
     expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(MasterKeyMissing);
-    expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(/version 1 .*known: 2/);
+    expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(/version 1 .*configured: 2/);
   });
 });
 

@@ -224,7 +224,7 @@ describe('docket callbacks verify explains why a delivery is not valid', () => {
     const { code, out, error } = await run([...lines, '--key', CURRENT.secret, '--at', String(AT)], pretty);
     expect(code).toBe(1);
     expect(out).toContain('not valid\n');
-    expect(out).toContain('body_reserialised: The body is not the one that was signed');
+    expect(out).toContain('body_reserialised: The body differs from the signed one');
     expect(out).toContain('raw bytes');
     expect(error).toContain('not valid');
   });
@@ -233,19 +233,19 @@ describe('docket callbacks verify explains why a delivery is not valid', () => {
 describe('docket callbacks verify --computed', () => {
   const of = (key: string | Buffer, body: string) => createHmac('sha256', key).update(body).digest('hex');
   it.each([
-    ['the right one', of(CURRENT.secret, BODY), /^the secret's text over the body as it came$/],
+    ['the right one', of(CURRENT.secret, BODY), /^the secret's text over the received body$/],
     [
       'with the decoded secret',
       of(Buffer.from(CURRENT.secret, 'hex'), BODY),
-      /decoded from hexadecimal over the body as it came/,
+      /hex-decoded secret over the received body/,
     ],
-    ['of JSON written again', of(CURRENT.secret, JSON.stringify(JSON.parse(BODY), null, 2)), /written again/],
+    ['of JSON written again', of(CURRENT.secret, JSON.stringify(JSON.parse(BODY), null, 2)), /serialized again/],
     [
       'of JSON as Python writes it',
       `sha256=${of(CURRENT.secret, BODY.replace('ü', '\\u00fc').replaceAll(':"', ': "').replaceAll(',"', ', "').replaceAll('":{', '": {').replaceAll('":1', '": 1').replaceAll('":null', '": null'))}`,
-      /written again/,
+      /serialized again/,
     ],
-    ['of Standard Webhooks', signed()['webhook-signature']!, /^Standard Webhooks, over the body as it came$/],
+    ['of Standard Webhooks', signed()['webhook-signature']!, /^Standard Webhooks, over the received body$/],
   ])('explains how a digest was computed: %s', async (_, digest, story) => {
     expect((await verify(signed(), { more: ['--computed', digest] })).report.computed).toMatch(story);
   });

@@ -110,5 +110,5 @@ it('shows a delivery whose URL and bytes are damaged, and why it failed', async 
   expect(shown.code).toBe(EXIT.ok);
   expect(shown.out).toContain(`${world.base} (the URL is no longer stored)`);
   expect(shown.out).toMatch(/attempt 1 +failed +- +content_damaged/);
-  expect(shown.out).toContain('damaged in the storage of the service');
+  expect(shown.out).toContain('The stored content of the delivery is damaged');
 });

@@ -70,8 +70,8 @@ describe("this service's own form of a docket", () => {
 
   it.each([
     [docket({ format: 'docket-monitor/2' }), /form docket-monitor\/1/],
-    [docket({ court_code: 'nowhere' }), /no court is called/],
-    [docket({ case_number: 'x!' }), /no case numbers like/],
+    [docket({ court_code: 'nowhere' }), /unknown court/],
+    [docket({ case_number: 'x!' }), /not a case number of/],
     [docket({ entries: 'none' }), /entries/],
   ])('is rejected with the reason', (value, reason) => {
     const outcome = readDocket(value, options);

@@ -242,7 +242,7 @@ describe('the chain over several endpoints', () => {
         await new Promise((resolve) => setTimeout(resolve, 600));
         await chain.blockHeight('confirmed');
         expect(first.calls.length).toBe(failed + 1);
-        const said = ['a chain endpoint fails', 'a chain endpoint answers again'];
+        const said = ['a chain endpoint is failing', 'a chain endpoint has recovered'];
         expect(log.map(({ message }) => message)).toEqual(said);
       }),
     );

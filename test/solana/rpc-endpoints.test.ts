@@ -117,14 +117,14 @@ describe('a batch that fails', () => {
     const values = Array.from({ length: 20 }, (_, value) => value);
     expect(await askAll(values)).toEqual(values);
     expect([shapes(first), shapes(second)]).toEqual([[20], alone(20)]);
-    expect(said).toEqual(['a chain endpoint fails']);
+    expect(said).toEqual(['a chain endpoint is failing']);
     vi.advanceTimersByTime(499);
     await askAll(['at rest']);
     expect(shapes(first)).toEqual([20]);
     vi.advanceTimersByTime(2);
     await askAll(['rested']);
     expect(shapes(first)).toEqual([20, 'alone']);
-    expect(said).toEqual(['a chain endpoint fails', 'a chain endpoint answers again']);
+    expect(said).toEqual(['a chain endpoint is failing', 'a chain endpoint has recovered']);
   });
 
   it('counts each time that one fails', async () => {

@@ -41,7 +41,7 @@ describe('connection strings of EventStoreDB', () => {
       expect(readConnectionString(`kurrentdb${rest}`)).toEqual(readConnectionString(`esdb${rest}`));
     }
     expect(maskConnectionString('kurrentdb+discover://u:p@c')).toBe('kurrentdb+discover://(masked)@c:2113?tls=true');
-    expect(() => readConnectionString('kurrentdb+discover://a,b')).toThrow('one name of a cluster');
+    expect(() => readConnectionString('kurrentdb+discover://a,b')).toThrow('exactly one cluster name');
   });
 
   it('carry credentials, percent-encoded, and the options of the client', () => {

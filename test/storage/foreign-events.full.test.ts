@@ -118,7 +118,7 @@ describe('an unreadable event of this service', () => {
     ['with metadata that is not JSON', 'its metadata is not JSON', json('PaymentSettled', { metadata: BYTES })],
     [
       'with the metadata of another program',
-      'its metadata is not what this service writes',
+      'its metadata was not written by this service',
       json('PaymentSettled', { metadata: { user: 'x' } }),
     ],
     ['with binary data', 'its data is not JSON', binaryEvent({ type: 'PaymentSettled', data: BYTES, metadata })],

@@ -46,7 +46,7 @@ it.each([
   ['data', '{"keyId":', 'its data is not JSON'],
   ['data', '[]', 'its data is not a JSON object'],
   ['metadata', 'null', 'its metadata is not a JSON object'],
-  ['metadata', '{}', 'its metadata is not what this service writes'],
+  ['metadata', '{}', 'its metadata was not written by this service'],
 ] as const)('%s %s', async (column, text, problem) => {
   change(column, text);
   const { code, out, err } = await docketInProcess(['audit', 'replay', 'keys', '--json'], {

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../../events/failure-class.ts';
 
-/** Why an attempt ended before a response. The message never holds any part of the URL. */
+/** Why an attempt ended before a response. The message never contains any part of the URL. */
 export class AttemptFailure extends Error {
   readonly code = 'attempt_failed';
   constructor(
@@ -13,10 +13,10 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** The connection was gone before a byte of the request was written: on another one the same attempt may be made. */
+/** The connection was gone before a byte of the request was written: the same attempt may be made on another one. */
 export class NothingSent extends AttemptFailure {
   constructor() {
-    super('reset', 'the connection is gone');
+    super('reset', 'the connection is closed');
     this.name = 'NothingSent';
   }
 }

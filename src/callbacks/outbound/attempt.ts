@@ -1,11 +1,11 @@
-/** One attempt's time: what it began at, which phase it is in, and what ends it early. */
+/** Tracks one attempt: when it started, which phase it is in, and what ends it early. */
 import type { Socket } from 'node:net';
 import type { FailureClass } from '../../events/failure-class.ts';
 import { AttemptFailure } from './attempt-failure.ts';
 
 export type Phase = 'resolve' | 'connect' | 'secure' | 'exchange';
 
-/** What the deadline says of the phase that it ended. */
+/** The failure class of a deadline, by the phase that it ended. */
 const LATE: Readonly<Record<Phase, FailureClass>> = {
   resolve: 'dns_timeout',
   connect: 'connect_timeout',
@@ -13,7 +13,7 @@ const LATE: Readonly<Record<Phase, FailureClass>> = {
   exchange: 'timeout',
 };
 
-/** Most bytes that TLS takes for itself and one response: several chains of certificates have room in it. */
+/** Maximum bytes that TLS and one response may take together: enough for several chains of certificates. */
 const MOST_WIRE_BYTES = 256 * 1024;
 const WATCH_MS = 100;
 
@@ -25,7 +25,7 @@ export class Attempt {
   #watch: NodeJS.Timeout | undefined;
 
   constructor(deadlineMs: number) {
-    this.#deadline = setTimeout(() => this.#abort(LATE[this.phase], `nothing came in ${deadlineMs} ms`), deadlineMs);
+    this.#deadline = setTimeout(() => this.#abort(LATE[this.phase], `no answer within ${deadlineMs} ms`), deadlineMs);
   }
 
   /** Aborted with an AttemptFailure as its reason. */
@@ -38,22 +38,22 @@ export class Attempt {
   }
 
   /**
-   * Ends the attempt where much more comes over the wire than a response is made of: messages of TLS itself (tickets,
-   * for example) have no end by themselves, and none of them is seen by whoever reads the response.
+   * Ends the attempt if much more data arrives than a response needs. Messages of TLS itself (e.g. tickets) are
+   * unlimited, and the reader of the response does not see them.
    */
   watch(wire: Socket): void {
     const before = wire.bytesRead;
     clearInterval(this.#watch);
     this.#watch = setInterval(() => {
-      if (wire.bytesRead - before > MOST_WIRE_BYTES) this.#abort('response_too_large', 'TLS without an end');
+      if (wire.bytesRead - before > MOST_WIRE_BYTES) this.#abort('response_too_large', 'endless TLS messages');
     }, WATCH_MS);
   }
 
   interrupt(): void {
-    this.#abort('interrupted', 'the attempt was ended by the service');
+    this.#abort('interrupted', 'the service ended the attempt');
   }
 
-  /** The outcome is there: nothing ends it any more. */
+  /** The outcome is known: nothing ends it any more. */
   end(): void {
     clearTimeout(this.#deadline);
     clearInterval(this.#watch);

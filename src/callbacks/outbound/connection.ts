@@ -1,4 +1,4 @@
-/** One connection that has passed the guard, and the exchanges made on it, one after the other. */
+/** One connection that has passed the guard, and the sequential exchanges on it. */
 import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import { AttemptFailure, NothingSent } from './attempt-failure.ts';
@@ -9,7 +9,7 @@ export interface Exchange {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Whether to ask for the connection's end: nothing else is then sent on it. */
+  /** Whether to request the connection's end; nothing else is then sent on it. */
   readonly last: boolean;
   readonly signal: AbortSignal;
 }
@@ -19,18 +19,18 @@ export interface ExchangeResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body. */
   readonly excerpt: Buffer;
-  /** Whether the body went on after the excerpt, or may have. */
+  /** Whether the body continued after the excerpt, or may have. */
   readonly truncated: boolean;
-  /** Whether the response came to its end; the connection may then serve again. */
+  /** Whether the response was read to its end; if so, the connection may be reused. */
   readonly complete: boolean;
 }
 
 export const MOST_EXCERPT_BYTES = 4 * 1024;
 
-/** Without a hint of the receiver's an idle connection is kept this long; few servers close one sooner. */
+/** Without a hint from the receiver, an idle connection is kept this long; few servers close one sooner. */
 const IDLE_MS = 1_000;
 const LONGEST_IDLE_MS = 4_000;
-/** So much sooner than the receiver says it will close an idle connection we do. */
+/** We close an idle connection this long before the receiver says that it will. */
 const IDLE_MARGIN_MS = 1_000;
 
 export class Connection {
@@ -40,8 +40,8 @@ export class Connection {
   readonly #client: Client;
 
   /**
-   * @param socket what is spoken over
-   * @param wire what that runs over: the same, or the connection below TLS
+   * @param socket carries the HTTP messages
+   * @param wire the underlying connection: the same, or the one below TLS
    */
   constructor(
     origin: string,
@@ -51,14 +51,14 @@ export class Connection {
     this.#gate = new ResponseGate(socket);
     let handedOver = false;
     this.#client = new UndiciClient(origin, {
-      // The one connection that was judged, and never a second one: there is no way back to the network from here.
+      // The one checked connection, and never a second one: this client has no other access to the network.
       connect: (_options, done) => {
         const gone = handedOver || this.#gate.destroyed;
         handedOver = true;
-        // Later, as a connection comes: the client does not look at one that is there at once.
+        // Deferred, as for a new connection: the client does not notice one that is available immediately.
         queueMicrotask(() => {
           if (gone || this.#gate.destroyed) done(new NothingSent(), null);
-          // The client asks for a stream with a socket's methods of writing, reading and ending, which a gate has.
+          // The client needs a stream with a socket's methods for writing, reading and ending; a gate has these.
           else done(null, this.#gate as unknown as Socket);
         });
       },
@@ -82,9 +82,11 @@ export class Connection {
   }
 
   /**
-   * Sends one POST and reads its response, as far as one is read. Once the status is there nothing is a failure any more.
+   * Sends one POST and reads the needed part of its response. Once the status has arrived, nothing is a failure any
+   * more.
    *
-   * @throws NothingSent where the connection had ended before the request went out; AttemptFailure: reset, tls_invalid, timeout, response_too_large, protocol_error; or the signal's reason
+   * @throws NothingSent if the connection had ended before the request went out; AttemptFailure: reset, tls_invalid,
+   * timeout, response_too_large, protocol_error; or the signal's reason
    */
   exchange({ path, headers, body, last, signal }: Exchange): Promise<ExchangeResponse> {
     this.exchanges++;
@@ -127,7 +129,7 @@ export class Connection {
   }
 }
 
-/** What has been read of a response. */
+/** The part of a response that was read. */
 class ResponseReading {
   #status: number | null = null;
   #retryAfter: string | null = null;
@@ -142,7 +144,7 @@ class ResponseReading {
 
   add(chunk: Buffer): void {
     const room = MOST_EXCERPT_BYTES - this.#kept;
-    // A copy: the chunk is a view of the whole read, which would be kept with it.
+    // A copy: the chunk is a view of the whole read buffer, which would stay in memory with it.
     const part = Buffer.from(chunk.subarray(0, room));
     if (chunk.length > room) this.#more = true;
     if (part.length > 0) this.#parts.push(part);
@@ -161,7 +163,7 @@ class ResponseReading {
   }
 }
 
-/** What an error of the client or of the connection says, as long as no status has come. */
+/** Maps an error of the client or of the connection, if no status has arrived yet. */
 function exchangeFailure(error: NodeJS.ErrnoException): AttemptFailure {
   if (error instanceof AttemptFailure) return error;
   const { code = '' } = error;

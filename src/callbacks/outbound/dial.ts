@@ -1,20 +1,20 @@
-/** Connects to addresses that have been judged, and to nothing else: no name is looked up here. */
+/** Connects only to addresses that were checked before; does no name lookup. */
 import { connect, type Socket } from 'node:net';
 import { type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { AttemptFailure } from './attempt-failure.ts';
 import { isSameAddress, readAddress } from './public-address.ts';
 
-/** How long one address may take before the next one is tried beside it (RFC 8305). */
+/** How long to wait for one address before trying the next one in parallel (RFC 8305). */
 const HEAD_START_MS = 250;
-/** Most addresses of one host that are tried: a caller must not make one attempt knock at sixteen doors. */
+/** Maximum addresses of one host that are tried, so that a caller cannot make one attempt contact sixteen of them. */
 const MOST_TRIED = 4;
 
 /**
- * Connects to the first of the addresses that takes the connection, and verifies that it is that address before
- * anything is written.
+ * Connects to the first of the addresses that accepts the connection, and verifies the remote address before anything
+ * is written.
  *
- * @throws AttemptFailure: connect_refused, connect_timeout, reset, address_not_public, interrupted (this machine lacked
- *   something); or the signal's reason
+ * @throws AttemptFailure: connect_refused, connect_timeout, reset, address_not_public, interrupted (this machine was
+ * out of a resource); or the signal's reason
  */
 export function dial(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) =>
@@ -22,12 +22,12 @@ export function dial(addresses: readonly string[], port: number, signal: AbortSi
   );
 }
 
-/** Connections that are tried beside one another until one stands. */
+/** Connection attempts that run in parallel until one succeeds. */
 class Race {
   readonly #underWay = new Set<Socket>();
   readonly #waiting: string[];
   #timer: NodeJS.Timeout | undefined;
-  #lastFailure = new AttemptFailure('connect_refused', 'no address took the connection');
+  #lastFailure = new AttemptFailure('connect_refused', 'no address accepted the connection');
   #over = false;
 
   constructor(
@@ -83,15 +83,16 @@ class Race {
   }
 }
 
-/** What speaks against a connection that stands: the last word before anything is written. */
+/** The objection to an established connection, if any: the last check before anything is written. */
 function notTheAddress({ remoteAddress }: Socket, address: string): AttemptFailure | null {
-  if (remoteAddress === undefined) return new AttemptFailure('reset', 'the connection is gone');
+  if (remoteAddress === undefined) return new AttemptFailure('reset', 'the connection is closed');
   if (isSameAddress(remoteAddress, address)) return null;
-  return new AttemptFailure('address_not_public', 'the connection does not lead to the address that was judged');
+  return new AttemptFailure('address_not_public', 'the connection does not lead to the address that was checked');
 }
 
 /**
- * Makes TLS of a connection, for a host whose certificate must name it: version 1.2 or later, no session kept.
+ * Starts TLS on a connection, for a host that the certificate must name. Requires version 1.2 or later; keeps no
+ * session.
  *
  * @throws AttemptFailure: tls_invalid, reset; or the signal's reason
  */
@@ -107,11 +108,11 @@ export function secured(
       socket,
       host,
       secureContext,
-      // An address is named by no SNI (RFC 6066); its certificate is checked against `host`.
+      // SNI has no form for addresses (RFC 6066); an address's certificate is checked against `host`.
       ...(literal ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
-      // Said here so that NODE_TLS_REJECT_UNAUTHORIZED=0, set for something else, does not open the callbacks.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0, set for another purpose, does not disable it for callbacks.
       rejectUnauthorized: true,
     });
     const end = (settle: () => void) => {
@@ -132,7 +133,7 @@ export function secured(
   });
 }
 
-/** The addresses, families by turns: where one family leads nowhere the other is tried next. */
+/** The addresses, alternating between families: if one family is unreachable, the other is tried next. */
 function alternating(addresses: readonly string[]): string[] {
   const of = (family: 4 | 6) => addresses.filter((address) => readAddress(address)?.family === family);
   const [four, six] = [of(4), of(6)];
@@ -140,10 +141,10 @@ function alternating(addresses: readonly string[]): string[] {
   return turns.flat().filter((address) => address !== undefined);
 }
 
-/** What a code of the system says of the receiver. */
+/** Maps a system error code to a failure of the receiver. */
 function connectFailure(error: NodeJS.ErrnoException): AttemptFailure {
   const { code = '' } = error;
-  // Ours, not the receiver's: no descriptor, port or memory was left. Such an attempt says nothing and is made again.
+  // Our fault, not the receiver's: no descriptor, port or memory was left. The attempt is inconclusive and repeated.
   if (OUT_OF_RESOURCES.has(code)) return new AttemptFailure('interrupted', code);
   if (code === 'ETIMEDOUT') return new AttemptFailure('connect_timeout', code);
   return new AttemptFailure(code === 'ECONNRESET' ? 'reset' : 'connect_refused', code);

@@ -1,7 +1,7 @@
 /**
- * The outbound guard. A caller names the URL, so the connection is hostile by assumption: every attempt passes the same
- * steps (the URL, the addresses behind it, the connection, TLS, the exchange) under one deadline, and whatever goes wrong
- * in one of them is an outcome with a class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
+ * The outbound guard. A caller names the URL, so the connection is treated as hostile. Every attempt passes the same
+ * steps (URL, addresses, connection, TLS, exchange) under one deadline, and a fault in any step is an outcome with a
+ * class. No redirect is followed, no proxy used, no cookie kept, nothing decompressed.
  */
 import { constants } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
@@ -20,32 +20,32 @@ import { retryAfterSeconds } from './retry-after.ts';
 import { checkTarget, plainHost, type Target, type TargetRules } from './target.ts';
 
 export interface OutboundOptions {
-  /** Hosts under which this service is reached, as `URL.hostname` gives them: never called. */
+  /** Host names of this service, in the form of `URL.hostname`; never called. */
   readonly ownHosts?: readonly string[];
-  /** Ports on which this service listens: never called. */
+  /** Ports that this service listens on; never called. */
   readonly ownPorts?: readonly number[];
-  /** `host:port` pairs that may be called whatever they are, as `readTrustedPair` gives them. */
+  /** `host:port` pairs that may be called in any case, in the form of `readTrustedPair`. */
   readonly trustedPairs?: readonly string[];
-  /** Ranges (`2001:db8:64::/96`) that lead into this machine's network, such as its NAT64 prefix: never called. */
+  /** Ranges (`2001:db8:64::/96`) that lead into this machine's network, such as its NAT64 prefix; never called. */
   readonly refusedRanges?: readonly string[];
-  /** Over everything, from the call to the last byte read. */
+  /** For the whole attempt, from the call to the last byte read. */
   readonly deadlineMs?: number;
-  /** For tests, whose receivers are on this machine: which addresses count as public. */
+  /** For tests, whose receivers run on this machine: which addresses count as public. */
   readonly isPublic?: (address: string) => boolean;
-  /** For tests: DNS servers (`address:port`) to ask instead of the system's. */
+  /** For tests: DNS servers (`address:port`) to use instead of the system's. */
   readonly dnsServers?: readonly string[];
-  /** For tests: certificates (PEM) of authorities to trust beside the public ones. */
+  /** For tests: certificates (PEM) of authorities to trust in addition to the public ones. */
   readonly extraAuthorities?: readonly string[];
 }
 
 export const DEADLINE_MS = 10_000;
 
-/** How long this machine's own addresses are remembered: they change with its interfaces. */
+/** How long this machine's own addresses are cached: they change with its interfaces. */
 const OWN_ADDRESSES_MS = 10_000;
 
 /**
- * Node's own choice without Diffie-Hellman over finite fields, in which a receiver chooses the size of the numbers that
- * we compute with.
+ * Node's defaults without finite-field Diffie-Hellman, where the receiver chooses the size of the numbers that we
+ * compute with.
  */
 const CIPHERS = `${DEFAULT_CIPHERS}:!DHE`;
 const CURVES = 'X25519:P-256:P-384:P-521';
@@ -64,7 +64,7 @@ class GuardedOutbound implements Outbound {
   readonly #underWay = new Set<Attempt>();
   #closed = false;
 
-  /** @throws RangeError for a refused range that is none */
+  /** @throws RangeError for an invalid refused range */
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#trustedPairs = new Set(options.trustedPairs);
@@ -75,7 +75,7 @@ class GuardedOutbound implements Outbound {
       minVersion: 'TLSv1.2',
       ciphers: CIPHERS,
       ecdhCurve: CURVES,
-      // In TLS 1.2 a receiver could ask for handshakes without end, each of which costs us more than it.
+      // In TLS 1.2 a receiver could request endless renegotiations, each of which costs us more than the receiver.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET,
       ...(extraAuthorities ? { ca: [...rootCertificates, ...extraAuthorities] } : {}),
     });
@@ -121,7 +121,7 @@ class GuardedOutbound implements Outbound {
       try {
         return await this.#exchange(attempt, target, request, kept);
       } catch (error) {
-        // One attempt is one POST: only what was never written is written again.
+        // One attempt is one POST: a request is sent again only if none of it was written.
         if (!(error instanceof NothingSent)) throw error;
       }
     }
@@ -156,7 +156,7 @@ class GuardedOutbound implements Outbound {
     const { host, port, literal, secure } = target;
     const { signal } = attempt;
     const lookup = { isPublic: this.#isPublic, dnsServers: this.#options.dnsServers ?? null, signal };
-    // A literal address has been judged with the URL.
+    // A literal address was checked with the URL.
     const resolved = literal ? [host] : await resolvePublic(host, lookup);
     const checked = request.admit ? resolved.slice(0, 1) : resolved;
     await admitted(request, checked[0] ?? '');
@@ -178,10 +178,10 @@ class GuardedOutbound implements Outbound {
   }
 }
 
-/** @throws AttemptFailure: interrupted, where the request is not to go to the address */
+/** @throws AttemptFailure: interrupted, if the request must not go to the address */
 async function admitted({ admit }: PostRequest, address: string): Promise<void> {
   if (admit === undefined || (await admit(address))) return;
-  throw new AttemptFailure('interrupted', 'the address is not to be called now');
+  throw new AttemptFailure('interrupted', 'the address must not be called now');
 }
 
 function answered({ status, retryAfter, excerpt, truncated }: ExchangeResponse, { durationMs }: Attempt): PostOutcome {
@@ -196,9 +196,9 @@ function answered({ status, retryAfter, excerpt, truncated }: ExchangeResponse, 
 }
 
 function failed(error: unknown, { signal, durationMs }: Attempt): PostOutcome {
-  // What ended the attempt counts, not the error with which some step noticed.
+  // What ended the attempt counts, not the error by which some step noticed it.
   const cause = signal.aborted ? signal.reason : error;
-  // Anything else is a fault of ours, for which no receiver is blamed: the attempt says nothing and is made again.
+  // Anything else is our own fault, so the receiver is not blamed: the attempt is inconclusive and repeated.
   const failureClass = cause instanceof AttemptFailure ? cause.failureClass : 'interrupted';
   return {
     responseCode: null,
@@ -217,10 +217,12 @@ function statusFailure(status: number): FailureClass | null {
   return status >= 500 && status < 600 ? 'http_5xx' : 'protocol_error';
 }
 
-/** The excerpt as text; a character that the cut went through is left out. */
+/** The excerpt as text; a character that was cut in half is dropped. */
 const textOf = (excerpt: Buffer): string => new TextDecoder('utf-8').decode(excerpt, { stream: true });
 
-/** What counts as public: {@link isPublicAddress}, less this machine's own addresses and the ranges of its network. */
+/**
+ * What counts as public: {@link isPublicAddress}, except this machine's own addresses and the ranges of its network.
+ */
 function judgeOf(refusedRanges: readonly AddressRange[]): (address: string) => boolean {
   let ownAddresses: readonly string[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
@@ -236,6 +238,6 @@ function judgeOf(refusedRanges: readonly AddressRange[]): (address: string) => b
 
 function rangeOf(text: string): AddressRange {
   const range = readRange(text);
-  if (!range) throw new RangeError(`${text} is no range of addresses`);
+  if (!range) throw new RangeError(`${text} is not an address range`);
   return range;
 }

@@ -1,20 +1,20 @@
 /**
- * Connections kept for the next attempt to the same origin. Keeping one can never lead past the guard: it stays with the
- * address that was judged when it was opened, and a new one is judged anew. How long it is kept bounds how long a change
- * of DNS goes unseen.
+ * Connections kept for the next attempt to the same origin. Reuse cannot bypass the guard: a connection stays with the
+ * address that was checked when it was opened, and every new one is checked. Its lifetime limits how long a DNS change
+ * goes unnoticed.
  */
 const LONGEST_LIFE_MS = 30_000;
 const MOST_IDLE = 256;
 const MOST_IDLE_OF_ORIGIN = 8;
 /**
- * Some receivers end a connection right behind a response that promised to keep it, and a request that crosses that end
- * is lost. So the first connections of an origin must have stood for this long before one is used again.
+ * Some receivers close a connection right after a response that promised to keep it, and a request sent at that moment
+ * is lost. So the first connections of an origin must have been idle this long before one is reused.
  */
 const SETTLING_MS = 20;
-/** How many origins are remembered for keeping their promise, and for breaking it. */
+/** How many origins are remembered as reliable, and how many as unreliable. */
 const MOST_REMEMBERED = 1_000;
 
-/** What is kept: a connection. */
+/** A connection that can be kept. */
 export interface Keepable {
   readonly open: boolean;
   /** By the monotonic clock, milliseconds. */
@@ -37,7 +37,8 @@ export class IdleConnections<Connection extends Keepable> {
   take(origin: string): Connection | null {
     for (;;) {
       const idle = this.#idle.get(origin) ?? [];
-      // The one used last is the likeliest to stand; of an origin that is not known yet, the one that has stood longest.
+      // The most recently used one is the most likely to be alive; for an unknown origin, the one that has been idle
+      // longest.
       const next = this.#reliable.has(origin) ? idle.at(-1) : idle[0];
       if (!next || (!this.#reliable.has(origin) && !next.settled)) return null;
       this.closed(origin, next.connection);
@@ -46,7 +47,7 @@ export class IdleConnections<Connection extends Keepable> {
     }
   }
 
-  /** Keeps a connection whose last response came to its end, or closes it. */
+  /** Keeps a connection whose last response was read to its end, or closes it. */
   give(origin: string, connection: Connection): void {
     const idle = this.#idle.get(origin) ?? [];
     const full = this.#count >= MOST_IDLE || idle.length >= MOST_IDLE_OF_ORIGIN;
@@ -61,7 +62,7 @@ export class IdleConnections<Connection extends Keepable> {
     if (!this.#reliable.has(origin)) settle(entry);
   }
 
-  /** Forgets a connection that has closed. */
+  /** Removes a connection that has closed. */
   closed(origin: string, connection: Connection): void {
     const idle = this.#idle.get(origin);
     const index = idle?.findIndex((entry) => entry.connection === connection) ?? -1;
@@ -71,18 +72,18 @@ export class IdleConnections<Connection extends Keepable> {
     if (idle.length === 0) this.#idle.delete(origin);
   }
 
-  /** A kept connection served: the origin keeps what it promises. */
+  /** A kept connection was reused successfully, so the origin keeps its promise. */
   trust(origin: string): void {
     if (!this.#reliable.has(origin)) this.#reliable.add(origin);
   }
 
-  /** The origin closed a kept connection as it was used again: that cost an attempt, and shall not cost another. */
+  /** The origin closed a kept connection as it was reused: that cost one attempt, and must not cost another. */
   distrust(origin: string): void {
     this.#reliable.delete(origin);
     this.#unreliable.add(origin);
   }
 
-  /** Whether a connection to the origin should be used once only. */
+  /** Whether a connection to the origin should be used only once. */
   isUnreliable(origin: string): boolean {
     return this.#unreliable.has(origin);
   }
@@ -94,7 +95,7 @@ export class IdleConnections<Connection extends Keepable> {
   }
 }
 
-/** After the time, and after what came meanwhile has been read: a process that was busy has not seen an end yet. */
+/** Runs after the delay and after pending input was read: a busy process may not have seen an end yet. */
 const settle = (entry: { settled: boolean }): void => {
   const settled = () => {
     entry.settled = true;
@@ -104,7 +105,7 @@ const settle = (entry: { settled: boolean }): void => {
 
 const mayServe = ({ open, openedAt }: Keepable): boolean => open && performance.now() - openedAt < LONGEST_LIFE_MS;
 
-/** A bounded set, from which the origin that was added first goes first. */
+/** A bounded set that drops its oldest entry first. */
 class RecentOrigins extends Set<string> {
   override add(origin: string): this {
     super.add(origin);

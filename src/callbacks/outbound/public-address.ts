@@ -1,7 +1,7 @@
-/** Which addresses are public, judged on their bits. Pure: no resolver, no system call. */
+/** Decides which addresses are public, by their bits. Pure: no resolver, no system call. */
 import { isIP } from 'node:net';
 
-/** An address as bits. An IPv4 address that is written within an IPv6 one stays an IPv6 address. */
+/** An address as bits. An IPv4 address embedded in an IPv6 one stays an IPv6 address. */
 export interface AddressBits {
   readonly family: 4 | 6;
   readonly bits: bigint;
@@ -18,7 +18,7 @@ export interface AddressRules {
   readonly refusedRanges?: readonly AddressRange[];
 }
 
-/** IPv4, refused: special-purpose registries of IANA, multicast and reserved (224/3), and one cloud's host agent. */
+/** IPv4, rejected: IANA's special-purpose registries, multicast and reserved (224/3), and one cloud's host agent. */
 const REFUSED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -37,13 +37,15 @@ const REFUSED_IPV4 = [
   '168.63.129.16/32',
 ].map(rangeOf);
 
-/** IPv6: all of global unicast, and nothing else. So mapped, NAT64, unique local and link-local addresses are out. */
+/**
+ * IPv6: all of global unicast, and nothing else. This excludes mapped, NAT64, unique local and link-local addresses.
+ */
 const ALLOWED_IPV6 = rangeOf('2000::/3');
 
 /** Parts of global unicast that are not public: protocol assignments (Teredo among them), documentation, 6to4, AS112. */
 const REFUSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'].map(rangeOf);
 
-/** Whether a callback may go to the address. Whatever is not an address without a zone is not public. */
+/** Whether a callback may go to the address. Text that is not an address without a zone is not public. */
 export function isPublicAddress(
   address: string,
   { ownAddresses = [], refusedRanges = [] }: AddressRules = {},
@@ -56,7 +58,7 @@ export function isPublicAddress(
   return inRange(bits, ALLOWED_IPV6) && !REFUSED_IPV6.some((range) => inRange(bits, range));
 }
 
-/** The bits of an address as `net.isIP` accepts it, zones excepted; else null. */
+/** The bits of an address as `net.isIP` accepts it, without a zone; otherwise null. */
 export function readAddress(text: string): AddressBits | null {
   const family = isIP(text);
   if (family === 4) return { family, bits: ipv4Bits(text) };
@@ -64,13 +66,13 @@ export function readAddress(text: string): AddressBits | null {
   return { family, bits: ipv6Bits(text) };
 }
 
-/** Whether two texts are one address; of an address that is mapped into IPv6 the IPv4 one counts. */
+/** Whether two texts are the same address; an IPv4 address mapped into IPv6 counts as the IPv4 one. */
 export function isSameAddress(a: string, b: string): boolean {
   const [first, second] = [readAddress(a), readAddress(b)];
   return first !== null && second !== null && sameAddress(unmapped(first), unmapped(second));
 }
 
-/** A range such as `64:ff9b::/96`; null unless it is one with no bit set behind its prefix. */
+/** A range such as `64:ff9b::/96`; null if it is not one, or has a bit set after its prefix. */
 export function readRange(text: string): AddressRange | null {
   const [, address = '', length = ''] = /^([0-9a-f:.]+)\/(\d{1,3})$/i.exec(text) ?? [];
   const bits = readAddress(address);
@@ -82,7 +84,7 @@ export function readRange(text: string): AddressRange | null {
 
 function rangeOf(text: string): AddressRange {
   const range = readRange(text);
-  if (!range) throw new RangeError(`${text} is no range of addresses`);
+  if (!range) throw new RangeError(`${text} is not an address range`);
   return range;
 }
 
@@ -115,7 +117,7 @@ function ipv6Bits(text: string): bigint {
   return [...head, ...zeros, ...rest].reduce((bits, group) => (bits << 16n) | group, 0n);
 }
 
-/** The last 32 bits of an IPv6 address may be written as an IPv4 one: here they become two groups. */
+/** The last 32 bits of an IPv6 address may be written as an IPv4 one: this converts them to two groups. */
 function withoutDots(text: string): string {
   return text.replace(/[^:]+\.[^:]+$/, (dotted) => {
     const bits = ipv4Bits(dotted);

@@ -1,10 +1,10 @@
-/** Looks a host up and judges all of the answer: one address that is not public spoils the others. */
+/** Looks up a host and checks the whole answer: a single non-public address rejects the host. */
 import { Resolver } from 'node:dns/promises';
 import { AttemptFailure } from './attempt-failure.ts';
 
 export interface ResolveOptions {
   readonly isPublic: (address: string) => boolean;
-  /** `address` or `address:port`; null: those of the system. */
+  /** `address` or `address:port`; null: the system's servers. */
   readonly dnsServers: readonly string[] | null;
   /** Ends the lookup; the caller knows why. */
   readonly signal: AbortSignal;
@@ -14,12 +14,12 @@ const TIMEOUT_MS = 1_000;
 const TRIES = 2;
 const MOST_ANSWERS = 16;
 
-/** Codes with which a resolver says that there is nothing, rather than that it could not find out. */
+/** Resolver codes that mean that there is no address, not that the lookup failed. */
 const NOTHING_THERE = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
- * Gives the public addresses of a host, IPv4 first, as DNS tells them: the machine's own list of hosts is not asked, and
- * nothing is cached, so what is called is what was judged.
+ * Returns the public addresses of a host, IPv4 first, from DNS only: the machine's hosts file is not used. Nothing is
+ * cached, so the called address is the checked one.
  *
  * @throws AttemptFailure: dns_not_found, dns_timeout, address_not_public
  */

@@ -1,19 +1,18 @@
 /**
- * Stands between a connection and the HTTP client, and lets through what one response may be: a number of bytes, and
- * behind a bounded number of informational responses, which end here. The client's own limits do not cover an endless
- * reason phrase, endless chunk extensions or a flood of informational responses, and it takes an unasked `100 Continue`
- * for an error, which RFC 9110 (15.2) forbids.
+ * Limits a response between connection and HTTP client: its bytes, and its informational responses, which it removes.
+ * The client does not limit endless reason phrases, chunk extensions or informational responses, and it treats an
+ * unrequested `100 Continue` as an error, which RFC 9110 (15.2) forbids.
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { AttemptFailure } from './attempt-failure.ts';
 
-/** Most bytes of a response that are read, informational responses, head, framing and body together. */
+/** Maximum bytes of a response that are read: informational responses, head, framing and body together. */
 export const MOST_RESPONSE_BYTES = 16 * 1024;
 export const MOST_INFORMATIONAL = 5;
 
 const NOTHING = Buffer.alloc(0);
-/** As much of a head as tells whether it is an informational one, and all beginnings of it. */
+/** Enough of a head to show that it is an informational one, and all prefixes of that. */
 const INFORMATIONAL = /^HTTP\/\d\.\d (1\d\d)$/;
 const STATUS_BYTES = 12;
 const SAMPLE = 'HTTP/1.1 199';
@@ -24,7 +23,7 @@ export class ResponseGate extends Duplex {
   readonly #socket: Socket;
   #bytes = 0;
   #informational = 0;
-  /** The beginning of a head that has not been told yet; null once the final response has begun. */
+  /** The start of a head that is not classified yet; null once the final response has begun. */
   #head: Buffer | null = NOTHING;
   #shut = false;
   #ended = false;
@@ -38,7 +37,7 @@ export class ResponseGate extends Duplex {
     socket.on('close', () => this.#closed());
   }
 
-  /** Another request goes out on this connection: its response has the limits for itself. */
+  /** Another request goes out on this connection, so the limits start again for its response. */
   expectResponse(): void {
     this.#bytes = 0;
     this.#informational = 0;
@@ -62,7 +61,7 @@ export class ResponseGate extends Duplex {
     }
   }
 
-  /** Takes the informational responses off the beginning; what comes behind them is the client's. */
+  /** Removes informational responses from the start; the rest goes to the client. */
   #tell(): void {
     while (this.#head !== null && this.#head.length > 0) {
       const head = withoutLineEnds(this.#head);
@@ -78,7 +77,7 @@ export class ResponseGate extends Duplex {
       if (head.length < STATUS_BYTES || end === -1) return;
       this.#head = head.subarray(end + END_OF_HEAD.length);
       this.#informational++;
-      if (status === 101) this.#fail('protocol_error', 'the receiver changed the protocol unasked');
+      if (status === 101) this.#fail('protocol_error', 'the receiver changed the protocol without being asked');
       else if (this.#informational > MOST_INFORMATIONAL) {
         this.#fail('response_too_large', 'the receiver sent too many informational responses');
       }
@@ -95,7 +94,7 @@ export class ResponseGate extends Duplex {
     this.destroy(new AttemptFailure(failureClass, message));
   }
 
-  /** What was let through is read first: a status that is in it counts. */
+  /** Data that was let through is read first: a status in it counts. */
   #shutAfterReading(message: string): void {
     if (this.#shut) return;
     this.#shut = true;
@@ -105,13 +104,13 @@ export class ResponseGate extends Duplex {
 
   #end(): void {
     if (this.#shut) return;
-    // A head that was still being told is the client's to judge.
+    // The client decides about a head that was not classified yet.
     if (this.#head !== null) this.#push(this.#head);
     this.#ended = true;
     this.push(null);
   }
 
-  /** What has been let through is read to its end first. */
+  /** Data that was let through is first read to its end. */
   #closed(): void {
     if (this.#ended && !this.readableEnded) this.once('end', () => this.destroy());
     else this.destroy();
@@ -146,8 +145,8 @@ export class ResponseGate extends Duplex {
 }
 
 /**
- * The status of a head that begins with an informational one, as far as it has come (one that is cut short may still
- * become any); null for any other, and for what is no HTTP.
+ * The status of a head that starts with an informational one, as far as it has arrived (a truncated one may still
+ * become any). Null for any other head, and for anything that is not HTTP.
  */
 function informationalStatus(head: Buffer): number | null {
   const begin = head.toString('latin1', 0, STATUS_BYTES);

@@ -1,6 +1,6 @@
 /**
  * undici's client by itself. The package's index also makes undici the dispatcher of Node's own `fetch`, for the whole
- * process; on Node 20 that refuses requests which set their own Content-Length, as Solana's clients do.
+ * process. On Node 20 that rejects requests that set their own Content-Length, as Solana's clients do.
  */
 import { createRequire } from 'node:module';
 import type { Client } from 'undici';

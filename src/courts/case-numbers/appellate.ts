@@ -10,7 +10,7 @@ import { withoutShortLabel } from './typed-number.ts';
 const NUMBER =
   /^(?<panel>[A-Z]{2,3}-)?(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,5})(?<aside>(?:[ -]?(?:\([A-Z]{1,5}\)|-[A-Z]{1,5})){0,3})$/i;
 
-/** How many digits a sequence has at least, where it is not four. */
+/** The minimum number of digits of a sequence, if it is not four. */
 const WIDTHS: ReadonlyMap<string, number> = new Map([
   ['ca5', 5],
   ['ca11', 5],
@@ -19,7 +19,7 @@ const WIDTHS: ReadonlyMap<string, number> = new Map([
 ]);
 
 function widthOf(court: Court): number {
-  // These courts' system, ACMS, pads nothing: `22-21` is a whole number.
+  // These courts use ACMS, which pads nothing: `22-21` is a complete number.
   if (court.caseManagementSystem === 'ACMS') return 1;
   return WIDTHS.get(court.code) ?? 4;
 }

@@ -13,15 +13,18 @@ const NUMBER = new RegExp(
   'i',
 );
 
-/** Eastern North Carolina writes the office behind: `10-01083-8-RDD`. Its sequence alone tells cases apart. */
+/**
+ * Eastern North Carolina writes the office after the number: `10-01083-8-RDD`. The sequence alone identifies a case.
+ */
 const OFFICE_BEHIND = new RegExp(
   `^${YEAR}-(?:${TYPE}-)?(?<sequence>\\d{5})-(?<office>\\d)(?<aside>(?:[ -]{1,2}\\(?[A-Z]{1,5}\\)?){0,3})$`,
   'i',
 );
 
 /**
- * What courts print behind a number and no other reader takes: the chapter (`-13`, `-LA7`, `-sgj11`, `-A-7`, `, Ch. 7`),
- * a judge and a chapter in parentheses (`(1)(7)`), initials of two judges (`-AB/cd`). Only digits that are a chapter's.
+ * Suffixes that courts print after a number and that no other pattern reads: the chapter (`-13`, `-LA7`, `-sgj11`,
+ * `-A-7`, `, Ch. 7`), a judge and a chapter in parentheses (`(1)(7)`), initials of two judges (`-AB/cd`). Digits must
+ * be a chapter's number.
  */
 const CHAPTER = '(?:7|9|1[1235])';
 const MARK = [
@@ -30,7 +33,7 @@ const MARK = [
   ' ?\\((?:[A-Z]{1,5}|\\d{1,2})\\)',
   `,? ?-? ?\\(?ch(?:apter|\\.)? ?${CHAPTER}\\)?`,
 ].join('|');
-/** `BK-S-24-10123`, `Bky. 24-40123`: Nevada names its office by a letter here. */
+/** `BK-S-24-10123`, `Bky. 24-40123`: here Nevada identifies its office by a letter. */
 const PREFIX = '(?:(?<prefix>bky?|bkr)\\.?[ -]?(?:(?<letter>[A-Z])-)?)?';
 
 const PRINTED = new RegExp(
@@ -38,7 +41,7 @@ const PRINTED = new RegExp(
   'i',
 );
 
-/** Courts that print more digits behind: the office (Northern New York), the judge (Eastern Missouri). */
+/** Courts that print more digits after the number: the office (Northern New York), the judge (Eastern Missouri). */
 const DIGITS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
   ['nynb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>[1-9](?:-[A-Z]{1,5})?)$/i],
   ['moeb', /^(?<year>\d{2})-(?<sequence>\d{5})-(?<aside>[A-Z]?\d{3})$/i],
@@ -48,19 +51,19 @@ const DIGITS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
 const LETTER_TYPES: Readonly<Record<string, string>> = { a: 'ap', adv: 'ap', b: 'bk' };
 
 interface Style {
-  /** Whether the court writes office and type into every number; else a number without office is whole. */
+  /** Whether the court writes office and type into every number; if not, a number without an office is complete. */
   readonly writesOffice: boolean;
   write(office: string | null, year: string, type: string | null, sequence: string): string;
 }
 
 const PLAIN: Style = {
   writesOffice: false,
-  // An office is kept where it was typed: dropping it could make two cases one.
+  // A typed office is kept: dropping it could merge two cases into one.
   write: (office, year, type, sequence) =>
     office === null ? `${year}-${sequence}` : `${office}:${year}-${type ?? 'bk'}-${sequence}`,
 };
 
-/** Here main cases and adversary proceedings are counted apart, so that the type belongs to the number. */
+/** Main cases and adversary proceedings are numbered separately here, so the type is part of the number. */
 const LIKE_DISTRICT: Style = {
   writesOffice: true,
   write: (office, year, type, sequence) => `${office === null ? '' : `${office}:`}${year}-${type ?? 'bk'}-${sequence}`,
@@ -85,7 +88,8 @@ export const bankruptcyGrammar: Grammar = (typed, court) => {
     return bankruptcyNumber(parts, labelType, PLAIN, setAside(office, aside));
   }
   const parts = (NUMBER.exec(text) ?? DIGITS_BEHIND.get(court.code)?.exec(text) ?? PRINTED.exec(text))?.groups;
-  // Where main cases and adversary proceedings are counted apart and the number has no type, `08 A 00123` names neither.
+  // If main cases and adversary proceedings are numbered separately and the number has no type, `08 A 00123` identifies
+  // neither.
   if (parts?.type?.toLowerCase() === 'a' && styleOf(court) !== LIKE_DISTRICT) return null;
   if (parts) return bankruptcyNumber(parts, labelType, styleOf(court), setAside(parts.letter, parts.aside));
   const unlabelled = withoutShortLabel(typed);

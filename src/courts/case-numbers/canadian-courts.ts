@@ -1,4 +1,4 @@
-/** Canadian courts whose numbers are typed in more ways than their published pattern has. */
+/** Canadian courts whose numbers are typed in more ways than their published pattern covers. */
 import { type Form, grammarOfForms } from './form.ts';
 import { padded, setAside, shortYear } from './grammar.ts';
 
@@ -20,7 +20,7 @@ const FORMS: readonly Form[] = [
     write: ({ year, sequence = '', act, procedure }) => `${year}-${padded(sequence, 1)}(${act})${procedure}`,
   },
   {
-    // The suffix is documented to be 0000 where none is written; 00CL and 00CP are never invented.
+    // The suffix is documented to be 0000 if none is written; 00CL and 00CP are never invented.
     courts: /^on_(?:scj|divisional|smallclaims)$/,
     read: new RegExp(`^(?<type>[A-Z]{2})-${YEAR}-(?<sequence>\\d{1,8})(?:-(?<part>\\d{2}[0-9A-Z]{2}))?$`, 'i'),
     write: ({ type, year = '', sequence = '', part }) =>

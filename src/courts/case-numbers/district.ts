@@ -5,7 +5,9 @@ import { withoutShortLabel } from './typed-number.ts';
 
 const YEAR = '(?<year>(?:19|20)?\\d{2})';
 const OFFICE = '(?:(?<office>\\d{1,2}|[A-Z])\\s?[:-]\\s?)?';
-/** Judges' initials and a defendant's number: `-AMO`, `-ABC-(DEFx)`, ` (JPO)`, `-KBF-9`, ` DSF (JTLx)`, ` (JRT/FLN)`. */
+/**
+ * Judges' initials and a defendant's number: `-AMO`, `-ABC-(DEFx)`, ` (JPO)`, `-KBF-9`, ` DSF (JTLx)`, ` (JRT/FLN)`.
+ */
 const ASIDE = '(?<aside>(?:[ -]{1,2}\\(?[A-Z]{1,5}(?:\\/[A-Z]{1,5}){0,2}\\)?){0,3}(?:-\\d{1,3})?)';
 
 /** `3:23-cv-04557`, `3:23cv4557`, `3-23-cv-04557`, `17 Civ. 8956`, `08 C 1234`. */
@@ -24,8 +26,8 @@ const TYPE_BEFORE_YEAR = new RegExp(
 const TYPE_IN_LABEL = new RegExp(`^${OFFICE}${YEAR}-(?<sequence>\\d{1,6})${ASIDE}$`, 'i');
 
 /**
- * The same with more around it: a superseding indictment (`S1 24 Cr. 123`), two initials without a space between
- * (`(LGS)(SN)`), a judge's whole name, a defendant as `-p1` or before the judge (`-1 (RC)`), a jury or prisoner's mark
+ * The same with more around it: a superseding indictment (`S1 24 Cr. 123`), two initials without a space between them
+ * (`(LGS)(SN)`), a judge's full name, a defendant as `-p1` or before the judge (`-1 (RC)`), a jury or prisoner's mark
  * (`(PC)`, ` P`).
  */
 const PRINTED_ASIDE =
@@ -42,9 +44,9 @@ const PRINTED_TYPE_FIRST = new RegExp(
 );
 
 /**
- * Forms of one court alone: elsewhere the same characters are another court's number.
- * Southern Florida prints the type behind, with the judges' names: `24-20123-CIV-MOORE`, `24-20123-CR-ALTMAN/REID`;
- * Southern Georgia its office before the year: `CV424-123`, `CR 124-012`.
+ * Forms of a single court; elsewhere the same characters are another court's number.
+ * Southern Florida prints the type last, with the judges' names: `24-20123-CIV-MOORE`, `24-20123-CR-ALTMAN/REID`.
+ * Southern Georgia prints its office before the year: `CV424-123`, `CR 124-012`.
  */
 const FORMS_OF_COURTS: ReadonlyMap<string, RegExp> = new Map([
   [
@@ -54,12 +56,12 @@ const FORMS_OF_COURTS: ReadonlyMap<string, RegExp> = new Map([
   ['gasd', new RegExp(`^(?<type>CV|CR|MJ|MC) ?(?<office>[1-6])(?<year>\\d{2})-(?<sequence>\\d{1,4})${ASIDE}$`, 'i')],
 ]);
 
-/** Maryland's judge stands first, after a label that names the type: `Civil Action No. RDB-24-1234`. */
+/** Maryland puts the judge first, after a label that names the type: `Civil Action No. RDB-24-1234`. */
 const JUDGE_FIRST = /^(?!(?:SW|PO|MDL|BK|AP|ADV|USCA)\b)(?<judge>[A-Z]{2,4})[ -](?<year>\d{2})-(?<sequence>\d{1,6})$/i;
 
 const WITH_TYPE = [TYPE_AFTER_YEAR, PRINTED, TYPE_BEFORE_YEAR, PRINTED_TYPE_FIRST];
 
-/** How chambers write the types that the court's system writes with two letters. */
+/** Chambers' names for the types that the court's system writes with two letters. */
 const CHAMBERS_TYPES: Readonly<Record<string, string>> = {
   c: 'cv',
   civ: 'cv',
@@ -95,7 +97,7 @@ function firstMatch(patterns: readonly RegExp[], text: string): Readonly<Record<
 function districtNumber(parts: Readonly<Record<string, string | undefined>>, typedType: string): CaseNumber | null {
   const type = CHAMBERS_TYPES[typedType.toLowerCase()] ?? typedType.toLowerCase();
   if (type.length < 2) return null;
-  // A letter is no office: `M:13-md-02420` marks a case of a multidistrict litigation.
+  // A letter is not an office: `M:13-md-02420` marks a case of a multidistrict litigation.
   const letter = parts.office !== undefined && /[A-Z]/i.test(parts.office) ? parts.office : undefined;
   const office = letter === undefined ? officeOf(parts.office) : null;
   const core = `${shortYear(parts.year ?? '')}-${type}-${padded(parts.sequence ?? '', 5)}`;
@@ -109,6 +111,6 @@ function districtNumber(parts: Readonly<Record<string, string | undefined>>, typ
   };
 }
 
-/** The office's number without leading zeros; null where none was typed. */
+/** The office's number without leading zeros; null if none was typed. */
 export const officeOf = (typed: string | undefined): string | null =>
   typed === undefined ? null : typed.replace(/^0+(?=\d)/, '');

@@ -1,4 +1,4 @@
-/** One way in which courts write their numbers, read by a pattern and written back in the courts' own form. */
+/** One notation of case numbers: a pattern reads it, and a function writes it in the court's own form. */
 import type { CaseNumber, Court } from '../court.ts';
 import { type Grammar, plainNumber } from './grammar.ts';
 import { exampleGrammar, publishedPatternGrammar } from './published-pattern.ts';
@@ -6,15 +6,15 @@ import { exampleGrammar, publishedPatternGrammar } from './published-pattern.ts'
 export type Parts = Readonly<Record<string, string>>;
 
 export interface Form {
-  /** The codes of the courts that write so. */
+  /** The codes of the courts that use it. */
   readonly courts: RegExp;
-  /** Named groups become the parts. Letters in any case. */
+  /** Named groups become the parts. Letter case is ignored. */
   readonly read: RegExp;
-  /** The canonical form, alone or with more; null where the number is of another court. */
+  /** The canonical form, alone or with other fields; null if the number belongs to another court. */
   write(parts: Parts, court: Court): string | (Partial<CaseNumber> & { readonly canonical: string }) | null;
 }
 
-/** The grammar of the courts of a table of forms: its first form that fits, else what the court publishes. */
+/** The grammar of the courts in a table of forms: the first form that fits, otherwise the court's published pattern. */
 export function grammarOfForms(forms: readonly Form[]): Grammar {
   const byCourt = new Map<string, readonly Form[]>();
   return (typed, court) => {
@@ -27,13 +27,13 @@ export function grammarOfForms(forms: readonly Form[]): Grammar {
     if (read !== undefined) return read;
     const published = publishedPatternGrammar(typed, court);
     if (published !== null) return published;
-    // What was made to look like the example may have a part that a form sets aside.
+    // A number adapted to the court's example may have a part that a form sets aside.
     const alike = exampleGrammar(typed, court);
     return alike && (byForms(own, alike.canonical, court) ?? alike);
   };
 }
 
-/** Undefined where no form fits; null where the number is another court's. */
+/** Undefined if no form fits; null if the number belongs to another court. */
 function byForms(forms: readonly Form[], text: string, court: Court): CaseNumber | null | undefined {
   for (const form of forms) {
     const groups = form.read.exec(text)?.groups;
@@ -48,7 +48,7 @@ function byForms(forms: readonly Form[], text: string, court: Court): CaseNumber
 const partsOf = (groups: Readonly<Record<string, string | undefined>>): Parts =>
   Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, (value ?? '').toUpperCase()]));
 
-/** Four digits of a year: courts that write them have no docket from before 1950. */
+/** A year in four digits: courts that write them have no docket from before 1950. */
 export function longYear(year: string): string {
   if (year.length === 4) return year;
   return `${Number(year) < 50 ? '20' : '19'}${year}`;

@@ -3,7 +3,7 @@ import { type Grammar, padded, plainNumber, setAside, shortYear } from './gramma
 
 const ARMED_FORCES = /^(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,4})(?: ?[/-] ?(?<service>AR|AF|NA|MC|CG|SP))?$/i;
 
-/** Armed Forces: `24-0123/AR`; the service behind the number is often left out. */
+/** Armed Forces: `24-0123/AR`; the service after the number is often omitted. */
 export const armedForcesGrammar: Grammar = ({ text }) => {
   const parts = ARMED_FORCES.exec(text)?.groups;
   if (!parts) return null;
@@ -17,7 +17,7 @@ interface ServiceForm {
   write(number: string): string;
 }
 
-/** A court of one service: its own short name, where it writes one, and a number of its own length. */
+/** A court of one service: its own short name, if it writes one, and a number of its own length. */
 const SERVICE_FORMS: ReadonlyMap<string, ServiceForm> = new Map([
   ['mc', { read: /^(?:CMCR[ -]?)?(?<number>\d{2}-\d{3})(?<aside>)$/i, write: (number) => `CMCR ${number}` }],
   ['acca', { read: /^(?:ARMY[ -]?)?(?<number>\d{8})(?<aside> \(.{1,20}\))?$/i, write: (number) => `ARMY ${number}` }],

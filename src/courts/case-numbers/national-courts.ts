@@ -2,7 +2,10 @@
 import type { CaseNumber } from '../court.ts';
 import { type Grammar, padded, plainNumber, setAside, shortYear } from './grammar.ts';
 
-/** Number first, year second, the letters of its kind glued to it: `12345-24S`. They are often left out. */
+/**
+ * Number first, year second, then the letters of its kind without a separator: `12345-24S`. The letters are often
+ * omitted.
+ */
 const TAX = /^(?<sequence>\d{1,5})-(?<year>(?:19|20)?\d{2}) ?-?(?<kind>[A-Z]{0,2})$/i;
 
 export const taxGrammar: Grammar = ({ text }) => {
@@ -19,13 +22,13 @@ const ONE_OFFICE =
 
 const CLAIMS_LETTERS: Readonly<Record<string, string>> = { C: 'cv', V: 'vv' };
 
-/** Court of Federal Claims; `C` and `V` behind a number are its civil and its vaccine cases. */
+/** Court of Federal Claims; `C` and `V` after a number mark civil and vaccine cases. */
 export const federalClaimsGrammar: Grammar = ({ text, labelType }) => {
   const parts = ONE_OFFICE.exec(text)?.groups;
   if (!parts) return null;
   const letter = (parts.letter ?? '').toUpperCase();
   const typed = parts.type?.toLowerCase();
-  // A letter that contradicts the type names no case.
+  // A letter that contradicts the type is not a valid number.
   if (typed !== undefined && letter !== '' && (CLAIMS_LETTERS[letter] ?? typed) !== typed) return null;
   const type = typed ?? CLAIMS_LETTERS[letter] ?? labelType;
   const unread = CLAIMS_LETTERS[letter] === undefined ? letter : '';
@@ -39,7 +42,7 @@ export const internationalTradeGrammar: Grammar = ({ text }) => {
   return oneOffice(parts, 'cv', setAside(parts.letter, parts.aside));
 };
 
-/** The only office is not worth naming: what a number without it leaves open is its type. */
+/** There is only one office, so it is not named; a number without it leaves only its type open. */
 function oneOffice(
   parts: Readonly<Record<string, string | undefined>>,
   type: string | null,

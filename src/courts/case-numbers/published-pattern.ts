@@ -1,4 +1,4 @@
-/** The grammar of every court that has none of its own: what it publishes of its numbers, read leniently. */
+/** The grammar of every court without one of its own: a lenient reading of its published pattern. */
 import type { CaseNumber, Court } from '../court.ts';
 import { type Grammar, plainNumber } from './grammar.ts';
 
@@ -11,7 +11,7 @@ export const publishedPatternGrammar: Grammar = ({ text }, court) => {
 };
 
 function asPublished(text: string, pattern: CompiledPattern, court: Court): CaseNumber | null {
-  // One form may read as a better one: what is given back is where that ends.
+  // One form may parse into a better one, so repeat until it no longer changes.
   let form = courtsForm(text, pattern, court.example ?? '');
   for (let round = 0; form !== null && round < MAX_ROUNDS; round += 1) {
     const again = courtsForm(form, pattern, court.example ?? '');
@@ -24,15 +24,15 @@ function asPublished(text: string, pattern: CompiledPattern, court: Court): Case
 const MAX_ROUNDS = 4;
 
 const PIECES = /\d+|[A-Za-z]+/g;
-/** What separates no pieces of a number. */
+/** Characters that do not separate the pieces of a number. */
 const OTHER = /[^A-Za-z0-9 ./,:()-]/;
 const YEAR = /^(?:19|20)\d\d$/;
-/** The registry's examples are of these years. */
+/** The registry's examples are from these years. */
 const SHORT_YEAR = /^2[3-6]$/;
 
 /**
- * A number that the pattern does not take as it was typed, written as the court's example is: the same pieces, with its
- * separators, its zeros in front and its two or four digits of a year. Only zeros and a century come or go.
+ * If the pattern rejects a number as typed, rewrites it like the court's example: the same pieces, with the example's
+ * separators, leading zeros and two- or four-digit year. Only zeros and a century are added or removed.
  */
 export const exampleGrammar: Grammar = ({ text }, court) => {
   const pattern = patternOf(court);
@@ -66,7 +66,7 @@ interface CompiledPattern {
   readonly anyCase: RegExp;
 }
 
-// Compiled when a court is first asked for: two thousand patterns would slow every start.
+// Compiled when a court is first requested: two thousand patterns would slow down every start.
 const compiled = new Map<string, CompiledPattern>();
 
 function patternOf({ pattern }: Court): CompiledPattern | null {
@@ -82,8 +82,8 @@ function patternOf({ pattern }: Court): CompiledPattern | null {
 const SEPARATORS = /[ ./,:-]+/g;
 
 /**
- * The ways in which a number may be separated, the court's own first: separators replaced one by one by those of the
- * example, then as typed, then joined by dashes, then without spaces.
+ * The possible separators of a number, the court's own first: replaced one by one by those of the example, then as
+ * typed, then joined by dashes, then without spaces.
  */
 function separatorForms(text: string, example: string): readonly string[] {
   const own = example.match(SEPARATORS) ?? [];
@@ -93,7 +93,7 @@ function separatorForms(text: string, example: string): readonly string[] {
   return [asInExample, text, text.replace(/ ?[ /-] ?/g, '-'), text.replaceAll(' ', '')];
 }
 
-/** The ways in which a number's letters may be written, the court's own first. */
+/** The possible letter cases of a number, the court's own first. */
 function letterCases(text: string, example: string): readonly string[] {
   const own = example.match(/[A-Za-z]+/g) ?? [];
   let next = 0;

@@ -1,4 +1,4 @@
-/** State courts whose numbers are typed in more ways than their published pattern has. */
+/** State courts whose numbers are typed in more ways than their published pattern covers. */
 import { type Form, grammarOfForms, longYear } from './form.ts';
 import { padded, setAside, shortYear } from './grammar.ts';
 
@@ -60,7 +60,7 @@ const FORMS: readonly Form[] = [
     `(?<sequence>\\d{4,6}) ?[/-] ?${YEAR}`,
     ({ sequence, year = '' }) => `${sequence}/${longYear(year)}`,
   ),
-  // Before eCourts a file number had no county; Wake's is 910.
+  // Before eCourts, a file number had no county; Wake's is 910.
   form(
     /^nc_wake$/,
     '(?<year>\\d{2}) ?(?<type>CV|CR)S? ?(?<sequence>\\d{1,6})(?:-910)?',
@@ -71,7 +71,7 @@ const FORMS: readonly Form[] = [
     `(?<county>[A-Z]{3})-(?<type>[A-Z]{1,2})-(?<sequence>\\d{1,6})-${YEAR}`,
     ({ county, type, sequence = '', year = '' }) => `${county}-${type}-${padded(sequence, 6)}-${shortYear(year)}`,
   ),
-  // The team of judges behind a number of before 2024: `A-1234-18T4`.
+  // The judges' team after a number from before 2024: `A-1234-18T4`.
   form(
     /^nj_appellatedivision$/,
     `(?<type>AM?)-(?<sequence>\\d{1,6})-${YEAR}(?<team>T\\d{1,2})?`,
@@ -112,7 +112,7 @@ const FORMS: readonly Form[] = [
     ({ type, year, sequence, glued, rest, part }) =>
       `${type}${year || glued}${padded(sequence || rest || '', 6)}-${part || '00'}`,
   ),
-  // Initials of the Vice Chancellor change when a case is reassigned.
+  // The Vice Chancellor's initials change when a case is reassigned.
   form(/^de_chancery$/, '(?<number>\\d{4}-\\d{4})(?:-(?<judge>[A-Z]{2,4}))?', ({ number = '', judge }) => ({
     canonical: number,
     setAside: setAside(judge),

@@ -5,7 +5,7 @@ const PETITION = /^(?<year>(?:19|20)?\d{2})-(?<sequence>\d{1,5})$/;
 const LETTERED = /^(?<year>(?:20)?\d{2}) ?(?<letter>[AMO]) ?(?<sequence>\d{1,4})$/i;
 const ORIGINAL = /^(?<sequence>\d{1,3}),? ?orig(?:inal)?\.?$/i;
 
-/** Original cases are numbered through; the Court's system files all of them under this year. */
+/** Original cases are numbered consecutively; the Court's system files all of them under this year. */
 const ORIGINAL_YEAR = '22';
 
 const LETTER_TYPES: Readonly<Record<string, string>> = { A: 'application', M: 'motion', O: 'original' };

@@ -1,18 +1,18 @@
-/** What people type around a case number, taken off before any court's grammar looks at it. */
+/** Removes what people type around a case number, before a court's grammar reads it. */
 
-/** Nothing longer is a case number; it is refused unread. */
+/** Longer text is not a case number; it is rejected unread. */
 export const MAX_CASE_NUMBER_LENGTH = 128;
 
-/** A case number as typed, made plain: ASCII dashes, single spaces, no label. */
+/** A normalized typed case number: ASCII dashes, single spaces, no label. */
 export interface TypedNumber {
   readonly text: string;
-  /** The kind of case that a label named (`Civil Action No.` is `cv`); null where none did. */
+  /** The kind of case that a label named (`Civil Action No.` is `cv`); null if none did. */
   readonly labelType: string | null;
   /** Whether a label said `C.A.` or `C/A`: a civil action in a district court, something else elsewhere. */
   readonly isCivilAction: boolean;
 }
 
-/** Labels that are types in some courts' numbers: taken off only before the word that says a number follows. */
+/** Labels that are types in some courts' numbers. They are removed only before a word that announces a number. */
 const SHORT_LABELS: readonly (readonly [RegExp, string | null])[] = [
   [/^civ\.?(?: ?a(?:ct(?:ion)?)?\.?)?(?= ?#| (?:no|num))/i, 'cv'],
   [/^crim?\.?(?= ?#| (?:no|num))/i, 'cr'],
@@ -22,7 +22,7 @@ const SHORT_LABELS: readonly (readonly [RegExp, string | null])[] = [
   [/^usca\d{0,2}(?= )/i, null],
 ];
 
-/** The number behind a short label, and the type that the label names; null where there is no such label. */
+/** The number after a short label, and the type that the label names; null if there is no such label. */
 export function withoutShortLabel({ text, ...typed }: TypedNumber): TypedNumber | null {
   for (const [label, type] of SHORT_LABELS) {
     const word = label.exec(text)?.[0];
@@ -42,7 +42,7 @@ const LABEL_WORD =
 const NUMBER_WORD = /^(?:(?:numbers?|numero|nos?|num)(?:[.:] ?| )(?:(?:de|du) (?:dossier|greffe)\b)?|#)[ :#]*/i;
 const NUMBER_SIGN = /\u2116|\bn[\u00b0\u00ba]s?/gi;
 
-/** Kinds of case that a label alone can tell, where a court writes them into its numbers. */
+/** Kinds of case that only a label shows, for courts that write them into their numbers. */
 const LABEL_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^adv/i, 'ap'],
   [/^civil/i, 'cv'],
@@ -50,9 +50,9 @@ const LABEL_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^bankruptcy/i, 'bk'],
 ];
 
-/** Makes a typed number plain; null where it is empty, too long, or has characters that no case number has. */
+/** Normalizes a typed number; null if it is empty, too long, or has characters that no case number has. */
 export function readTyped(typed: string): TypedNumber | null {
-  // Before normalising too, which can make one character into many.
+  // Checked before normalization too, which can expand one character into many.
   if (typed.length > MAX_CASE_NUMBER_LENGTH) return null;
   const plain = typed
     .replace(NUMBER_SIGN, 'No. ')

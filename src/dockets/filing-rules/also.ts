@@ -1,9 +1,9 @@
-/** Further types of an entry: what its caption is or does beside its primary type. */
+/** Further types of an entry: what its caption is or does in addition to its primary type. */
 import type { FilingType } from '../filing-type.ts';
 
 interface Further {
   readonly primary: readonly FilingType[];
-  /** Sees the head from the deciding keyword on. */
+  /** Tested against the head from the deciding keyword on. */
   readonly when: RegExp;
   readonly adds: FilingType;
 }

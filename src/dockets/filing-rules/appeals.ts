@@ -1,4 +1,4 @@
-/** Appeals, their paperwork, and the records that go up with them. */
+/** Appeals, their paperwork, and the records that are transmitted with them. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 export const APPEALS: Rules = {

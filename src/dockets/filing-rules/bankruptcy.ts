@@ -1,4 +1,4 @@
-/** What only bankruptcy courts have. */
+/** Filings that only bankruptcy courts have. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 export const BANKRUPTCY: Rules = {

@@ -1,4 +1,4 @@
-/** What courts and their clerks do: orders, judgments, opinions, minutes, hearings, warrants, transfers. */
+/** Acts of courts and their clerks: orders, judgments, opinions, minutes, hearings, warrants, transfers. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 const HEARING = '(?:hearing|conference|argument|trial|arraignment|mediation|meeting)';

@@ -1,4 +1,4 @@
-/** French entries, without their accents; words that English shares count only where French goes on behind them. */
+/** French entries, without accents. Words that English shares count only if the text continues in French. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 export const FRENCH: Rules = {

@@ -1,17 +1,17 @@
-/** Notices: a form that yields to what it gives notice of. */
+/** Notices: classified by their subject rather than their form. */
 import type { FilingType } from '../filing-type.ts';
 import type { Rule } from './rule.ts';
 
 export const NOTICE_KEYWORDS: ReadonlySet<string> = new Set(['notice', 'notices', 'notification', 'notifications']);
 
-/** What clerks put between the word and what it is about: `Notice re: Amended Notice of Filing of the`. */
+/** Words that clerks put between `notice` and its subject: `Notice re: Amended Notice of Filing of the`. */
 const BETWEEN =
   /^(?:[\s:,/-]*(?:of|re|regarding|to|for|by|that|and|is hereby given|an?|the|his|her|its|their|first|second|third|fourth|amended|joint|official|filing|corrected|limited|cross|electronic|impending|receipt|taking|taken|intent|intention|conditional|notices?|interim|new|take|submission|submitting|submit|file|defendants?'?s?|plaintiffs?'?s?|debtors?'?s?|trustee'?s?|party'?s?|continued|emergency|telephonic|request|\(other\)|\(text only\)|supplemental|further|renewed|revised)(?=[\s:,/()-]|$))+[\s:,/-]*/;
 
 /** `Notice by Trustee Jane Roe of Intent`. */
 const BY_WHOM = /^ by:? (?:[\w.'&,/-]+ ){1,8}?(?=(?:of|re|re:|regarding) )/;
 
-/** Looks at a notice from its own word on, where a form of its own decides. */
+/** Tested against a notice from the word itself on, for forms that decide by themselves. */
 const FORMS: readonly Rule[] = [
   [/^notices? of (?:presentment|settlement of (?:an |the )?(?:\w+ )?(?:order|judgment))/, 'proposed_order'],
   [/^notices?,? (?:and )?(?:\[|\()?proposed (?:\w+ )?(?:order|judgment)/, 'proposed_order'],
@@ -32,7 +32,7 @@ const FORMS: readonly Rule[] = [
   ],
 ];
 
-/** What a notice is about, the words between taken off. */
+/** The subject of a notice, without the words in between. */
 const OBJECTS: readonly Rule[] = [
   [
     /^(?:\w+ )?(?:deficien|defect|incomplete|missing|non-?compliance|delinquen|error|errata|docket correction|correction)/,

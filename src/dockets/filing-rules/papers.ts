@@ -1,4 +1,4 @@
-/** Notices, service, evidence, discovery, letters, reports: what is filed around the pleadings. */
+/** Notices, service, evidence, discovery, letters, reports: filings that accompany the pleadings. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 export const PAPERS: Rules = {

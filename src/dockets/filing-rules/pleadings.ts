@@ -1,4 +1,4 @@
-/** What parties ask, claim and answer. */
+/** Requests, claims and answers of the parties. */
 import { ALWAYS, type Rules } from './rule.ts';
 
 export const PLEADINGS: Rules = {

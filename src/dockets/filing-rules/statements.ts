@@ -1,4 +1,4 @@
-/** Statements: a form that yields to what is stated. */
+/** Statements: classified by their content rather than their form. */
 import type { Rules } from './rule.ts';
 
 export const STATEMENTS: Rules = {

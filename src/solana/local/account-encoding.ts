@@ -1,4 +1,4 @@
-/** Accounts as the RPC writes them. */
+/** Encodes accounts as the RPC does. */
 import bs58 from 'bs58';
 import { addressBytes, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../addresses.ts';
 import { formatAmount } from '../decimal-amount.ts';
@@ -21,7 +21,7 @@ export interface AccountSettings {
   readonly dataSlice?: unknown;
 }
 
-/** One account, or null where there is none. */
+/** One account, or null if it does not exist. */
 export function encodeAccount(state: AccountState | null, settings: AccountSettings, balances: BalanceReader): unknown {
   if (!state) return null;
   return {
@@ -29,8 +29,8 @@ export function encodeAccount(state: AccountState | null, settings: AccountSetti
     executable: state.executable,
     lamports: state.lamports,
     owner: bs58.encode(state.owner),
-    // Rent is no longer collected, which the largest u64 says. As a number it can only be written rounded, and down:
-    // clients that read exact integers refuse what is more than a u64.
+    // Rent is no longer collected; the largest u64 means that. As a JSON number it must be rounded, and down: clients
+    // that read exact integers reject more than a u64.
     rentEpoch: 2 ** 64 - 2 ** 11,
     space: state.data.length,
   };
@@ -90,7 +90,7 @@ const optionalKey = (data: Buffer, at: number): string | null =>
   data.readUInt32LE(at) === 1 ? bs58.encode(data.subarray(at + 4, at + 36)) : null;
 
 function mintInfo(data: Buffer): unknown {
-  // A mint with extensions is padded to a token account's length before the byte that says what it is.
+  // A mint with extensions is padded to the length of a token account; the byte after that holds the account type.
   if (data.length !== MINT_BYTES && !(data.length > 165 && data[165] === 1)) return null;
   if (data[45] !== 1) return null;
   return {
@@ -121,7 +121,7 @@ function tokenAccountInfo(data: Buffer, balances: BalanceReader): unknown {
   };
 }
 
-/** An amount in every form that the RPC gives. Only `uiAmount` is a float; it is for showing alone. */
+/** An amount in every form that the RPC returns. Only `uiAmount` is a float, for display only. */
 export function uiAmount(amount: bigint, decimals: number): unknown {
   const uiAmountString = formatAmount(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };

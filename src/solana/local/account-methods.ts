@@ -1,6 +1,6 @@
 /**
- * RPC methods about accounts. Every commitment sees the present state: what is acknowledged here is never undone, so no
- * older one would be truer.
+ * RPC methods about accounts. Every commitment reads the current state: acknowledged changes are never undone, so an
+ * older state would not be more final.
  */
 import bs58 from 'bs58';
 import { encodeAccount, uiAmount } from './account-encoding.ts';

@@ -1,4 +1,4 @@
-/** What the local chain needs of a logger; pino's fits. */
+/** The logger interface that the local chain needs; pino fits. */
 export interface ChainLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

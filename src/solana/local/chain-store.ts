@@ -1,6 +1,6 @@
 /**
- * The local chain on disk: accounts, transactions and how far the slots have come, in one SQLite file. A batch of
- * transactions and all their effects is one commit, synced before any of them is acknowledged.
+ * The local chain on disk: accounts, transactions and the current slot, in one SQLite file. A batch of transactions and
+ * all their effects is one commit, synced before any of them is acknowledged.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { StorageFailure } from '../../storage/storage-failure.ts';
 import { mentionedIn } from './transaction-outcome.ts';
 import type { AccountState } from './virtual-machine.ts';
 
-/** Another process runs a chain on the same folder. */
+/** Another process runs a chain in the same folder. */
 export class ChainInUse extends Error {
   readonly code = 'chain_in_use';
   constructor(file: string) {
@@ -20,7 +20,7 @@ export class ChainInUse extends Error {
   }
 }
 
-/** A transaction that the chain holds: it succeeded, or failed and paid its fee. */
+/** A transaction that landed on the chain: it succeeded, or failed and paid its fee. */
 export interface TransactionRecord {
   readonly signature: Buffer;
   readonly slot: number;
@@ -37,19 +37,19 @@ export interface StoredTransaction extends TransactionRecord {
   readonly sequence: number;
 }
 
-/** What became of one batch: written whole or not at all. */
+/** The results of one batch, written all or nothing. */
 export interface ChainCommit {
   readonly slot: number;
   readonly unixTime: number;
   readonly transactions: readonly TransactionRecord[];
-  /** By key in hexadecimal; null where the account ceased to exist. */
+  /** By key in hexadecimal; null if the account ceased to exist. */
   readonly accounts: ReadonlyMap<string, AccountState | null>;
 }
 
 export interface ChainIdentity {
   /** Blockhashes are derived from it. */
   readonly seed: Buffer;
-  /** Seed of the key that owns the faucet and may mint. */
+  /** Seed of the key that owns the faucet and has the mint authority. */
   readonly faucetSeed: Buffer;
   readonly slot: number;
   readonly unixTime: number;
@@ -57,7 +57,7 @@ export interface ChainIdentity {
 
 export interface SignatureQuery {
   readonly address: Buffer;
-  /** Sequences, exclusive; newest first between them. */
+  /** Sequence numbers, exclusive; newest first between them. */
   readonly before: number | null;
   readonly until: number | null;
   readonly latestSlot: number;
@@ -82,15 +82,18 @@ CREATE TABLE mention (address BLOB NOT NULL, sequence INTEGER NOT NULL, PRIMARY 
 `;
 
 const FORMAT = 1;
-/** A new chain begins past its first final slots, so that finality takes as long in it as in an old one. */
+/** A new chain starts after its first final slots, so that finality takes as long as in an old one. */
 const FIRST_SLOT = 64;
-/** A start right after a kill may find the lock of the process that is just being reaped. */
+/** A start right after a kill may find the lock still held until the killed process is reaped. */
 const LOCK_WAIT_MS = 1_000;
-/** Slots are saved unsynced, which a killed process survives; every so many of them is synced, for a power cut. */
+/**
+ * Slots are saved unsynced, which survives a killed process. After this many a save is synced, to survive a power
+ * failure.
+ */
 const SYNC_EVERY_SLOTS = 16;
-/** Bounds what indexing takes of a slot's time. */
+/** Limits the share of a slot's time that indexing takes. */
 const INDEXED_PER_SLOT = 1_000;
-/** Pages of the write-ahead log, 4 KiB each, at which it is copied back. */
+/** Size of the write-ahead log at which it is checkpointed, in pages of 4 KiB. */
 const CHECKPOINT_PAGES = 4_000;
 
 interface AccountRow {
@@ -105,7 +108,7 @@ const LANDED = 'sequence, signature, slot, block_time AS blockTime, wire, error,
 
 export class ChainStore {
   readonly identity: ChainIdentity;
-  /** Whether this start made the chain. */
+  /** Whether this start created the chain. */
   readonly created: boolean;
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepare>;
@@ -117,7 +120,7 @@ export class ChainStore {
     const file = join(directory, 'local-chain.sqlite');
     this.#database = openDatabase(file, LOCK_WAIT_MS);
     try {
-      // Held until the process ends: the accounts live in its memory, so a second process would fork the chain.
+      // Held until the process ends: the accounts are in its memory, so a second process would fork the chain.
       this.#database.pragma('locking_mode = EXCLUSIVE');
       this.#database.pragma('journal_mode = WAL');
       this.#database.pragma('synchronous = FULL');
@@ -135,13 +138,13 @@ export class ChainStore {
       .get() as ChainIdentity;
   }
 
-  /** Takes the lock, and makes the tables of a new chain. */
+  /** Acquires the lock, and creates the tables of a new chain. */
   #open(file: string): boolean {
     return this.#database
       .transaction(() => {
         const format = this.#database.pragma('user_version', { simple: true });
         if (format === FORMAT) {
-          // A write, however small, takes the lock for good.
+          // Any write, however small, acquires the lock permanently.
           this.#database.prepare('UPDATE chain SET slot = slot').run();
           return false;
         }
@@ -156,7 +159,7 @@ export class ChainStore {
       .immediate();
   }
 
-  /** Every account that a transaction ever wrote; programs last, as they need their data in place. */
+  /** Every account that a transaction ever wrote; programs last, since their data accounts must exist first. */
   *accounts(): Generator<readonly [Buffer, AccountState]> {
     const rows = this.#database.prepare<[], AccountRow>('SELECT * FROM account ORDER BY executable').iterate();
     for (const { address, executable, ...state } of rows) yield [address, { ...state, executable: executable === 1 }];
@@ -170,8 +173,8 @@ export class ChainStore {
   }
 
   /**
-   * Writes a batch, synced to disk when this returns.
-   * @throws StorageFailure `storage_replaced` where a file of the chain is no longer the one that was opened
+   * Writes a batch; it is synced to disk when this returns.
+   * @throws StorageFailure `storage_replaced` if a file of the chain is no longer the one that was opened
    */
   commit({ slot, unixTime, transactions, accounts }: ChainCommit): void {
     const statements = this.#statements;
@@ -198,7 +201,7 @@ export class ChainStore {
   #assertInPlace(): void {
     const misplaced = this.#files.misplaced();
     if (misplaced !== null) throw new StorageFailure('storage_replaced', misplaced);
-    // Nobody else can use the file, and this class never shrinks it.
+    // No other process can use the file, and this class never shrinks it.
     if (this.#files.rewritten()?.shrank) {
       throw new StorageFailure('storage_replaced', 'local-chain.sqlite was overwritten while it was in use');
     }
@@ -206,7 +209,7 @@ export class ChainStore {
   }
 
   /**
-   * Saves how far the slots have come, and indexes some of the transactions that are not indexed yet.
+   * Saves the current slot, and indexes some of the transactions that are not indexed yet.
    * @throws StorageFailure `storage_replaced` as `commit`
    */
   saveSlot(slot: number, unixTime: number): void {
@@ -230,8 +233,8 @@ export class ChainStore {
   }
 
   /**
-   * Notes which accounts transactions mention. That touches a page for each account, so it is left out of the commit that
-   * a sender waits for; it can be made again from the transactions.
+   * Records which accounts transactions mention. This touches a page for each account, so it is not part of the commit
+   * that a sender waits for; it can be rebuilt from the transactions.
    */
   #index(most: number): void {
     const { unindexed, mention, indexed } = this.#statements;
@@ -247,7 +250,7 @@ export class ChainStore {
     return this.#statements.bySignature.get(signature) ?? null;
   }
 
-  /** Transactions of this slot and later, in order. */
+  /** Transactions of this slot and later ones, in order. */
   since(slot: number): IterableIterator<StoredTransaction> {
     return this.#statements.since.iterate(slot);
   }

@@ -1,9 +1,9 @@
-/** The local chain in a worker thread: what `start-local-chain-worker.ts` starts. */
+/** The worker thread of the local chain, started by `start-local-chain-worker.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ChainLog } from './chain-log.ts';
 import { startLocalChain } from './start-local-chain.ts';
 
-/** What the worker is started with. */
+/** The data that the worker starts with. */
 export interface ChainWorkerData {
   readonly directory: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface ChainWorkerData {
   readonly nodeEnvironment: string | undefined;
 }
 
-/** What the worker says. */
+/** Messages from the worker. */
 export type ChainWorkerMessage =
   | { readonly type: 'listening'; readonly url: string; readonly port: number }
   | { readonly type: 'refused'; readonly error: WorkerError }
@@ -24,7 +24,7 @@ export type ChainWorkerMessage =
       readonly message: string;
     };
 
-/** An error as it crosses the boundary between threads, where classes are lost. */
+/** An error in a form that can cross between threads, where classes are lost. */
 export interface WorkerError {
   readonly name: string;
   readonly message: string;
@@ -33,7 +33,7 @@ export interface WorkerError {
 }
 
 const port = parentPort;
-if (!port) throw new Error('chain-worker.ts is the entry of a worker thread');
+if (!port) throw new Error('chain-worker.ts must run in a worker thread');
 
 const say = (message: ChainWorkerMessage): void => port.postMessage(message);
 
@@ -63,7 +63,7 @@ try {
     environment: { NODE_ENV: nodeEnvironment },
     onFailure: (error) => say({ type: 'failed', error: describe(error) }),
   });
-  // The one thing that the parent ever says is that the chain shall stop.
+  // The parent's only message is the request to stop.
   port.once('message', async () => {
     await chain.close();
     port.close();

@@ -11,14 +11,14 @@ import { BLOCKHASH_LIFETIME } from './slot-clock.ts';
 /** The runtime's limit on an account's data. */
 const MOST_ACCOUNT_BYTES = 10 * 1024 * 1024;
 
-/** One RPC method: answers at once, or when what it did is on disk. */
+/** One RPC method. Answers immediately, or once its effects are on disk. */
 export type RpcMethod = (ledger: Ledger, parameters: Parameters) => unknown;
 
-/** The newest slot of a commitment: all but `finalized` are the present one. */
+/** The newest slot of a commitment: for all but `finalized`, the current one. */
 export const slotAt = (ledger: Ledger, commitment: Commitment): number =>
   commitment === 'finalized' ? ledger.clock.finalizedSlot : ledger.clock.slot;
 
-/** The slot that a call speaks of. Refuses one that asks for a later slot. */
+/** The slot that a call refers to. Rejects a call that requires a later slot. */
 export function contextSlot(ledger: Ledger, settings: Settings): number {
   const slot = slotAt(ledger, commitmentOf(settings));
   requireSlot(settings, slot);
@@ -30,7 +30,7 @@ export const inContext = (slot: number, value: unknown): unknown => ({
   value,
 });
 
-/** What runs here, so that nobody takes it for a validator's release. */
+/** Names what runs here, so that it is not mistaken for a validator's release. */
 const VERSION = '1.4.1-litesvm';
 
 export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
@@ -38,14 +38,14 @@ export const clusterMethods: Readonly<Record<string, RpcMethod>> = {
 
   getVersion: () => ({ 'feature-set': 0, 'solana-core': VERSION }),
 
-  /** Each data folder's chain has its own. */
+  /** The chain of each data folder has its own. */
   getGenesisHash: (ledger) => localGenesisHash(ledger.store.identity.seed),
 
   getSlot: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
 
   getBlockHeight: (ledger, parameters) => contextSlot(ledger, parameters.settings(0)),
 
-  /** Nothing is ever forgotten here. */
+  /** Nothing is ever pruned here. */
   getFirstAvailableBlock: () => 0,
 
   getEpochInfo(ledger, parameters) {

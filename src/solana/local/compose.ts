@@ -1,4 +1,4 @@
-/** Builds and signs the few transactions that the chain itself sends: those of its faucet. */
+/** Builds and signs the few transactions that the chain itself sends, for its faucet. */
 import { addressBytes } from '../addresses.ts';
 import type { SolanaKey } from '../keys.ts';
 
@@ -19,7 +19,7 @@ function keyBytes(address: string): Uint8Array {
   return bytes;
 }
 
-/** Short vector length; what is composed here stays below 2^14. */
+/** Short vector length; the values here stay below 2^14. */
 const length = (value: number): Buffer =>
   value < 0x80 ? Buffer.of(value) : Buffer.of((value & 0x7f) | 0x80, value >> 7);
 

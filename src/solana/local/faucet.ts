@@ -1,4 +1,4 @@
-/** The faucet: test SOL and test USDC, moved and minted by real transactions of the chain's own key. */
+/** The faucet: test SOL and test USDC, transferred and minted by real transactions of the chain's own key. */
 import { randomBytes } from 'node:crypto';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -18,15 +18,15 @@ import { readTransaction } from './wire.ts';
 
 const USDC_MINT = NETWORKS.local.usdcMint;
 /**
- * What the faucet begins with. All lamports of the chain together stay below 2^53, so that every balance is an exact
- * JSON number.
+ * The faucet's initial balance. The lamports of the whole chain stay below 2^53, so that every balance is an exact JSON
+ * number.
  */
 const FAUCET_LAMPORTS = 8_000_000_000_000_000;
 const MINT_BYTES = 82;
 
 const bytesOf = (address: string): Buffer => Buffer.from(addressBytes(address) ?? []);
 
-/** The accounts that a chain begins with: the faucet's SOL and the USDC mint. */
+/** The accounts of a new chain: the faucet's SOL and the USDC mint. */
 export function genesisAccounts(faucet: SolanaKey, mintRent: number): ReadonlyMap<string, AccountState> {
   const mint = Buffer.alloc(MINT_BYTES);
   // Option tag and mint authority, supply, decimals, initialised, option tag and freeze authority.
@@ -49,12 +49,12 @@ export function genesisAccounts(faucet: SolanaKey, mintRent: number): ReadonlyMa
   ]);
 }
 
-/** Gives SOL. Resolves with the transaction's signature once it is durable. */
+/** Sends SOL. Resolves with the transaction's signature once it is durable. */
 export function giveSol(ledger: Ledger, recipient: string, lamports: bigint): Promise<string> {
   return send(ledger, [transferSol(ledger.faucetKey.address, recipient, lamports)]);
 }
 
-/** Makes the owner's USDC account where it is missing, and mints into it (nothing for 0). */
+/** Creates the owner's USDC account if it is missing, and mints into it (nothing for 0). */
 export function giveUsdc(ledger: Ledger, owner: string, baseUnits: bigint): Promise<string> {
   const faucet = ledger.faucetKey.address;
   const account = associatedTokenAddress(owner, USDC_MINT);
@@ -68,7 +68,7 @@ function send(ledger: Ledger, instructions: readonly Instruction[]): Promise<str
   const memo: Instruction = {
     program: MEMO_PROGRAM,
     accounts: [],
-    // Without it two equal gifts in one slot would be one transaction.
+    // Without the random part, two equal transfers in one slot would be the same transaction.
     data: Buffer.from(`faucet ${randomBytes(8).toString('hex')}`),
   };
   const blockhash = ledger.clock.blockhashBytes(ledger.clock.slot);

@@ -1,4 +1,4 @@
-/** What a transaction pays its fee payer's account: a base fee for each signature and a price for compute units. */
+/** The fee that a transaction charges its fee payer: a base fee for each signature and a price for compute units. */
 import { addressBytes, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../addresses.ts';
 import type { Message } from './wire.ts';
 

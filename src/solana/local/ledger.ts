@@ -1,6 +1,6 @@
 /**
- * The local chain itself: takes transactions, executes them at once, and acknowledges them when they and their effects
- * are on disk. A transaction is *confirmed* as soon as it is acknowledged, since nothing can undo it any more, and
+ * The local chain itself: accepts transactions, executes them immediately, and acknowledges them once they and their
+ * effects are on disk. An acknowledged transaction is *confirmed*, since nothing can undo it any more. It is
  * *finalized* 32 slots later, as on a cluster.
  */
 import { createHash } from 'node:crypto';
@@ -18,17 +18,17 @@ import type { AccountState, Execution, SimulatedExecution, VirtualMachine } from
 import { readTransaction, type Transaction } from './wire.ts';
 
 export const SLOTS_PER_EPOCH = 432_000;
-/** Slots whose hashes programs can see: enough for a lookup table to be made. */
+/** Slots whose hashes programs can see: enough to create a lookup table. */
 const VISIBLE_SLOT_HASHES = 32;
 
-/** What executed in one turn of the event loop and becomes durable together. */
+/** Transactions that executed in one turn of the event loop and become durable together. */
 interface Batch {
   readonly transactions: TransactionRecord[];
   readonly accounts: Map<string, AccountState | null>;
   readonly done: Promise<void>;
 }
 
-/** What became of a transaction. */
+/** The outcome of a transaction. */
 export interface Status {
   readonly slot: number;
   /** JSON; null for success. */
@@ -53,11 +53,11 @@ export class Ledger {
   readonly faucetKey: SolanaKey;
   readonly #onFailure: (error: unknown) => void;
   readonly #onSlotsUnsaved: (error: unknown) => void;
-  /** Messages that were executed: none is executed twice. */
+  /** Messages that were executed; none is executed twice. */
   readonly #used = new SlotMemory<true>();
-  /** Bytes whose signatures held in a simulation that a block could take: whoever simulates sends the same bytes next. */
+  /** Transactions whose signatures were verified in a simulation: a client usually sends the same bytes next. */
   readonly #verified = new SlotMemory<true>();
-  /** What landed lately, by its signature: what everybody asks about. */
+  /** Recently landed transactions, by signature: the ones that clients ask about. */
   readonly #recent = new SlotMemory<Status>();
   #batch: Batch | null = null;
   #failed = false;
@@ -67,9 +67,9 @@ export class Ledger {
     readonly store: ChainStore;
     readonly clock: SlotClock;
     readonly machine: VirtualMachine;
-    /** The disk refused a commit: memory is ahead of it, so nothing may be answered any more. */
+    /** The disk rejected a commit. Memory is ahead of it, so no more calls may be answered. */
     readonly onFailure: (error: unknown) => void;
-    /** The disk did not take how far the slots have come; told once, until it does again. */
+    /** The current slot could not be saved; reported once, until saving works again. */
     readonly onSlotsUnsaved?: (error: unknown) => void;
   }) {
     this.store = options.store;
@@ -86,13 +86,13 @@ export class Ledger {
     this.#beginSlot();
   }
 
-  /** Puts accounts in place that no transaction made: what a chain begins with. */
+  /** Creates accounts without a transaction: the initial accounts of a chain. */
   endow(accounts: ReadonlyMap<string, AccountState>): void {
     this.store.commit({ slot: this.clock.slot, unixTime: this.clock.unixTime, transactions: [], accounts });
     for (const [key, state] of accounts) this.machine.place(Buffer.from(key, 'hex'), state);
   }
 
-  /** Moves on to the present slot. */
+  /** Advances to the current slot. */
   tick(): void {
     if (!this.clock.advance()) return;
     this.#beginSlot();
@@ -106,7 +106,7 @@ export class Ledger {
         this.#fail(error);
         return;
       }
-      // No transaction is lost by that: each is written with its own slot. A later one saves them all.
+      // This loses no transaction: each is written with its own slot. A later save covers all slots.
       if (!this.#slotsUnsaved) this.#onSlotsUnsaved(error);
       this.#slotsUnsaved = true;
     }
@@ -127,9 +127,9 @@ export class Ledger {
   }
 
   /**
-   * Resolves once everything executed so far is on disk; null if it is already.
+   * Resolves once everything executed so far is on disk; null if it already is.
    *
-   * @throws RpcError once the disk has failed: what is in memory is then no longer true
+   * @throws RpcError once the disk has failed: the state in memory is then no longer valid
    */
   durable(): Promise<void> | null {
     this.#assertSound();
@@ -137,8 +137,8 @@ export class Ledger {
   }
 
   /**
-   * Executes a transaction and resolves with its signature once it is on disk. Like a cluster it says nothing, without
-   * preflight, of a transaction that no block can take: such a signature never lands.
+   * Executes a transaction and resolves with its signature once it is on disk. As on a cluster, without preflight a
+   * transaction that no block can include returns no error: its signature just never lands.
    *
    * @throws RpcError with preflight, in the shapes of the real RPC
    */
@@ -156,7 +156,7 @@ export class Ledger {
     const before = this.balances.read(accounts);
     const execution = this.machine.execute(bytes, !this.#verified.forget(digest(bytes)));
     if (execution.error !== null && !options.skipPreflight) {
-      // Preflight found what execution would have: nothing happened, the fee included.
+      // Preflight found the error that execution would have found: nothing happened, not even the fee.
       this.#putBack(accounts[0]?.key, before);
       throw preflightFailure(execution);
     }
@@ -186,19 +186,19 @@ export class Ledger {
     this.#batch ??= this.#newBatch();
     this.#batch.transactions.push(record);
     for (const [key, state] of after.writable) {
-      // What may be written need not be: of the clock and of programs, say, nothing is to be kept.
+      // A writable account may be unchanged, or not worth storing, such as the clock and programs.
       if (!sameState(before.writable.get(key) ?? null, state)) this.#batch.accounts.set(key, state);
     }
     return this.#batch.done;
   }
 
-  /** Written when this turn of the event loop has read every request that had arrived: they share one sync. */
+  /** Written once this turn of the event loop has read every request that had arrived, so they share one sync. */
   #newBatch(): Batch {
     const done = new Promise<void>((resolve, reject) => {
       setImmediate(() => {
         try {
           this.flush();
-          // A stop may have tried before, and failed: then this batch is not on disk either.
+          // A stop may have tried to write before and failed; then this batch is not on disk either.
           this.#assertSound();
           resolve();
         } catch (error) {
@@ -210,7 +210,7 @@ export class Ledger {
     return { transactions: [], accounts: new Map(), done };
   }
 
-  /** Writes what is not written yet. */
+  /** Writes everything that is still unwritten. */
   flush(): void {
     const batch = this.#batch;
     if (!batch) return;
@@ -247,15 +247,15 @@ export class Ledger {
     return { ...NOTHING, error: refusal, accounts: () => new Map() };
   }
 
-  /** Why no block can take the transaction, whatever it does. */
+  /** Why no block can include the transaction, whatever it does. */
   #refusal(transaction: Transaction): 'BlockhashNotFound' | 'AlreadyProcessed' | null {
     if (this.clock.slotOf(transaction.message.blockhash) === null) return 'BlockhashNotFound';
     return this.#used.has(messageKey(transaction)) ? 'AlreadyProcessed' : null;
   }
 
   /**
-   * What became of a transaction that landed lately; null where only the store can tell. Like every other answer it may
-   * be told once what is `durable` is.
+   * The outcome of a transaction that landed recently; null if only the store can tell. Like every other answer, it may
+   * be sent only once `durable` has resolved.
    */
   recentStatus(signature: string): Status | null {
     return this.#recent.get(signature) ?? null;

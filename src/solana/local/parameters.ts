@@ -1,4 +1,4 @@
-/** Reads the parameters of a call; what is wrong with one is the answer that a cluster's RPC gives. */
+/** Reads the parameters of a call; a faulty one gets the same error as from a cluster's RPC. */
 import bs58 from 'bs58';
 import { addressBytes } from '../addresses.ts';
 import type { Commitment } from '../chain.ts';
@@ -29,7 +29,7 @@ export class Parameters {
 
   text(index: number, name: string): string {
     const value = this.#values[index];
-    if (typeof value !== 'string') throw invalidParameters(`Invalid params: ${name}: a string is expected.`);
+    if (typeof value !== 'string') throw invalidParameters(`Invalid params: ${name}: expected a string.`);
     return value;
   }
 
@@ -48,18 +48,18 @@ export class Parameters {
   texts(index: number, most: number): readonly string[] {
     const value = this.#values[index];
     if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
-      throw invalidParameters('Invalid params: an array of strings is expected.');
+      throw invalidParameters('Invalid params: expected an array of strings.');
     }
     if (value.length > most) throw invalidParameters(`Too many inputs provided; max ${most}`);
     return value;
   }
 
-  /** A whole number that is exact as a JSON number. */
+  /** An integer that is exact as a JSON number. */
   whole(index: number, name: string): number {
     return wholeNumber(this.#values[index], name);
   }
 
-  /** A whole number of base units, as a number or, past 2^53, as decimal text. */
+  /** An integer amount of base units, as a number or, above 2^53, as decimal text. */
   amount(index: number, name: string): bigint {
     const value = this.#values[index];
     const amount =
@@ -72,7 +72,7 @@ export class Parameters {
     const value = this.#values[index];
     if (value === undefined || value === null) return {};
     if (typeof value !== 'object' || Array.isArray(value)) {
-      throw invalidParameters('Invalid params: a configuration object is expected.');
+      throw invalidParameters('Invalid params: expected a configuration object.');
     }
     return value as Settings;
   }
@@ -88,7 +88,7 @@ export class Parameters {
 
 function wholeNumber(value: unknown, name: string): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw invalidParameters(`Invalid params: ${name}: a whole number is expected.`);
+    throw invalidParameters(`Invalid params: ${name}: expected an integer.`);
   }
   return value as number;
 }
@@ -100,7 +100,7 @@ function addressOf(text: string): Buffer {
 }
 
 export function signatureOf(text: string): Buffer {
-  // No 64 bytes take more than 88 characters; longer text would only cost time.
+  // 64 bytes never take more than 88 characters; decoding longer text would only waste time.
   const bytes = text.length <= 88 ? bs58.decodeUnsafe(text) : undefined;
   if (bytes?.length !== SIGNATURE_BYTES) throw invalidParameters('Invalid param: Invalid');
   return Buffer.from(bytes);
@@ -136,7 +136,7 @@ function decode(text: string, encoding: unknown): Buffer {
   return bytes;
 }
 
-/** The commitment that a call asks for; a cluster's default is finalized. */
+/** The commitment that a call requests; a cluster's default is finalized. */
 export function commitmentOf(settings: Settings): Commitment {
   const { commitment } = settings;
   if (commitment === undefined || commitment === null) return 'finalized';
@@ -144,7 +144,7 @@ export function commitmentOf(settings: Settings): Commitment {
   return commitment as Commitment;
 }
 
-/** Refuses a call that wants a later slot than has been reached. */
+/** Rejects a call that requires a later slot than the current one. */
 export function requireSlot(settings: Settings, slot: number): void {
   const { minContextSlot } = settings;
   if (minContextSlot === undefined || minContextSlot === null) return;

@@ -1,4 +1,4 @@
-/** Errors in the codes of JSON-RPC and of Solana's own RPC. */
+/** Errors with the codes of JSON-RPC and of Solana's own RPC. */
 
 export const RPC_CODES = {
   parse: -32700,

@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 over HTTP on loopback, single calls and batches, as a Solana node serves it. */
+/** JSON-RPC 2.0 over HTTP on loopback, with single calls and batches, as a Solana node serves it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accountMethods } from './account-methods.ts';
@@ -11,7 +11,7 @@ import { transactionMethods } from './transaction-methods.ts';
 
 const MOST_BODY_BYTES = 1024 * 1024;
 const MOST_BATCHED_CALLS = 1_000;
-/** Longer than clients keep idle connections, so that they and not this end close them. */
+/** Longer than clients keep idle connections, so that they close them, not this server. */
 const KEEP_ALIVE_MS = 65_000;
 
 const METHODS: ReadonlyMap<string, RpcMethod> = new Map(
@@ -23,7 +23,7 @@ export interface RpcServer {
   close(): Promise<void>;
 }
 
-/** @throws what listening throws, e.g. `EADDRINUSE` */
+/** @throws the error of listening, e.g. `EADDRINUSE` */
 export async function serveRpc(options: {
   readonly ledger: Ledger;
   readonly port: number;
@@ -35,7 +35,7 @@ export async function serveRpc(options: {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Loopback alone: whoever reaches the port can mint.
+    // Loopback only: any client that reaches the port can mint.
     server.listen(options.port, '127.0.0.1', resolve);
   });
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
@@ -45,17 +45,17 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
-    // What is being answered has a moment; a connection that sends nothing more must not hold the stop up.
+    // Running answers get a moment; a connection that sends nothing more must not delay the stop.
     setTimeout(() => server.closeAllConnections(), 500).unref();
   });
 }
 
-/** A wallet in a browser may use the chain, as it may a test validator. */
+/** A browser wallet may use the chain, as it may use a test validator. */
 const ANY_ORIGIN = { 'access-control-allow-origin': '*' };
 const JSON_HEADERS = { 'content-type': 'application/json', ...ANY_ORIGIN };
 
 function serve(ledger: Ledger, log: ChainLog, request: IncomingMessage, response: ServerResponse): void {
-  // Without a listener an aborted connection's error would end the process.
+  // Without a listener, the error of an aborted connection would end the process.
   request.on('error', () => {});
   const { method, url, headers } = request;
   if (method === 'OPTIONS') {
@@ -87,7 +87,7 @@ function readBody(request: IncomingMessage, response: ServerResponse, done: (bod
     size += part.length;
     if (size <= MOST_BODY_BYTES) parts.push(part);
     else if (!response.headersSent) plain(response, 413, 'The body is too large\n', { connection: 'close' });
-    // A client that has been told and goes on sending is cut off.
+    // Closes the connection of a client that keeps sending after the error.
     if (size > 4 * MOST_BODY_BYTES) request.destroy();
   });
   request.on('end', () => {
@@ -106,7 +106,7 @@ async function reply(ledger: Ledger, log: ChainLog, body: string, response: Serv
   }
 }
 
-/** Answers a body; null where it holds notifications alone. */
+/** Answers a body; null if it contains only notifications. */
 async function answer(ledger: Ledger, log: ChainLog, body: string): Promise<string | null> {
   let parsed: unknown;
   try {
@@ -118,7 +118,7 @@ async function answer(ledger: Ledger, log: ChainLog, body: string): Promise<stri
   if (parsed.length === 0 || parsed.length > MOST_BATCHED_CALLS) {
     return failure(null, new RpcError(RPC_CODES.invalidRequest, 'Invalid request'));
   }
-  // Started in order, awaited together: what a batch sends shares one write to disk.
+  // Started in order, awaited together, so that the transactions of a batch share one write to disk.
   const answers = (await Promise.all(parsed.map((each) => call(ledger, log, each)))).filter((each) => each !== null);
   return answers.length ? `[${answers.join(',')}]` : null;
 }
@@ -151,7 +151,7 @@ async function call(ledger: Ledger, log: ChainLog, request: unknown): Promise<st
     text = failed(error);
   }
   try {
-    // Nothing that is not on disk is shown to anyone, by a refusal no more than by a result.
+    // Neither a result nor an error may reveal state that is not on disk yet.
     const pending = ledger.durable();
     if (pending) await pending;
     return text;

@@ -1,6 +1,6 @@
 /**
- * Slots and their blockhashes. A slot's blockhash is derived from the chain's seed and the slot's number, so a restarted
- * chain knows every blockhash that it ever gave out, and for how long each is still valid.
+ * Slots and their blockhashes. A slot's blockhash is derived from the chain's seed and the slot's number. So a
+ * restarted chain knows every blockhash that it ever issued, and how long each is still valid.
  */
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
@@ -9,18 +9,18 @@ import bs58 from 'bs58';
 export const BLOCKHASH_LIFETIME = 150;
 /** Slots after which a slot is final. */
 export const FINALITY_SLOTS = 32;
-/** Slots that a late timer makes up for. A chain that stood still for longer goes on from where it stood. */
+/** Slots that are caught up after a late timer. After a longer pause, the chain continues from where it stopped. */
 const MAX_CATCH_UP_SLOTS = 8;
 
 export interface SlotClockOptions {
   readonly seed: Buffer;
   readonly slot: number;
-  /** The last block time that was saved, seconds. */
+  /** The last saved block time, seconds. */
   readonly unixTime: number;
   readonly slotMs: number;
-  /** Milliseconds that only ever grow: the wall clock may be moved, a chain's height follows time that passed. */
+  /** Milliseconds of a monotonic clock. The wall clock may be adjusted, but a chain's height follows elapsed time. */
   readonly monotonicMs: () => number;
-  /** Seconds since the Unix epoch, asked once: block times then follow the monotonic clock. */
+  /** Seconds since the Unix epoch, read once: block times then follow the monotonic clock. */
   readonly wallSeconds: () => number;
 }
 
@@ -30,7 +30,7 @@ export class SlotClock {
   readonly #monotonicMs: () => number;
   readonly #startedMs: number;
   readonly #startedSeconds: number;
-  /** Slots of the blockhashes that are valid, by their bytes in latin1. */
+  /** Slots of the currently valid blockhashes, by their bytes in latin1. */
   readonly #valid = new Map<string, number>();
   #slot: number;
   #slotBeganMs: number;
@@ -48,7 +48,7 @@ export class SlotClock {
     }
   }
 
-  /** No slot is ever skipped, so this is the block height as well. */
+  /** No slot is ever skipped, so this is also the block height. */
   get slot(): number {
     return this.#slot;
   }
@@ -62,7 +62,7 @@ export class SlotClock {
     return this.#startedSeconds + Math.floor((this.#monotonicMs() - this.#startedMs) / 1000);
   }
 
-  /** Moves on by the slots that passed. Gives whether there were any. */
+  /** Advances by the slots that have passed. Returns whether there were any. */
   advance(): boolean {
     const now = this.#monotonicMs();
     const passed = Math.floor((now - this.#slotBeganMs) / this.#slotMs);
@@ -93,7 +93,7 @@ export class SlotClock {
     return bs58.encode(this.blockhashBytes(slot));
   }
 
-  /** The slot of a blockhash that is still valid, else null. */
+  /** The slot of a blockhash that is still valid, otherwise null. */
   slotOf(blockhash: Buffer): number | null {
     return this.#valid.get(keyOf(blockhash)) ?? null;
   }

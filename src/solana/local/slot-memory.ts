@@ -1,15 +1,16 @@
-/** What is remembered for as long as a blockhash lives, by key. */
+/** A map whose entries are kept for the lifetime of a blockhash. */
 export class SlotMemory<Value> {
-  /** In the order of their slots. */
+  /** In slot order. */
   readonly #entries = new Map<string, { readonly slot: number; readonly value: Value }>();
 
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Notes a value with the present slot, which no earlier note is ahead of. */
+  /** Stores a value with the current slot, which is never lower than that of an earlier entry. */
   note(key: string, slot: number, value: Value): void {
-    // A key that is noted again keeps its place in a map, and whatever stands behind it would be kept with it.
+    // A map keeps the position of an existing key, so delete it first; otherwise later entries would outlive their
+    // time.
     this.#entries.delete(key);
     this.#entries.set(key, { slot, value });
   }
@@ -22,7 +23,7 @@ export class SlotMemory<Value> {
     return this.#entries.has(key);
   }
 
-  /** @returns whether it was there */
+  /** @returns whether the key was present */
   forget(key: string): boolean {
     return this.#entries.delete(key);
   }

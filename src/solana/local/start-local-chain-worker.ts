@@ -1,4 +1,4 @@
-/** Runs the local chain in a thread of its own, so that executing transactions never holds up the service's requests. */
+/** Runs the local chain in a separate thread, so that executing transactions never delays the service's requests. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -12,10 +12,10 @@ import {
 } from './start-local-chain.ts';
 
 /**
- * Starts the chain in a worker thread; where the sources run uncompiled (tests under vitest), in this thread: Node cannot
- * load TypeScript into a worker, and a compiled file lying about may be older than the sources under test.
+ * Starts the chain in a worker thread. If the sources run uncompiled (tests under vitest), it runs in this thread: Node
+ * cannot load TypeScript into a worker, and an existing compiled file may be older than the sources under test.
  *
- * @throws what `startLocalChain` throws; of errors from the other thread the message and `code` are kept
+ * @throws the errors of `startLocalChain`; those from the other thread keep their message and `code`
  */
 export async function startLocalChainWorker(options: LocalChainOptions): Promise<LocalChain> {
   if (options.environment.NODE_ENV === 'production') throw new LocalChainRefused();

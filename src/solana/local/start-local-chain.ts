@@ -2,8 +2,8 @@
  * The local chain: LiteSVM behind a Solana JSON-RPC endpoint on loopback, for development, tests and the demo
  * (docs/design/payments.md#local-chain). Its USDC and SOL are worth nothing.
  *
- * It is one validator without a network. What it does not have: subscriptions over WebSocket (clients of payments poll),
- * transactions on durable nonces (they are refused as `BlockhashNotFound`), and state older than the present one.
+ * It is one validator without a network. Not supported: subscriptions over WebSocket (payment clients poll),
+ * transactions on durable nonces (rejected as `BlockhashNotFound`), and historical state.
  */
 import { join } from 'node:path';
 import type { ChainLog } from './chain-log.ts';
@@ -17,7 +17,7 @@ import { VirtualMachine } from './virtual-machine.ts';
 export const DEFAULT_SLOT_MS = 400;
 const MINT_BYTES = 82;
 
-/** The local chain was asked for where real money is expected. */
+/** The local chain was requested in an environment that expects real money. */
 export class LocalChainRefused extends Error {
   readonly code = 'local_chain_refused';
   constructor() {
@@ -27,17 +27,17 @@ export class LocalChainRefused extends Error {
 }
 
 export interface LocalChainOptions {
-  /** Folder of its own for the chain's state; made if it is missing. */
+  /** Separate folder for the chain's state; created if it is missing. */
   readonly directory: string;
   /** 0 for any free port. */
   readonly port: number;
   readonly slotMs?: number;
   readonly logger: ChainLog;
-  /** Looked at for `NODE_ENV=production` alone. */
+  /** Read only for `NODE_ENV=production`. */
   readonly environment: NodeJS.ProcessEnv;
-  /** For tests: a program that does nothing and succeeds stands at Lighthouse's address. */
+  /** For tests: places a program that does nothing and succeeds at Lighthouse's address. */
   readonly lighthouseStandIn?: boolean;
-  /** The chain can no longer keep what it acknowledges (e.g. the disk is full); every call fails from now on. */
+  /** The chain can no longer store what it acknowledges (e.g. the disk is full); from now on every call fails. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -47,13 +47,13 @@ export interface LocalChain {
   close(): Promise<void>;
 }
 
-/** Where the local chain's state lies in a data folder, for the service and the command line alike. */
+/** The folder of the local chain's state in a data folder, for the service and the command line. */
 export const localChainDirectory = (dataDirectory: string): string => join(dataDirectory, 'chain');
 
 /**
  * Starts the chain in this thread.
  *
- * @throws LocalChainRefused in production; ChainInUse if another process runs it; what listening on the port throws
+ * @throws LocalChainRefused in production; ChainInUse if another process runs it; the error of listening on the port
  */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   if (options.environment.NODE_ENV === 'production') throw new LocalChainRefused();
@@ -80,7 +80,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
         options.onFailure?.(error);
       },
       onSlotsUnsaved(error) {
-        logger.error({ err: error }, 'the local chain cannot save its slots; it goes on and tries again');
+        logger.error({ err: error }, 'the local chain cannot save its slots; it continues and retries');
       },
     });
     if (store.created) ledger.endow(genesisAccounts(ledger.faucetKey, machine.rentExemption(MINT_BYTES)));

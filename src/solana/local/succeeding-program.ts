@@ -1,7 +1,7 @@
 /**
- * A program that does nothing and succeeds, as the smallest ELF file that the runtime loads. In tests it stands at the
- * address of Lighthouse, whose guards wallets add to transactions and which LiteSVM does not have. It is a stand-in: it
- * asserts nothing.
+ * A program that does nothing and succeeds, as the smallest ELF file that the runtime loads. Tests place it at the
+ * address of Lighthouse, whose guards wallets add to transactions and which LiteSVM does not include. It is a stand-in:
+ * it asserts nothing.
  */
 
 /** `r0 = 0; exit` in sBPF. */

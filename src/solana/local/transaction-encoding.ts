@@ -1,4 +1,4 @@
-/** Transactions that landed, as `getTransaction` gives them. */
+/** Encodes landed transactions as `getTransaction` returns them. */
 import bs58 from 'bs58';
 import { addressBytes, MEMO_PROGRAM, MEMO_V1_PROGRAM } from '../addresses.ts';
 import { base64ToBase58, encodeTokenAmount } from './account-encoding.ts';
@@ -9,7 +9,7 @@ import { isWritable, type Message, readTransaction, type Transaction } from './w
 
 const memoPrograms = [MEMO_PROGRAM, MEMO_V1_PROGRAM].map((text) => Buffer.from(addressBytes(text) ?? []));
 
-/** @throws RpcError for an encoding or a version that the caller cannot take */
+/** @throws RpcError for an encoding or a version that the caller does not support */
 export function encodeLanded(stored: StoredTransaction, settings: Readonly<Record<string, unknown>>): unknown {
   const { encoding = 'json', maxSupportedTransactionVersion } = settings;
   const transaction = readTransaction(stored.wire);
@@ -68,7 +68,7 @@ const allKeys = (message: Message, { loaded }: Outcome): readonly string[] => [
 ];
 
 /**
- * An inner instruction; with `keys` in the form that `jsonParsed` has for programs which it cannot parse, and the local
+ * An inner instruction. With `keys`, in the form that `jsonParsed` uses for programs that it cannot parse; the local
  * chain parses none.
  */
 export function encodeInner(
@@ -148,7 +148,7 @@ function encodeMessage(message: Message, parsed: boolean, outcome: Outcome): unk
   };
 }
 
-/** The memos of a transaction as `getSignaturesForAddress` gives them: `[length] text`, several joined by `; `. */
+/** The memos of a transaction as `getSignaturesForAddress` returns them: `[length] text`, several joined by `; `. */
 export function memoOf({ message }: Transaction): string | null {
   const memos = message.instructions
     .filter(({ programIndex }) => memoPrograms.some((program) => message.accounts[programIndex]?.equals(program)))

@@ -4,7 +4,7 @@ import type { FailedTransactionMetadata } from 'litesvm/dist/internal.js';
 /** A transaction error in the RPC's JSON. */
 export type TransactionErrorJson = string | { readonly [name: string]: unknown };
 
-/** In the order of LiteSVM's `TransactionErrorFieldless`, whose numbers it gives. */
+/** In the order of LiteSVM's `TransactionErrorFieldless`, which returns indexes into this list. */
 const TRANSACTION_ERRORS = [
   'AccountInUse',
   'AccountLoadedTwice',
@@ -131,7 +131,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   AddressLookupTableNotFound: 'Transaction loads an address table account that doesn’t exist',
 };
 
-/** The error as a sentence, as the RPC puts it into its messages. */
+/** The error as a sentence, as used in the RPC's messages. */
 export function errorInWords(error: TransactionErrorJson): string {
   if (typeof error === 'string') return IN_WORDS[error] ?? error;
   if (Array.isArray(error.InstructionError)) {

@@ -1,4 +1,4 @@
-/** RPC methods that send, try and look up transactions, and the faucet. */
+/** RPC methods that send, simulate and look up transactions, and the faucet. */
 import bs58 from 'bs58';
 import { base64ToBase58, encodeAccount } from './account-encoding.ts';
 import { contextSlot, inContext, type RpcMethod, slotAt } from './cluster-methods.ts';
@@ -15,7 +15,7 @@ import { readTransaction, type Transaction } from './wire.ts';
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1_000;
 const MOST_SIMULATED_ACCOUNTS = 64;
-/** A cluster remembers statuses of so many slots without being asked to search its history. */
+/** For this many slots, a cluster knows statuses without a search of its history. */
 const RECENT_SLOTS = 300;
 
 const parsedError = ({ error }: Status): unknown => (error === null ? null : JSON.parse(error));
@@ -116,14 +116,17 @@ export const transactionMethods: Readonly<Record<string, RpcMethod>> = {
     return giveSol(ledger, recipient, parameters.amount(1, 'lamports'));
   },
 
-  /** Not of Solana: `[owner, base units]` makes the owner's USDC account where it is missing and mints into it. */
+  /**
+   * Not part of Solana's RPC: `[owner, base units]` creates the owner's USDC account if it is missing and mints into
+   * it.
+   */
   requestTokenAirdrop(ledger, parameters) {
     const owner = bs58.encode(parameters.address(0));
     return giveUsdc(ledger, owner, parameters.amount(1, 'base units'));
   },
 };
 
-/** `getTransaction` also takes an encoding alone where it takes settings. */
+/** `getTransaction` also accepts an encoding in place of the settings. */
 function settingsOrEncoding(parameters: Parameters, index: number): Settings {
   try {
     return { encoding: parameters.text(index, 'encoding') };
@@ -142,7 +145,7 @@ function simulatedAccounts(ledger: Ledger, wanted: unknown, execution: Simulated
   if (wanted === undefined || wanted === null) return null;
   const { addresses, encoding } = wanted as { addresses?: unknown; encoding?: unknown };
   if (!Array.isArray(addresses) || addresses.length > MOST_SIMULATED_ACCOUNTS) {
-    throw invalidParameters('Invalid params: accounts.addresses: a short array of addresses is expected.');
+    throw invalidParameters('Invalid params: accounts.addresses: expected a short array of addresses.');
   }
   if (encoding === 'base58' || encoding === 'binary') {
     throw invalidParameters('base58 encoding not supported');

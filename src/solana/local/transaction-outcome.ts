@@ -1,8 +1,8 @@
-/** What a transaction did, as it is kept beside its bytes: enough to answer `getTransaction`, built only when asked. */
+/** The effects of a transaction, stored next to its bytes: enough to answer `getTransaction`, built only on request. */
 import type { AccountState, Execution, VirtualMachine } from './virtual-machine.ts';
 import { isWritable, type Message, readTransaction } from './wire.ts';
 
-/** An account that a message uses, in the order in which instructions count them. */
+/** An account that a message uses, in the order that instructions index. */
 export interface UsedAccount {
   readonly key: Buffer;
   readonly writable: boolean;
@@ -23,11 +23,11 @@ export interface TokenAmount {
 export interface Balances {
   readonly lamports: readonly number[];
   readonly tokens: readonly TokenAmount[];
-  /** State of the accounts that may be written; null where there is none. */
+  /** State of the writable accounts; null if there is none. */
   readonly writable: ReadonlyMap<string, AccountState | null>;
 }
 
-/** Kept as JSON; binary values in base64. */
+/** Stored as JSON; binary values in base64. */
 export interface Outcome {
   readonly fee: number;
   readonly units: number;
@@ -52,13 +52,13 @@ const TOKEN_ACCOUNT_BYTES = 165;
 const TABLE_HEADER_BYTES = 56;
 const KEY_BYTES = 32;
 
-/** Whether an account of a token program holds a token balance, and not a mint or a multisig. */
+/** Whether an account of a token program holds a token balance, and is not a mint or a multisig. */
 export function isTokenAccount({ data }: AccountState): boolean {
-  // Past its 165 bytes a Token-2022 account says what it is; 355 bytes are a multisig.
+  // After its 165 bytes, a Token-2022 account holds its account type; 355 bytes are a multisig.
   return data.length === TOKEN_ACCOUNT_BYTES || (data.length > TOKEN_ACCOUNT_BYTES && data[TOKEN_ACCOUNT_BYTES] === 2);
 }
 
-/** The accounts of a message with those of its lookup tables. What a table does not hold is left out. */
+/** The accounts of a message, including those of its lookup tables. Entries missing from a table are omitted. */
 export function usedAccounts(message: Message, machine: VirtualMachine): readonly UsedAccount[] {
   const own = message.accounts.map((key, index) => ({ key, writable: isWritable(message, index), loaded: false }));
   if (message.lookups.length === 0) return own;
@@ -75,7 +75,7 @@ export function usedAccounts(message: Message, machine: VirtualMachine): readonl
   return [...own, ...loaded(true), ...loaded(false)];
 }
 
-/** Reads balances of a transaction's accounts; in full only of those that it may write. */
+/** Reads balances of a transaction's accounts; reads all of them only for the writable ones. */
 export class BalanceReader {
   readonly #machine: VirtualMachine;
   readonly #tokenPrograms: readonly Buffer[];
@@ -86,7 +86,7 @@ export class BalanceReader {
     this.#tokenPrograms = tokenPrograms;
   }
 
-  /** @param before how the same accounts stood before the transaction: those that it may not write still stand so */
+  /** @param before the balances before the transaction: those of read-only accounts have not changed */
   read(accounts: readonly UsedAccount[], before?: Balances): Balances {
     const writable = new Map<string, AccountState | null>();
     const tokens: TokenAmount[] = [];
@@ -118,7 +118,7 @@ export class BalanceReader {
     };
   }
 
-  /** Decimals of a mint, which never change; null for no mint. */
+  /** Decimals of a mint, which never change; null if it is not a mint. */
   decimals(mint: Buffer): number | null {
     const key = mint.toString('latin1');
     const known = this.#decimals.get(key);
@@ -127,7 +127,7 @@ export class BalanceReader {
     if (!state || !this.#tokenPrograms.some((program) => program.equals(state.owner))) return null;
     const decimals = state.data[44];
     if (decimals === undefined) return null;
-    // A mint of Token-2022 can be closed and made again with other decimals; the classic program's cannot.
+    // A Token-2022 mint can be closed and recreated with other decimals; a mint of the classic program cannot.
     if (state.owner.equals(this.#tokenPrograms[0] ?? mint)) this.#decimals.set(key, decimals);
     return decimals;
   }
@@ -142,7 +142,7 @@ export function outcomeJson(
   const sum = (lamports: readonly number[]) => lamports.reduce((total, each) => total + each, 0);
   const loaded = accounts.filter((used) => used.loaded);
   const outcome: Outcome = {
-    // Fees are burnt and nothing else leaves a transaction's accounts.
+    // Fees are burnt, and nothing else leaves a transaction's accounts.
     fee: sum(before.lamports) - sum(after.lamports),
     units: execution.computeUnits,
     logs: execution.logs,
@@ -163,7 +163,7 @@ export function outcomeJson(
   return JSON.stringify(outcome);
 }
 
-/** Every account that a kept transaction names, itself or through a lookup table. */
+/** Every account that a stored transaction names, directly or through a lookup table. */
 export function mentionedIn(wire: Buffer, outcome: string): readonly Buffer[] {
   const { message } = readTransaction(wire);
   if (message.lookups.length === 0) return message.accounts;
@@ -172,7 +172,7 @@ export function mentionedIn(wire: Buffer, outcome: string): readonly Buffer[] {
   return [...message.accounts, ...fromTables];
 }
 
-/** Inner instructions, for those instructions that made any. */
+/** Inner instructions, for the instructions that made any. */
 export function innerOutcomes({ innerInstructions }: Execution): Outcome['inner'] {
   return innerInstructions.flatMap((list, index) =>
     list.length

@@ -20,19 +20,22 @@ export interface InnerInstruction {
   readonly stackHeight: number;
 }
 
-/** What executing a transaction came to. */
+/** The result of executing a transaction. */
 export interface Execution {
   readonly error: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: number;
   /** One list for each instruction of the message. */
   readonly innerInstructions: readonly (readonly InnerInstruction[])[];
-  /** What the last program returned; null for nothing. */
+  /** The return data of the last program; null for none. */
   readonly returned: { readonly program: Buffer; readonly data: Buffer } | null;
 }
 
 export interface SimulatedExecution extends Execution {
-  /** Reads the accounts that the transaction would have written, by their key in hexadecimal: few callers ask for them. */
+  /**
+   * Reads the accounts that the transaction would have written, by key in hexadecimal. Lazy, since few callers need
+   * them.
+   */
   accounts(): ReadonlyMap<string, AccountState>;
 }
 
@@ -47,10 +50,7 @@ export interface SlotTime {
 
 type LiteAccount = InstanceType<typeof Account>;
 
-/**
- * Every account's balance together stays below 2^53 lamports, since the chain begins with less: a balance is exact as a
- * number.
- */
+/** All balances together stay below 2^53 lamports, since the chain begins with less: a balance is an exact number. */
 const stateOf = (account: LiteAccount): AccountState => ({
   lamports: Number(account.lamports()),
   owner: Buffer.from(account.owner()),
@@ -64,7 +64,7 @@ export class VirtualMachine {
   readonly #svm = new LiteSvm();
 
   constructor(options: { readonly lighthouseStandIn: boolean }) {
-    // LiteSVM knows the latest blockhash alone; the ledger keeps a cluster's 150 and the used messages with them.
+    // LiteSVM knows only the latest blockhash; the ledger keeps a cluster's 150 and the messages used with them.
     this.#svm.setBlockhashCheck(false);
     this.#svm.setTransactionHistory(0n);
     if (options.lighthouseStandIn) {
@@ -82,7 +82,7 @@ export class VirtualMachine {
     return Number(this.#svm.getBalance(key) ?? 0n);
   }
 
-  /** Puts an account in place, whatever was there. */
+  /** Puts an account in place, and overwrites an existing one. */
   place(key: Uint8Array, { lamports, owner, executable, data }: AccountState): void {
     this.#svm.setAccount(key, new Account(BigInt(lamports), data, owner, executable, NO_LONGER_COLLECTED));
   }
@@ -97,14 +97,17 @@ export class VirtualMachine {
     this.#svm.expireBlockhash();
   }
 
-  /** Executes and keeps the effects; of a failed transaction that is the fee. `bytes` must have been read as one. */
+  /**
+   * Executes and keeps the effects; for a failed transaction that is the fee. `bytes` must already be parsed as a
+   * transaction.
+   */
   execute(bytes: Uint8Array, checkSignatures: boolean): Execution {
     const outcome = this.#checking(checkSignatures, () => this.#svm.sendVersionedTransaction(bytes));
     if (outcome instanceof FailedTransactionMetadata) return executionOf(outcome.meta(), errorJson(outcome));
     return executionOf(outcome, null);
   }
 
-  /** Executes without effect. `bytes` must have been read as a transaction. */
+  /** Executes without effect. `bytes` must already be parsed as a transaction. */
   simulate(bytes: Uint8Array, checkSignatures: boolean): SimulatedExecution {
     const outcome = this.#checking(checkSignatures, () => this.#svm.simulateVersionedTransaction(bytes));
     if (outcome instanceof FailedTransactionMetadata) {

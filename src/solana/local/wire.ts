@@ -1,9 +1,9 @@
 /**
- * A transaction's bytes as a cluster reads them: legacy or version 0, lookup tables included, nothing left over. LiteSVM
- * ends the process on bytes that it cannot decode, so nothing reaches it that was not read here first.
+ * Parses a transaction's bytes as a cluster does: legacy or version 0, lookup tables included, no trailing bytes.
+ * LiteSVM ends the process on bytes that it cannot decode, so everything is parsed here first.
  */
 
-/** What a network packet holds. */
+/** The size limit of a network packet. */
 export const MAX_TRANSACTION_BYTES = 1232;
 export const SIGNATURE_BYTES = 64;
 export const KEY_BYTES = 32;
@@ -14,7 +14,7 @@ export interface CompiledInstruction {
   readonly data: Buffer;
 }
 
-/** Accounts that a version 0 message takes from a lookup table, by their places in it. */
+/** Accounts that a version 0 message loads from a lookup table, by their indexes in it. */
 export interface TableLookup {
   readonly table: Buffer;
   readonly writable: Buffer;
@@ -22,7 +22,7 @@ export interface TableLookup {
 }
 
 export interface Message {
-  /** What is signed. */
+  /** The signed bytes. */
   readonly bytes: Buffer;
   readonly version: 'legacy' | 0;
   readonly requiredSignatures: number;
@@ -40,11 +40,11 @@ export interface Transaction {
   readonly message: Message;
 }
 
-/** The bytes are not a transaction, or not a sane one. */
+/** The bytes are not a transaction, or not a consistent one. */
 export class TransactionUnreadable extends Error {
   constructor(
     message: string,
-    /** `decode`: not the bytes of a transaction. `sanitize`: one whose parts contradict each other. */
+    /** `decode`: not the bytes of a transaction. `sanitize`: a transaction whose parts contradict each other. */
     readonly kind: 'decode' | 'sanitize',
   ) {
     super(message);
@@ -72,7 +72,7 @@ class Reader {
     return part;
   }
 
-  /** A short vector's length: seven bits a byte, at most 16 bits in all, in its shortest form. */
+  /** A short vector's length: seven bits per byte, at most 16 bits in total, in its shortest form. */
   length(): number {
     const first = this.byte();
     if (first < 0x80) return first;
@@ -93,7 +93,7 @@ class Reader {
   }
 
   end(): void {
-    if (this.offset !== this.bytes.length) throw undecodable('bytes are left over');
+    if (this.offset !== this.bytes.length) throw undecodable('there are trailing bytes');
   }
 }
 
@@ -117,7 +117,7 @@ function messageFrom(reader: Reader): Message {
   const start = reader.offset;
   const first = reader.byte();
   const versioned = first >= 0x80;
-  if (versioned && first !== 0x80) throw undecodable(`version ${first & 0x7f} is not known`);
+  if (versioned && first !== 0x80) throw undecodable(`version ${first & 0x7f} is not supported`);
   const requiredSignatures = versioned ? reader.byte() : first;
   const readonlySigned = reader.byte();
   const readonlyUnsigned = reader.byte();
@@ -170,7 +170,7 @@ function sanitize(message: Message): void {
   }
 }
 
-/** Whether the account at this place in the message itself may be written to. */
+/** Whether the account at this index of the message itself is writable. */
 export function isWritable(message: Message, index: number): boolean {
   const { requiredSignatures, readonlySigned, readonlyUnsigned, accounts } = message;
   return index < requiredSignatures

@@ -1,10 +1,10 @@
 /**
- * Whether saved pages are a whole list of CourtListener's. A page does not name itself: the address that counts its
- * list does, where it was saved with it, and the links of its neighbours. Pure.
+ * Decides whether saved pages are a whole list of CourtListener's. A page does not name itself. It is named by the
+ * address that counts its list, if that was saved with it, and by the links of its neighbours. Pure.
  */
 import type { PageLinks } from './courtlistener.ts';
 
-/** One saved page, and what it lists of the docket in question. */
+/** One saved page, and its entries of the docket in question. */
 export interface ListedPage {
   readonly links: PageLinks | null;
   /** Ids of its results. */
@@ -13,18 +13,18 @@ export interface ListedPage {
   readonly numbers: readonly number[];
 }
 
-/** Parameters that leave entries of a docket out. */
+/** Parameters that exclude entries of a docket. */
 const FILTER =
   /^(?:id|entry_number|pacer_sequence_number|date_(?:filed|created|modified)|recap_documents?)(?:__\w+)?!?$/;
 /** The first page has no cursor. */
 const FIRST = '';
 
-/** Why the pages are not the whole list; null where they are. */
+/** Why the pages are not the whole list; null if they are. */
 export function whyPartialList(all: readonly ListedPage[]): string | null {
   const pages = [...new Map(all.map((page) => [JSON.stringify([page.links, page.ids]), page])).values()];
   if (pages.length === 0) return 'no page of its entries is among the files';
   const links = pages.flatMap((page) => page.links ?? []);
-  if (links.length < pages.length) return 'entries saved one by one do not show that they are all';
+  if (links.length < pages.length) return 'entries saved one by one do not prove that they are complete';
   const filter = links.map(filterOf).find((name) => name !== null);
   if (filter) return `the list was filtered by ${filter}`;
   if (!links.some(({ previous }) => previous === null)) return 'the first page of its entries is missing';
@@ -32,10 +32,10 @@ export function whyPartialList(all: readonly ListedPage[]): string | null {
   if (pages.length === 1) return null;
   return isChain(pages, links)
     ? null
-    : 'pages between the first and the last are missing, or cannot be shown to be there';
+    : 'pages between the first and the last are missing, or cannot be proved to be complete';
 }
 
-/** The name of a parameter that leaves entries out, or null. */
+/** The name of a parameter that excludes entries, or null. */
 function filterOf({ next, previous, count }: PageLinks): string | null {
   for (const address of [next, previous, count]) {
     if (typeof address !== 'string') continue;
@@ -52,7 +52,7 @@ function isChain(pages: readonly ListedPage[], links: readonly PageLinks[]): boo
   return isLinked(links) || isNamedByNeighbours(pages, links);
 }
 
-/** From the first page on, each page's next is there, up to the last. */
+/** Whether, from the first page to the last, each page's next page is present. */
 function isLinked(links: readonly PageLinks[]): boolean {
   const byOwn = new Map(links.map((one) => [ownCursor(one), one]));
   for (let page = byOwn.get(FIRST), steps = 0; page !== undefined && steps <= links.length; steps++) {
@@ -62,16 +62,16 @@ function isLinked(links: readonly PageLinks[]): boolean {
   return false;
 }
 
-/** What a page is asked for by; undefined where it does not say. */
+/** The cursor that requests a page; undefined if the page does not show it. */
 function ownCursor({ previous, count }: PageLinks): string | undefined {
   if (previous === null) return FIRST;
   return (typeof count === 'string' ? cursorOf(count) : null) ?? undefined;
 }
 
 /**
- * Without the count's address: where links back and forth name pages alike, the page after the next is the one whose
- * `previous` is this one's `next`. Two pages name nothing in common; there the numbers of the entries must go on
- * without a gap.
+ * Used if the address of the count is missing. If links in both directions use the same names for pages, the page after
+ * the next is the one whose `previous` is this one's `next`. Two pages have no name in common; there the entry numbers
+ * must continue without a gap.
  */
 function isNamedByNeighbours(pages: readonly ListedPage[], links: readonly PageLinks[]): boolean {
   const oneBetween = links.some(({ next }) => next !== null && links.some(({ previous }) => previous === next));

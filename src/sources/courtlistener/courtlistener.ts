@@ -1,7 +1,7 @@
 /**
- * Source adapter: pages of CourtListener's REST API v4 as they were saved (docs/design/dockets.md#sources): dockets,
- * docket entries with their RECAP documents, parties, attorneys. A docket is put together from the pages that speak of
- * it, in the shape of a docket report, so that all rules for those hold for it. Total on any JSON value.
+ * Source adapter for saved pages of CourtListener's REST API v4 (docs/design/dockets.md#sources): dockets, docket
+ * entries with their RECAP documents, parties, attorneys. A docket is assembled from its pages in the shape of a docket
+ * report, so that all rules for reports apply. Total on any JSON value.
  */
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../events/event.ts';
@@ -11,15 +11,15 @@ export type PageKind = 'dockets' | 'entries' | 'parties' | 'attorneys';
 export interface CourtListenerPage {
   readonly kind: PageKind;
   readonly results: readonly JsonObject[];
-  /** Null for one object alone, which is no page. */
+  /** Null for a single object, which is not a page. */
   readonly links: PageLinks | null;
 }
 
-/** What a page says of the list that it is a part of. */
+/** What a page shows about its list. */
 export interface PageLinks {
   readonly next: string | null;
   readonly previous: string | null;
-  /** The address that counts the list, which names the page itself too; a number where pages are numbered. */
+  /** The address that counts the list, which also names the page itself; a number if pages are numbered. */
   readonly count: string | number | null;
 }
 
@@ -33,7 +33,7 @@ const Page = z.object({
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads one saved answer: a page, or one object alone. Null for anything else, and for a page without results. */
+/** Reads one saved answer: a page, or a single object. Null for anything else, and for a page without results. */
 export function readCourtListenerPage(value: unknown): CourtListenerPage | null {
   const page = Page.safeParse(value);
   const results = (page.success ? page.data.results : [value]).filter(isObject);
@@ -62,7 +62,7 @@ export function idOf(value: Json | undefined): string | null {
   return /^(\d{1,15})$/.exec(value)?.[1] ?? /\/(\d{1,15})\/?(?:\?.{0,500})?$/.exec(value.slice(-600))?.[1] ?? null;
 }
 
-/** The dockets that a result speaks of. */
+/** The dockets that a result belongs to. */
 export function docketIdsOf(kind: PageKind, result: JsonObject): readonly string[] {
   switch (kind) {
     case 'dockets':
@@ -86,13 +86,13 @@ const text = (value: Json | undefined): string | null => (typeof value === 'stri
 export interface DocketParts {
   readonly id: string;
   readonly docket: JsonObject;
-  /** Results of any docket: those of others are left out. */
+  /** Results of any docket; those of others are ignored. */
   readonly entries: readonly JsonObject[];
   readonly parties: readonly JsonObject[];
   readonly attorneys: readonly JsonObject[];
 }
 
-/** The docket as a docket report would have it. */
+/** The docket in the form of a docket report. */
 export function composeDocket({ id, docket, entries, parties, attorneys }: DocketParts): JsonObject {
   const own = (kind: PageKind, results: readonly JsonObject[]) =>
     results.filter((result) => docketIdsOf(kind, result).includes(id));
@@ -121,7 +121,7 @@ export function composeDocket({ id, docket, entries, parties, attorneys }: Docke
 const courtIn = (value: Json | undefined): string =>
   /(?:^|\/)([a-z0-9_]{1,40})\/?$/.exec(text(value)?.slice(-200) ?? '')?.[1] ?? '';
 
-/** One entry for each id, the one modified last, in the order of the docket sheet. */
+/** One entry for each id, the most recently modified one, in the order of the docket sheet. */
 function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
   const newest = new Map<string, JsonObject>();
   for (const [index, entry] of entries.entries()) {
@@ -136,7 +136,7 @@ function inDocketOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
   );
 }
 
-/** RECAP's kinds of documents: the entry's own, and what is attached to it. */
+/** RECAP's kinds of documents: the entry's own, and its attachments. */
 const ATTACHMENT = 2;
 
 function composeEntry(entry: JsonObject): JsonObject {
@@ -164,7 +164,7 @@ function composeEntry(entry: JsonObject): JsonObject {
   };
 }
 
-/** As CourtListener numbers the roles of attorneys. */
+/** CourtListener's numbers for the roles of attorneys. */
 const ROLES: Readonly<Record<number, string>> = {
   1: 'ATTORNEY TO BE NOTICED',
   2: 'LEAD ATTORNEY',
@@ -177,7 +177,7 @@ const ROLES: Readonly<Record<number, string>> = {
   9: 'DISBARRED',
 };
 
-/** A party once for each role that it has in this docket; an attorney whose page was not saved has no name to show. */
+/** A party once for each of its roles in this docket. An attorney whose page was not saved has no name to show. */
 function composeParty(id: string, party: JsonObject, attorneys: readonly JsonObject[]): JsonObject[] {
   const named = new Map(attorneys.map((attorney) => [idOf(attorney.id), attorney]));
   const rolesOf = new Map<string, string[]>();

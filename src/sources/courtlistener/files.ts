@@ -1,6 +1,7 @@
 /**
- * Saved pages of CourtListener among the files of an import. A docket's parts lie in several of them, so they are read
- * twice: once to see which speaks of which docket, then docket by docket. Only the dockets' own heads are held.
+ * Saved pages of CourtListener among the files of an import. A docket's parts are in several files, so they are read
+ * twice: once to find out which belongs to which docket, then docket by docket. Only the dockets' own heads stay in
+ * memory.
  */
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
@@ -10,11 +11,11 @@ import { type ListedPage, whyPartialList } from './chain.ts';
 import { composeDocket, docketIdsOf, idOf, type PageKind, readCourtListenerPage } from './courtlistener.ts';
 
 const SNIFFED_BYTES = 16 * 1024;
-/** A page begins with its neighbours or its results; whatever was saved names resources of this API. */
+/** A page begins with its neighbours or its results; every saved object names resources of this API. */
 const OF_COURTLISTENER = /"(?:results|resource_uri)"\s*:/;
 const RESOURCE = /\/api\/rest\/v\d(?:\.\d{1,2})?\//;
 
-/** Tells saved pages from other files by how they begin. */
+/** Separates saved pages from other files by how they begin. */
 export async function separatePages(
   files: readonly string[],
 ): Promise<{ readonly pages: readonly string[]; readonly others: readonly string[] }> {
@@ -44,7 +45,7 @@ interface KnownDocket {
   readonly entryPages: Map<string, ListedPage>;
 }
 
-/** Every docket that the pages hold, put together. A docket whose entries are not all there counts as partial. */
+/** Every docket on the pages, assembled. A docket with missing entries counts as partial. */
 export async function* readPages(files: readonly string[]): AsyncGenerator<RawDocketItem | UnreadableItem> {
   const dockets = new Map<string, KnownDocket>();
   for (const file of files) {
@@ -68,9 +69,9 @@ export async function* readPages(files: readonly string[]): AsyncGenerator<RawDo
     const where = `docket ${id}`;
     const { docket, files: parts } = known;
     if (docket === null) {
-      // Attorneys are listed with all the dockets that they appear in, whether those were saved or not.
+      // Attorneys list all dockets that they appear in, whether those were saved or not.
       if (parts.entries.size + parts.parties.size === 0) continue;
-      yield { where, why: `its own page is not among the files: save /dockets/${id}/ beside them` };
+      yield { where, why: `its own page is not among the files: save /dockets/${id}/ with them` };
       continue;
     }
     const [entries, parties, attorneys] = await Promise.all(
@@ -86,7 +87,7 @@ export async function* readPages(files: readonly string[]): AsyncGenerator<RawDo
     const bytes = Buffer.from(JSON.stringify(value));
     const hash = createHash('sha256').update(bytes).digest('hex');
     const why = whyPartialList([...known.entryPages.values()]);
-    const note = why === null ? {} : { note: `${why}: imported as a part of the docket, as with --partial` };
+    const note = why === null ? {} : { note: `${why}: imported as part of the docket, as with --partial` };
     yield { where, value, hash, bytes: bytes.length, complete: why === null, ...note };
   }
 }
@@ -117,7 +118,7 @@ async function readPage(file: string) {
     const bytes = await readFile(file);
     if (bytes.length > MAX_DOCKET_BYTES) return { where: file, why: `has ${bytes.length} bytes` };
     const page = readCourtListenerPage(JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')));
-    return page ?? { where: file, why: 'is no page of dockets, docket entries, parties or attorneys, or an empty one' };
+    return page ?? { where: file, why: 'is not a page of dockets, docket entries, parties or attorneys, or is empty' };
   } catch (error) {
     return { where: file, why: error instanceof Error ? error.message.slice(0, 300) : 'cannot be read' };
   }

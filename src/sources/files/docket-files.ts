@@ -1,23 +1,23 @@
 /**
- * Files of dockets: JSON with one docket or a list of them, or one docket a line (NDJSON). Read with bounded memory;
- * what cannot be read is told with its place and costs nothing else.
+ * Reads files of dockets: JSON with one docket or a list, or one docket per line (NDJSON). Memory is bounded. What
+ * cannot be read is reported with its place, and the rest is still imported.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One docket as it stands in a file. */
+/** One docket as it is in a file. */
 export interface RawDocketItem {
-  /** Its place in the file: empty for a file of one docket, else `[4]` or `line 12`. */
+  /** Its place in the file: empty for a file of one docket, otherwise `[4]` or `line 12`. */
   readonly where: string;
   readonly value: unknown;
-  /** SHA-256, hex, of its bytes: bytes already imported change nothing. */
+  /** SHA-256, hex, of its bytes. Importing the same bytes again changes nothing. */
   readonly hash: string;
   readonly bytes: number;
-  /** False where the source itself shows only a part of the docket. */
+  /** False if the source itself shows only a part of the docket. */
   readonly complete?: boolean;
-  /** Why that is so. */
+  /** The reason for that. */
   readonly note?: string;
 }
 
@@ -32,7 +32,7 @@ export const MAX_DOCKET_BYTES = 128 * 1024 * 1024;
 const LINES = /\.(?:ndjson|jsonl)$/i;
 const DOCKET_FILE = /\.(?:json|ndjson|jsonl)$/i;
 
-/** The files that paths mean: a folder stands for every docket file in it, at any depth, in order of name. */
+/** The files behind paths: a folder means every docket file in it, at any depth, sorted by name. */
 export async function findDocketFiles(
   paths: readonly string[],
 ): Promise<{ readonly files: readonly string[]; readonly missing: readonly string[] }> {
@@ -54,7 +54,7 @@ export async function findDocketFiles(
   return { files: [...new Set(files)], missing };
 }
 
-/** Every docket of a file, one by one. Never throws for what a file holds. */
+/** Every docket of a file, one by one. Never throws because of a file's content. */
 export async function* readDocketFile(path: string): AsyncGenerator<RawDocketItem | UnreadableItem> {
   try {
     if (LINES.test(path)) yield* readLines(path);
@@ -69,7 +69,7 @@ async function* readWhole(path: string): AsyncGenerator<RawDocketItem | Unreadab
   if (size > MAX_DOCKET_BYTES) {
     yield {
       where: '',
-      why: `has ${size} bytes; at most ${MAX_DOCKET_BYTES} are read as one JSON value. Write one docket a line to an .ndjson file`,
+      why: `has ${size} bytes; the limit for one JSON value is ${MAX_DOCKET_BYTES}. Write one docket per line to an .ndjson file`,
     };
     return;
   }
@@ -88,7 +88,7 @@ async function* readWhole(path: string): AsyncGenerator<RawDocketItem | Unreadab
   }
 }
 
-/** Null for a value that is nested more deeply than can be written: JSON of any depth can be read. */
+/** Null for a value that is too deeply nested to be serialized; JSON of any depth can be parsed. */
 function serialised(value: unknown): Buffer | null {
   try {
     return Buffer.from(JSON.stringify(value));
@@ -116,7 +116,7 @@ async function* readLines(path: string): AsyncGenerator<RawDocketItem | Unreadab
 
 const NEWLINE = 10;
 
-/** Lines as bytes; null for one that is too long to be held. */
+/** Lines as bytes; null for one that is too long to hold in memory. */
 async function* splitLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
   let parts: Buffer[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * This service's own form of a docket: one JSON object a line, as `docket cases export` writes it and `docket import`
- * reads it. It says all that the normalised model knows. Reading trusts nothing: texts are masked and bounded as those
- * of any source, and one bad entry costs no other.
+ * This service's own docket format: one JSON object per line, as `docket cases export` writes it and `docket import`
+ * reads it. It covers the whole normalised model. Reading trusts nothing: texts are masked and limited as for any
+ * source, and one bad entry does not affect the others.
  */
 import { z } from 'zod';
 import { parseCaseNumber } from '../../courts/case-number.ts';
@@ -16,14 +16,14 @@ import { Instant } from '../../runtime/instant.ts';
 import type { LeftOut, ReadDocket, ReadOptions, Refusal } from '../juriscraper/juriscraper.ts';
 import { faultOf } from '../juriscraper/schema.ts';
 
-/** Says which form a line has; another number would be another form. */
+/** Names the form of a line; another number is another form. */
 export const OWN_FORMAT = 'docket-monitor/1';
 
 const MAX_ATTACHMENTS = 1_000;
 const MAX_PARTIES = 10_000;
 const MAX_ATTORNEYS = 500;
 
-const Day = z.string().refine(isDay, 'no such day').nullish().transform(orNull);
+const Day = z.string().refine(isDay, 'this day does not exist').nullish().transform(orNull);
 const Time = Instant.nullish().transform(orNull);
 const Name = z
   .string()
@@ -40,7 +40,7 @@ const Text = (limit: number, country: Country) =>
     .nullish()
     .transform((text) => maskedText(text ?? '', limit, country));
 
-/** An address without characters that nobody sees; the rest of what is not ASCII is escaped. */
+/** An address without invisible characters; other non-ASCII characters are escaped. */
 const visibleUrl = (url: string): string => cleanText(url).replace(/[^\x21-\x7E]/gu, encodeURIComponent);
 
 function orNull<Value>(value: Value | null | undefined): Value | null {
@@ -147,7 +147,7 @@ const Docket = z.object({
   entries: z.array(z.unknown()).optional(),
 });
 
-/** Whether a JSON value says that it is of this form, of whatever number. */
+/** Whether a JSON value claims this form, of any version. */
 export const isOwnDocket = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -155,7 +155,7 @@ export const isOwnDocket = (value: unknown): boolean =>
   typeof value.format === 'string' &&
   value.format.startsWith('docket-monitor/');
 
-/** Reads one docket. Never throws. The docket's own `asked_at` holds, unless it lies after that of the options. */
+/** Reads one docket. Never throws. The docket's own `asked_at` applies, unless it lies after that of the options. */
 export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket | Refusal {
   if ((value as { readonly format?: unknown }).format !== OWN_FORMAT) {
     return { refused: `not of the form ${OWN_FORMAT}` };
@@ -164,10 +164,10 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
   if (!parsed.success) return { refused: faultOf(parsed.error) };
   const raw = parsed.data;
   const court = findCourt(raw.court_code);
-  if (!court) return { refused: `no court is called ${JSON.stringify(clip(cleanText(raw.court_code), 40))}` };
+  if (!court) return { refused: `unknown court ${JSON.stringify(clip(cleanText(raw.court_code), 40))}` };
   const caseNumber = cleanText(raw.case_number);
   if (!parseCaseNumber(court, caseNumber)) {
-    return { refused: `${court.code} has no case numbers like ${JSON.stringify(clip(caseNumber, 60))}` };
+    return { refused: `not a case number of ${court.code}: ${JSON.stringify(clip(caseNumber, 60))}` };
   }
   const skipped: LeftOut[] = [];
   const items = <Item>(name: string, values: readonly unknown[], schema: z.ZodType<Item>, limit: number): Item[] =>
@@ -175,7 +175,7 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
       const where = `${name}[${index}]`;
       const read = schema.safeParse(item);
       if (read.success && index < limit) return [read.data];
-      skipped.push({ where, why: read.error ? faultOf(read.error) : `a docket keeps ${limit}` });
+      skipped.push({ where, why: read.error ? faultOf(read.error) : `a docket has at most ${limit}` });
       return [];
     });
   const { header } = raw;
@@ -206,7 +206,7 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
       courtCode: reference.court_code,
       relationship: reference.relationship,
     })),
-    // A field of an entry that is named `docket_entries` is what a report of skipped entries counts.
+    // Named `docket_entries`, because a report counts skipped items of that name as skipped entries.
     entries: items('docket_entries', raw.entries ?? [], ENTRY[court.country], Number.POSITIVE_INFINITY).map(entryOf),
     complete: raw.complete && options.complete && raw.entries !== undefined,
     askedAt: raw.asked_at !== undefined && raw.asked_at < options.askedAt ? raw.asked_at : options.askedAt,
@@ -214,7 +214,7 @@ export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket 
   };
   const remarks: LeftOut[] =
     raw.entries === undefined && raw.complete && options.complete
-      ? [{ where: 'entries', why: 'no list of entries: imported as a part of the docket, as with --partial' }]
+      ? [{ where: 'entries', why: 'no list of entries: imported as part of the docket, as with --partial' }]
       : [];
   return { snapshot, skipped, remarks };
 }
@@ -241,7 +241,7 @@ const entryOf = (raw: z.infer<ReturnType<typeof entryIn>>): SnapshotEntry => ({
   sealed: raw.sealed,
 });
 
-/** A docket in this form: reading it gives the snapshot again, but for its source. */
+/** A docket in this form: reading it gives the same snapshot again, except for its source. */
 export const writeOwnDocket = (snapshot: DocketSnapshot): JsonObject => ({
   format: OWN_FORMAT,
   court_code: snapshot.court.code,

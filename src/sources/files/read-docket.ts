@@ -1,4 +1,4 @@
-/** A docket of a file, in whichever of the known forms it is. */
+/** Reads a docket from a file, in any of the known forms. */
 import { type ReadDocket, type ReadOptions, type Refusal, readJuriscraperDocket } from '../juriscraper/juriscraper.ts';
 import { isOwnDocket, readOwnDocket } from './own-docket.ts';
 

@@ -7,7 +7,7 @@ import { cleanText, clip, MAX_SHORT_TEXT, MAX_TEXT } from '../../dockets/text.ts
 import { type Instant, parseTimestamp, toInstant, toMicros } from '../../runtime/instant.ts';
 import { faultOf, RawAttachment, RawEntry } from './schema.ts';
 
-/** Notes a single value that was left out. */
+/** Records a single value that was left out. */
 export type Remarks = (where: string, why: string) => void;
 
 const MAX_ATTACHMENTS = 1_000;
@@ -29,7 +29,7 @@ export function readEntry(
   const sequence = readIdentifier(raw.pacer_seq_no);
   const courtListenerId = readIdentifier(raw.courtlistener_id);
   if (description === '' && shortDescription === '' && entryNumber === null && !document.identifier && !sequence) {
-    return { refused: 'has neither text nor number nor identifier' };
+    return { refused: 'has no text, number or identifier' };
   }
   const filed = readMoment(raw.date_filed, court, `${where}.date_filed`, remark);
   const entered = readMoment(raw.date_entered, court, `${where}.date_entered`, remark);
@@ -70,7 +70,7 @@ function readNumber(value: string | number | null | undefined, where: string, re
   if (value === null || value === undefined || value === '') return null;
   const text = String(value).trim();
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is no entry number`);
+  remark(where, `${JSON.stringify(clip(cleanText(text), 40))} is not an entry number`);
   return null;
 }
 
@@ -82,8 +82,8 @@ function readIdentifier(value: string | number | null | undefined): string | nul
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * A document's id in the one form that stays the same: the fourth digit of an id of PACER tells only how a document
- * was asked for, and is set to 0.
+ * The stable form of a document's id: the fourth digit of a PACER id only shows how a document was requested, so it is
+ * set to 0.
  */
 function readDocumentId(value: string | number | null | undefined): {
   readonly identifier: string | null;
@@ -97,10 +97,10 @@ function readDocumentId(value: string | number | null | undefined): {
   return { identifier: null, type: 'none' };
 }
 
-/** Hosts of CM/ECF whose name is not the court's code. */
+/** CM/ECF hosts whose name is not the court's code. */
 const CMECF_NAMES: ReadonlyMap<string, string> = new Map([['uscfc', 'cofc']]);
 
-/** Where CM/ECF shows a document; null where that is not known for certain. */
+/** Where CM/ECF shows a document; null if that is not certain. */
 function documentUrl(court: Court, identifier: string | null): string | null {
   if (identifier === null || court.country !== 'US' || !court.system.startsWith('US federal')) return null;
   if (!/^(?:CM\/ECF|ACMS)/.test(court.caseManagementSystem ?? '')) return null;
@@ -110,7 +110,7 @@ function documentUrl(court: Court, identifier: string | null): string | null {
 
 interface Moment {
   readonly day: string | null;
-  /** Null where only the day is known. */
+  /** Null if only the day is known. */
   readonly at: Instant | null;
 }
 
@@ -118,8 +118,8 @@ const UNKNOWN: Moment = { day: null, at: null };
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 /**
- * A day, or a moment: court-local unless it names its offset, and then of the day that the court's wall clock shows.
- * Midnight on that clock stands for a day without a time.
+ * A day, or a moment. A moment is court-local unless it has an offset; it then belongs to the day that the court's wall
+ * clock shows. Midnight on that clock means a day without a time.
  */
 function readMoment(text: string | null | undefined, court: Court, where: string, remark: Remarks): Moment {
   if (!text) return UNKNOWN;
@@ -147,7 +147,7 @@ function readMoment(text: string | null | undefined, court: Court, where: string
   return { day: local.day, at: local.midnight ? null : at };
 }
 
-/** A court-local day that exists, or null: of a day, of a local time, or of a moment with its offset. */
+/** An existing court-local day, or null: from a day, a local time, or a moment with its offset. */
 export function readDay(text: string | null | undefined, court: Court, where: string, remark: Remarks): string | null {
   if (!text) return null;
   if (LOCAL_TIME.test(text.trim())) return readMoment(text, court, where, remark).day;
@@ -159,7 +159,9 @@ export function readDay(text: string | null | undefined, court: Court, where: st
 
 const ENTERED = /\[Entered: (\d\d)\/(\d\d)\/(\d{4}) (\d\d):(\d\d) ([AP])M\]/;
 
-/** Appellate dockets say in the text at which minute an entry was made; believed where it agrees with the date. */
+/**
+ * The text of an appellate docket shows the minute when an entry was made. It is used only if it agrees with the date.
+ */
 function timeInText(description: string, dateEntered: string | null, court: Court): Instant | null {
   const match = ENTERED.exec(description);
   if (!match) return null;
@@ -173,14 +175,14 @@ function timeInText(description: string, dateEntered: string | null, court: Cour
 const SEALED =
   /^\W{0,3}(?:PROPOSED |UNREDACTED |EX PARTE )?SEALED (?:DOCUMENT|ORDER|MOTION|ENTRY|EVENT|MEMORANDUM|EXHIBIT|LETTER|RESPONSE|REPLY|OPINION|PLEADING)\b|\*{1,3} ?(?:FILED UNDER )?SEAL(?:ED)? ?\*|\((?:This )?document (?:is )?(?:sealed|restricted)\b|\(SEALED|\bDOCUMENT IS SEALED\b/i;
 
-/** Whether a court's own text says that the document behind it is sealed. */
+/** Whether a court's own text says that the document is sealed. */
 export const saysSealed = (text: string): boolean => SEALED.test(text);
 
 const FILER =
   /\b(?:[Ff]iled by|FILED BY) (?:(?:the )?(?:[Pp]laintiff|[Dd]efendant|[Dd]ebtor|[Cc]reditor|[Tt]rustee|[Pp]etitioner|[Rr]espondent|[Aa]ppellant|[Aa]ppellee|[Mm]ovant)s? )?([\p{Lu}\d][\p{L}\d'’&-]{0,40}[.,]{0,2}(?: (?:(?:of|the|and|de|la|van|von) ){0,2}[\p{Lu}\d&][\p{L}\d'’&-]{0,40}[.,]{0,2}){0,11})/u;
 const FILER_END = / (?:re|as|to|on|for|with|against|in|by|at|signed|scheduled|hearing|objections?|responses?)\b.*$/i;
 
-/** Who filed it, where the text says so in so many words. */
+/** Who filed it, if the text says so explicitly. */
 export function filerIn(description: string): string | null {
   const found = FILER.exec(description)?.[1];
   if (!found) return null;
@@ -197,7 +199,7 @@ function readAttachments(items: readonly unknown[], court: Court, where: string,
   for (const [index, item] of items.entries()) {
     const place = `${where}.attachments[${index}]`;
     if (index >= MAX_ATTACHMENTS) {
-      remark(place, `an entry keeps ${MAX_ATTACHMENTS} attachments; ${items.length - index} are left out`);
+      remark(place, `an entry has at most ${MAX_ATTACHMENTS} attachments; ${items.length - index} are left out`);
       break;
     }
     const raw = RawAttachment.safeParse(item);

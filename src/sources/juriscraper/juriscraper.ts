@@ -1,6 +1,7 @@
 /**
- * Source adapter: JSON as juriscraper writes it for district, bankruptcy, appellate and ACMS docket reports and for
- * docket history (docs/design/dockets.md#sources). Total on any JSON value; what it leaves out it names.
+ * Source adapter for the JSON that juriscraper writes for district, bankruptcy, appellate and ACMS docket reports and
+ * for docket history (docs/design/dockets.md#sources). Total on any JSON value; it reports everything that it leaves
+ * out.
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { Court } from '../../courts/court.ts';
@@ -23,7 +24,7 @@ import type { Instant } from '../../runtime/instant.ts';
 import { type Remarks, readDay, readEntry } from './entry.ts';
 import { faultOf, RawAttorney, RawDocket, RawOriginatingCourt, RawParty } from './schema.ts';
 
-/** Something that was left out, where it stood and why. */
+/** Something that was left out, with its place and the reason. */
 export interface LeftOut {
   /** e.g. `docket_entries[4]`. */
   readonly where: string;
@@ -34,7 +35,7 @@ export interface ReadDocket {
   readonly snapshot: DocketSnapshot;
   /** Entries, parties and attorneys that were left out. */
   readonly skipped: readonly LeftOut[];
-  /** Single values that were left out or cut, of things that were kept. */
+  /** Single values that were left out or cut, while the rest was kept. */
   readonly remarks: readonly LeftOut[];
 }
 
@@ -56,18 +57,18 @@ const MAX_ATTORNEYS_OF_A_PARTY = 500;
 /** Reads one docket. Never throws. */
 export function readJuriscraperDocket(value: unknown, options: ReadOptions): ReadDocket | Refusal {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { refused: 'not a docket: an object with court_id, docket_number and docket_entries is expected' };
+    return { refused: 'not a docket: expected an object with court_id, docket_number and docket_entries' };
   }
   const parsed = RawDocket.safeParse(value);
-  if (!parsed.success) return { refused: `not a docket as juriscraper writes it: ${faultOf(parsed.error)}` };
+  if (!parsed.success) return { refused: `not a docket in juriscraper's format: ${faultOf(parsed.error)}` };
   const raw = parsed.data;
   const court = findCourt(raw.court_id);
-  if (!court) return { refused: `no court is called ${JSON.stringify(clip(cleanText(raw.court_id), 40))}` };
+  if (!court) return { refused: `unknown court ${JSON.stringify(clip(cleanText(raw.court_id), 40))}` };
   const caseNumber = wholeNumber(court, raw);
   if (caseNumber === null) {
     const shown = JSON.stringify(clip(cleanText(raw.docket_number), 60));
     return {
-      refused: `${court.code} has no case numbers like ${shown}${numberHint(court, raw.docket_number)}`,
+      refused: `not a case number of ${court.code}: ${shown}${numberHint(court, raw.docket_number)}`,
     };
   }
   const skipped: LeftOut[] = [];
@@ -104,21 +105,21 @@ export function readJuriscraperDocket(value: unknown, options: ReadOptions): Rea
 function numberHint(court: Court, written: string): string {
   const suggestion = suggestCaseNumber(court, cleanText(clip(written, 200)));
   if (suggestion !== null) return `; did you mean ${suggestion}?`;
-  return court.example ? `; ${court.example} is one: ${numberInWords(court)}` : '';
+  return court.example ? `; a valid example is ${court.example}: ${numberInWords(court)}` : '';
 }
 
-/** Why a file shows a part of its docket only; null where it lists the entries. A docket's own list may be empty. */
+/** Why a file shows only a part of its docket; null if it lists the entries. A docket's own list may be empty. */
 function lacksEntries({ docket_entries: entries, claims, date_last_filing: lastFiling }: RawDocket): string | null {
   if (!entries) {
     return claims === undefined
-      ? 'no list of entries: imported as a part of the docket, as with --partial'
-      : 'a claims register, without the list of entries: imported as a part of the docket, as with --partial';
+      ? 'no list of entries: imported as part of the docket, as with --partial'
+      : 'a claims register, without the list of entries: imported as part of the docket, as with --partial';
   }
   if (entries.length > 0 || (!lastFiling && claims === undefined)) return null;
-  return 'the list is empty, though the docket has entries: imported as a part of it, as with --partial';
+  return 'the list is empty, though the docket has entries: imported as part of it, as with --partial';
 }
 
-/** The docket's number, with its office where the report names it apart; null where the court has no such numbers. */
+/** The docket's number, with its office if the report names it separately; null if the court has no such numbers. */
 function wholeNumber(court: Court, raw: RawDocket): string | null {
   const written = cleanText(clip(raw.docket_number, 200));
   const number = parseCaseNumber(court, written);
@@ -129,7 +130,7 @@ function wholeNumber(court: Court, raw: RawDocket): string | null {
   return whole?.complete && whole.core === number.core ? whole.canonical : written;
 }
 
-/** A name or another short text, clean; null where it says nothing. */
+/** A name or another short text, cleaned; null if it is empty. */
 function shortText(text: string | null | undefined): string | null {
   const clean = maskedName(text ?? '', MAX_SHORT_TEXT);
   return clean === '' ? null : clean;
@@ -183,7 +184,7 @@ function partiesOf(items: readonly unknown[], court: Court, skipped: LeftOut[]):
   for (const [index, item] of items.entries()) {
     const where = `parties[${index}]`;
     if (index >= MAX_PARTIES) {
-      skipped.push({ where, why: `a docket keeps ${MAX_PARTIES} parties; ${items.length - index} are left out` });
+      skipped.push({ where, why: `a docket has at most ${MAX_PARTIES} parties; ${items.length - index} are left out` });
       break;
     }
     const raw = RawParty.safeParse(item);
@@ -207,7 +208,7 @@ function attorneysOf(items: readonly unknown[], party: string, skipped: LeftOut[
   for (const [index, item] of items.entries()) {
     const where = `${party}.attorneys[${index}]`;
     if (index >= MAX_ATTORNEYS_OF_A_PARTY) {
-      skipped.push({ where, why: `a party keeps ${MAX_ATTORNEYS_OF_A_PARTY} attorneys` });
+      skipped.push({ where, why: `a party has at most ${MAX_ATTORNEYS_OF_A_PARTY} attorneys` });
       break;
     }
     const raw = RawAttorney.safeParse(item);

@@ -1,13 +1,13 @@
 /**
- * The JSON that juriscraper writes for docket reports and docket history, as far as it is used. Every schema is loose:
- * keys nobody knows are left out, and lists are read item by item, so that one bad item costs no other.
+ * The used parts of the JSON that juriscraper writes for docket reports and docket history. Every schema is loose:
+ * unknown keys are ignored, and lists are read item by item, so that one bad item does not affect the others.
  */
 import { z } from 'zod';
 
 const Text = z.string().nullish();
 const Identifier = z.union([z.string(), z.number().int()]).nullish();
 
-/** A value of the docket's head that cannot be read counts as not stated. */
+/** An unreadable value in the docket's head counts as not stated. */
 const HeadText = Text.catch(null);
 
 export const RawDocket = z.object({
@@ -28,9 +28,9 @@ export const RawDocket = z.object({
   panel: z.array(z.unknown()).nullish().catch(null),
   originating_court_information: z.unknown().optional(),
   docket_entries: z.array(z.unknown()).nullish(),
-  /** Of a case query: the docket has entries, whether the file lists them or not. */
+  /** From a case query: if present, the docket has entries, whether the file lists them or not. */
   date_last_filing: HeadText,
-  /** Of a claims register. */
+  /** From a claims register. */
   claims: z.unknown().optional(),
   parties: z.array(z.unknown()).nullish(),
 });
@@ -44,7 +44,7 @@ export const RawEntry = z.object({
   short_description: Text,
   pacer_doc_id: Identifier,
   pacer_seq_no: Identifier,
-  /** Of entries that came by CourtListener. */
+  /** From entries that came through CourtListener. */
   courtlistener_id: Identifier,
   is_sealed: z.boolean().nullish(),
   attachments: z.array(z.unknown()).nullish(),
@@ -74,7 +74,7 @@ export const RawAttorney = z.object({
 
 export const RawOriginatingCourt = z.object({ docket_number: Text, court_id: Text });
 
-/** A schema's first fault, in a few words. */
+/** A schema's first error, in a few words. */
 export function faultOf(error: z.ZodError): string {
   const [issue] = error.issues;
   if (!issue) return 'cannot be read';

@@ -1,7 +1,7 @@
 /**
  * One append, repeated unchanged until its outcome is known (docs/design/event-log.md#unknown-outcomes). Only the exact
- * expectation makes that safe: a repeat of what was written gives the original outcome, a repeat of what was not is
- * written now.
+ * expected revision makes that safe: a repeat of a written append returns the original outcome, a repeat of an
+ * unwritten one is written now.
  */
 import { type AppendResult, type EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { validate as isUuid } from 'uuid';
@@ -13,39 +13,39 @@ import { finalAppendError, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
 import { backOff, within } from './waiting.ts';
 
-/** The node itself gives up after two seconds; after that its answer is not to be expected. */
+/** The node itself gives up after two seconds; after that, no answer is to be expected. */
 const ATTEMPT_MS = 3000;
-/** The client's own deadline fires first, so that the call is ended on both sides. */
+/** The client's own deadline expires first, so that the call ends on both sides. */
 const DEADLINE_MS = ATTEMPT_MS - 250;
-/** After that the caller hears of it; whoever goes on reads the stream first, or repeats the append. */
+/** After that the caller gets the error. To continue, it reads the stream first or repeats the append. */
 const GIVE_UP_MS = 20_000;
-/** A node drops a repeat that overtakes its original: the first pause is longer than an append takes. */
+/** A node drops a repeat that overtakes its original, so the first pause is longer than an append needs. */
 const PAUSES = { first: 100, longest: 2000 };
 
 export interface Appending {
   readonly lane: Lane;
   /** Aborts when the log is closed. */
   readonly closing: AbortSignal;
-  /** The position of an event, for an outcome that comes without one. */
+  /** Finds the position of an event, for an outcome that comes without one. */
   readonly positionOf: (stream: string, revision: number, id: string) => Promise<Position>;
 }
 
 /**
  * @throws RevisionConflict
  * @throws InvalidAppend
- * @throws StorageFailure if its outcome is not known after 20 seconds, or the event store refuses to take it
+ * @throws StorageFailure if the outcome is not known after 20 seconds, or the event store rejects the append
  */
 export async function appendUntilKnown(appending: Appending, append: Append): Promise<Appended> {
   checkAppend(append);
   const { stream, expected, events } = append;
   for (const { id } of events) {
-    // The client would take it, and two seconds later throw where nobody can catch it.
-    if (!isUuid(id)) throw new InvalidAppend(`an append to ${stream} has an event id that is no UUID: ${id}`);
+    // The client would accept it and throw two seconds later, where nothing can catch the error.
+    if (!isUuid(id)) throw new InvalidAppend(`an append to ${stream} has an event id that is not a UUID: ${id}`);
   }
   const last = events.at(-1);
   const revision = expected + events.length;
   const { position } = await outcomeOf(appending, append);
-  // A repeat can succeed without telling where.
+  // A repeat can succeed without returning a position.
   const known = position ? positionText(position) : await appending.positionOf(stream, revision, last?.id ?? '');
   return { revision, position: known };
 }

@@ -1,4 +1,4 @@
-/** The client of EventStoreDB, kept from what in it would end the process or stay silent for ever. */
+/** The EventStoreDB client, changed where it would end the process or hang forever. */
 import { finished, type Readable, type Writable } from 'node:stream';
 import {
   type ChannelCredentialOptions,
@@ -15,19 +15,17 @@ import { guardedCall } from './guarded-calls.ts';
 import './guarded-gossip.ts';
 
 /**
- * Four of the client's habits are changed.
+ * Changes four behaviors of the client.
  *
- * Appends go out as calls of their own. The client's usual way, one long call for all appends, keeps them in a map
- * that is global to the process: an error of one such call forgets the pending appends of all others, and an answer to
- * a forgotten one throws where nobody can catch it. It also sends absolute deadlines, so that a clock which is wrong by
- * seconds times out every append.
- *
- * What it does after an error, not awaited, must not reject: with a cluster that cannot be found it would.
- *
- * No call may throw where the client does not expect it: see `guardedCall`.
- *
- * And closing it ends the calls that are left: the client waits for each of them, and one whose answer nobody reads never
- * ends.
+ * 1. Each append is a call of its own. The client's default, one long call for all appends, keeps them in a map that is
+ *    global to the process. An error of one such call forgets the pending appends of all others, and an answer to a
+ *    forgotten one throws where nothing can catch it. It also sends absolute deadlines, so a clock that is wrong by
+ *    seconds times out every append.
+ * 2. The work that it does after an error, without awaiting it, must not reject. If a cluster cannot be found, it
+ *    would.
+ * 3. No call may throw where the client does not expect it: see `guardedCall`.
+ * 4. Closing it ends the remaining calls. The client waits for each of them, and a call whose answer is not read never
+ *    ends.
  */
 export class GuardedClient extends EventStoreDBClient {
   #used = false;
@@ -38,7 +36,7 @@ export class GuardedClient extends EventStoreDBClient {
     security: ChannelCredentialOptions,
     user: Credentials | undefined,
   ) {
-    // The client declares a constructor for each kind of connection, and takes any of them by the same code.
+    // The client declares one constructor for each kind of connection; the same code accepts all of them.
     super(connection as SingleNodeOptions, security, user);
     this.supports = async () => false;
     const reconnect = this.handleError;
@@ -64,38 +62,44 @@ export class GuardedClient extends EventStoreDBClient {
     };
   }
 
-  /** Remembers a call until it has ended. */
+  /** Tracks a call until it has ended. */
   #kept<Call extends Readable | Writable>(call: Call): Call {
     this.#calls.add(call);
     finished(call, () => this.#calls.delete(call));
     return call;
   }
 
-  /** No new calls; those under way may end. */
+  /** Accepts no new calls; running calls may end. */
   async retire(): Promise<void> {
     if (!this.#used) return;
     try {
       (await this.getChannel()).close();
     } catch {
-      // Never connected, or closed already.
+      // Never connected, or already closed.
     }
   }
 }
 
-/** A connection carries a hundred calls; the next one would wait in silence. */
+/** A connection carries a hundred calls; the next one would wait without an error. */
 const MOST_CALLS = 80;
-/** A connection is given up at most this often. */
+/** A connection is replaced at most this often. */
 const RENEW_EVERY_MS = 1000;
 const KEEP_ALIVE_MS = 10_000;
-/** How long a member may take to say who leads: the client asks one after the other, a frozen one perhaps first. */
+/**
+ * How long a member may take to name the leader. The client asks one member after the other, and the first may be
+ * frozen.
+ */
 const GOSSIP_TIMEOUT_SECONDS = 2;
 
-/** Connections of one process: clients with equal options share one, and a different interval is what gives another. */
+/**
+ * Number of connections in this process. Clients with equal options share a connection; a different interval forces a
+ * new one.
+ */
 let connections = 0;
 
 /**
- * One connection to the event store, replaced when it fails: gRPC waits longer and longer, up to two minutes, before
- * it dials again where dialling has failed, and a peer that has gone silent is noticed after twenty seconds only.
+ * One connection to the event store, replaced when it fails. gRPC redials with growing delays of up to two minutes
+ * after a failed dial, and it notices a silent peer only after twenty seconds.
  */
 export class Lane {
   readonly #settings: EventStoreSettings;
@@ -114,12 +118,12 @@ export class Lane {
     return this.#client;
   }
 
-  /** How often a call has failed: after each of them another server may answer. */
+  /** How many calls have failed. After each failure a different server may answer. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** Runs a short call when the connection has room for it. */
+  /** Runs a short call as soon as the connection has room for it. */
   async run<Result>(call: (client: EventStoreDBClient) => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -132,9 +136,9 @@ export class Lane {
     }
   }
 
-  /** If this error of this client's says that the event store was not reached, the next call dials again. */
+  /** If this error of this client means that the event store was not reached, the next call dials again. */
   failed(client: EventStoreDBClient, error: unknown): void {
-    // The event store has answered: what it holds is another matter.
+    // The event store did answer; the fault is in the stored event.
     if (error instanceof UnreadableEvent) return;
     this.#losses++;
     const now = performance.now();

@@ -1,14 +1,13 @@
 /**
- * Completes what the client cannot do without. It throws for an event without an id or without the name of its stream, and
- * for an id in binary form that is no valid UUID, of an event or of a member of the cluster. It does so in the middle of a
- * stream or in a callback, where the throw ends the process. With an empty id or name in its place an event reaches
- * `recordedEvent`, which judges it; of a member the id is not used.
+ * Fills in fields without which the client throws inside a stream or callback, which ends the process: a missing id or
+ * stream name of an event, and an invalid binary id of an event or a cluster member. `recordedEvent` then checks the
+ * event; a member's id is not used.
  */
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 
-/** @param message what gRPC has received, of whatever call */
+/** @param message a message that gRPC has received, of any call */
 export function completeMessage(message: unknown): void {
   if (message instanceof streams.ReadResp) {
     const resolved = message.getEvent();
@@ -24,14 +23,14 @@ function completeEvent(event: streams.ReadResp.ReadEvent.RecordedEvent): void {
   if (!id || id.hasStructured()) event.setId(textual(id));
 }
 
-/** As the client reads it without looking: empty where it is missing. */
+/** The id in the form that the client reads unchecked; empty if it is missing. */
 function textual(id: shared.UUID | undefined): shared.UUID {
   const text = new shared.UUID();
   text.setString(id?.hasStructured() ? uuidText(id) : (id?.getString() ?? ''));
   return text;
 }
 
-/** The two halves of a UUID as text, whatever they hold. */
+/** The two halves of a UUID as text; the value is not validated. */
 function uuidText(id: shared.UUID): string {
   const half = (bits: string | undefined): string =>
     BigInt.asUintN(64, BigInt(bits ?? 0))

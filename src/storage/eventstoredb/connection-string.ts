@@ -1,7 +1,7 @@
 /**
- * Reads `EVENTSTORE_URL`. The client has a parser of its own, but it writes the whole string, password included, to
- * standard error for an option that it does not know, quotes it in its errors, and prints it under `DEBUG`; it also
- * cuts a password off at its first colon. So the string never reaches the client, and no error here repeats it.
+ * Reads `EVENTSTORE_URL`. The client's own parser leaks the whole string, password included: it prints it to standard
+ * error for an unknown option and under `DEBUG`, and quotes it in errors. It also cuts a password at its first colon.
+ * So the string never reaches the client, and no error here repeats it.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,9 +12,9 @@ export interface Endpoint {
 }
 
 export interface EventStoreSettings {
-  /** More than one: a cluster, whose leader is found by asking any of them. */
+  /** More than one host means a cluster; any member can name the leader. */
   readonly hosts: readonly Endpoint[];
-  /** The one host is a name behind which the members of a cluster stand (`esdb+discover`). */
+  /** The single host is a DNS name that resolves to the members of a cluster (`esdb+discover`). */
   readonly discover: boolean;
   readonly tls: boolean;
   readonly credentials: { readonly username: string; readonly password: string } | null;
@@ -31,31 +31,33 @@ export interface EventStoreSettings {
   readonly keepAliveTimeout?: number;
 }
 
-/** What is wrong with a connection string, without a word of what it holds. */
+/** A malformed connection string. The message never quotes its content. */
 export class InvalidConnectionString extends Error {
   readonly code = 'invalid_connection_string';
   constructor(problem: string) {
-    super(`${problem}; written like esdb://USER:PASSWORD@HOST:2113?tls=true or esdb+discover://CLUSTER-NAME`);
+    super(
+      `${problem}; expected a form such as esdb://USER:PASSWORD@HOST:2113?tls=true or esdb+discover://CLUSTER-NAME`,
+    );
     this.name = 'InvalidConnectionString';
   }
 }
 
-/** KurrentDB is what EventStoreDB is called since version 25; its strings mean the same. */
+/** KurrentDB is EventStoreDB's name since version 25; its strings have the same meaning. */
 const SCHEMES: ReadonlySet<string> = new Set(['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover']);
-/** Not a fault of the string's form: the file that it names is missing, or this user may not read it. */
+/** The string is well-formed, but the file that it names is missing or not readable by this user. */
 export class UnreadableCertificate extends Error {
   readonly code = 'certificate_unreadable';
   readonly hint: string;
   constructor(option: string) {
     super(`the file that ${option} in EVENTSTORE_URL names cannot be read`);
     this.name = 'UnreadableCertificate';
-    this.hint = `Check the path after ${option}= (a relative one starts at the working directory) and the rights of the file.`;
+    this.hint = `Check the path after ${option}= (a relative one starts at the working directory) and the file permissions.`;
   }
 }
 
 const SHAPE = /^(?<scheme>[a-z+]+):\/\/(?:(?<user>[^@/?]*)@)?(?<hosts>[^@/?]+)\/*(?:\?(?<options>.*))?$/i;
 const DEFAULT_PORT = 2113;
-/** Below this the client warns, and a node may end a connection that pings too often. */
+/** Below this value the client warns, and a node may end a connection that pings too often. */
 const LEAST_KEEP_ALIVE_MS = 10_000;
 
 /** @throws InvalidConnectionString */
@@ -63,11 +65,11 @@ export function readConnectionString(text: string): EventStoreSettings {
   const parts = SHAPE.exec(text.trim())?.groups;
   const scheme = parts?.scheme?.toLowerCase();
   if (!parts || scheme === undefined || !SCHEMES.has(scheme)) {
-    throw new InvalidConnectionString('a connection string of EventStoreDB is expected');
+    throw new InvalidConnectionString('expected a connection string of EventStoreDB');
   }
   const hosts = (parts.hosts ?? '').split(',').map(readHost);
   const discover = scheme.endsWith('+discover');
-  if (discover && hosts.length > 1) throw new InvalidConnectionString('+discover takes one name of a cluster');
+  if (discover && hosts.length > 1) throw new InvalidConnectionString('+discover requires exactly one cluster name');
   return {
     hosts,
     discover,
@@ -76,7 +78,7 @@ export function readConnectionString(text: string): EventStoreSettings {
   };
 }
 
-/** Where a connection string leads, fit to be shown: no user, no password, no path of a key. */
+/** The target of a connection string, safe to display: no user, no password, no key path. */
 export function maskConnectionString(text: string): string {
   const { hosts, credentials, tls } = readConnectionString(text);
   const scheme = SHAPE.exec(text.trim())?.groups?.scheme?.toLowerCase();
@@ -94,7 +96,7 @@ function readHost(text: string): Endpoint {
 function readCredentials(text: string): EventStoreSettings['credentials'] {
   const [username = '', password, ...more] = text.split(':');
   if (username === '' || password === undefined || password === '' || more.length > 0) {
-    throw new InvalidConnectionString('credentials are USER:PASSWORD, with : @ / and ? in them percent-encoded');
+    throw new InvalidConnectionString('credentials must be USER:PASSWORD, with : @ / and ? percent-encoded');
   }
   return { username: decoded(username), password: decoded(password) };
 }
@@ -109,7 +111,7 @@ function readOptions(text: string): Options {
   }
   const { userCertificate, userKey } = options.certificates;
   if ((userCertificate === undefined) !== (userKey === undefined)) {
-    throw new InvalidConnectionString('userCertFile and userKeyFile belong together');
+    throw new InvalidConnectionString('userCertFile and userKeyFile must be given together');
   }
   return options;
 }
@@ -142,15 +144,15 @@ function withOption(options: Options, name: string, value: string): Options {
       return { ...options, keepAliveTimeout: readWhole(name, value, 1) };
     case 'tlsverifycert':
       if (readBoolean(name, value)) return options;
-      throw new InvalidConnectionString('tlsVerifyCert=false has no effect in the client; give tlsCAFile instead');
+      throw new InvalidConnectionString('tlsVerifyCert=false has no effect in the client; use tlsCAFile instead');
     case 'throwonappendfailure':
       if (readBoolean(name, value)) return options;
-      throw new InvalidConnectionString('throwOnAppendFailure=false would take conflicts for successes');
+      throw new InvalidConnectionString('throwOnAppendFailure=false would report conflicts as successes');
     case 'nodepreference':
       if (value.toLowerCase() === 'leader') return options;
-      throw new InvalidConnectionString('nodePreference must be leader: others may not show what was just written');
+      throw new InvalidConnectionString('nodePreference must be leader: other nodes may not return the latest writes');
     case 'defaultdeadline':
-      throw new InvalidConnectionString('defaultDeadline cannot be set: this service has time limits of its own');
+      throw new InvalidConnectionString('defaultDeadline cannot be set: this service uses its own time limits');
     default:
       throw new InvalidConnectionString('an option is unknown');
   }
@@ -164,7 +166,7 @@ function readBoolean(name: string, value: string): boolean {
 function readWhole(name: string, value: string, least: number): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < least) {
-    throw new InvalidConnectionString(`${name} must be a whole number from ${least}`);
+    throw new InvalidConnectionString(`${name} must be an integer of at least ${least}`);
   }
   return number;
 }

@@ -1,4 +1,4 @@
-/** The event log on EventStoreDB. What it is built on is shown in the tests of this adapter. */
+/** The event log on EventStoreDB. The tests of this adapter document the server behavior that it relies on. */
 
 import {
   type Append,
@@ -21,11 +21,11 @@ import { HeadWatch } from './head-watch.ts';
 import { START_OF_LOG } from './positions.ts';
 import { type ReadOptions, readHead, readHeadOnce, readStream } from './stream-reading.ts';
 
-/** The event store can count only by reading: past this many a number says no more than that it is large. */
+/** The event store can count only by reading. Beyond this limit, the exact number no longer matters. */
 const MOST_COUNTED = 10_000;
 
 export class EventStoreEventLog implements EventLog {
-  /** Appends and short reads; subscriptions, which keep their calls open, have a connection of their own. */
+  /** Used for appends and short reads. Subscriptions keep their calls open and have a connection of their own. */
   readonly #commands: Lane;
   readonly #subscriptions: Lane;
   readonly #watch: HeadWatch;
@@ -46,11 +46,11 @@ export class EventStoreEventLog implements EventLog {
     };
   }
 
-  /** Payloads lie in another engine: see `withPayloadsFirst`. */
+  /** Payloads are stored in another engine: see `withPayloadsFirst`. */
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
     if (append.payloads?.length)
-      throw new InvalidAppend(`an append to ${append.stream} with payloads, stored by nobody`);
+      throw new InvalidAppend(`an append to ${append.stream} carries payloads that no payload store has stored`);
     const appending = appendUntilKnown(
       {
         lane: this.#commands,
@@ -108,7 +108,7 @@ export class EventStoreEventLog implements EventLog {
     return this.#commands.losses + this.#subscriptions.losses + this.#watch.losses + this.#watch.regressions;
   }
 
-  /** Asks once: who checks wants to know how it is now. */
+  /** Asks once, without retries: a check reports the current state. */
   async check(): Promise<void> {
     this.#assertOpen();
     try {
@@ -128,7 +128,10 @@ export class EventStoreEventLog implements EventLog {
   async #positionOf(stream: string, revision: number, id: string): Promise<Position> {
     const [event] = await this.read(stream, { from: revision, limit: 1 });
     if (event?.id === id) return event.position;
-    throw new StorageFailure('storage_corrupt', `event ${revision} of stream ${stream} was taken and is not there`);
+    throw new StorageFailure(
+      'storage_corrupt',
+      `event ${revision} of stream ${stream} was accepted but cannot be found`,
+    );
   }
 
   #assertOpen(): void {

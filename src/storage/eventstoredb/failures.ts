@@ -1,4 +1,4 @@
-/** What the client's errors mean: which are final, and which say only that the event store could not be asked. */
+/** Maps the client's errors: some are final, others mean only that the event store could not be reached. */
 import {
   AccessDeniedError,
   CancelledError,
@@ -15,7 +15,7 @@ import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { type Append, InvalidAppend, RevisionConflict } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 
-/** The event store has gone silent: found out by a time limit of our own, since the client has none that holds. */
+/** The event store stopped answering. Detected by a time limit of our own, since the client has no reliable one. */
 export class NoAnswer extends Error {
   readonly code = 'no_answer';
   constructor(what: string) {
@@ -24,7 +24,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A subscription ended although its connection may be sound: the next one may use the same. */
+/** A subscription ended although its connection may be intact; the next one may use the same connection. */
 export class SubscriptionDropped extends Error {
   readonly code = 'subscription_dropped';
   constructor(how: string) {
@@ -33,7 +33,7 @@ export class SubscriptionDropped extends Error {
   }
 }
 
-/** What a user of the event store must be allowed to do, by what `$acl` calls it. */
+/** A permission that a user of the event store needs, in the terms of `$acl`. */
 export type Right = 'read $all' | 'read streams' | 'append to streams';
 
 const GRANTED_BY: Readonly<Record<Right, string>> = {
@@ -43,9 +43,9 @@ const GRANTED_BY: Readonly<Record<Right, string>> = {
 };
 
 /**
- * The error that no repetition would change; null where the outcome is unknown or the store was not reached.
- * @param right what was asked for
- * @param nothingWritten whether a write that is refused so has certainly left nothing behind
+ * The error that a retry cannot change; null if the outcome is unknown or the store was not reached.
+ * @param right the permission that the call needed
+ * @param nothingWritten whether a write rejected this way certainly left nothing behind
  */
 export function finalError(error: unknown, right: Right, nothingWritten = false): Error | null {
   if (error instanceof StorageFailure || error instanceof UnreadableEvent || error instanceof RangeError) return error;
@@ -54,18 +54,18 @@ export function finalError(error: unknown, right: Right, nothingWritten = false)
     const reason =
       error.code === status.UNAUTHENTICATED
         ? 'the event store does not accept the user or password of EVENTSTORE_URL'
-        : `the user of EVENTSTORE_URL may not ${right}: the event store grants it by ${GRANTED_BY[right]}`;
+        : `the user of EVENTSTORE_URL may not ${right}: grant it with ${GRANTED_BY[right]}`;
     return new StorageFailure('storage_denied', reason, options);
   }
   if (error instanceof StreamDeletedError) {
-    return new StorageFailure('storage_corrupt', `somebody has deleted stream ${error.streamName}`, options);
+    return new StorageFailure('storage_corrupt', `stream ${error.streamName} was deleted`, options);
   }
   return null;
 }
 
 /**
- * As `finalError`, for an append. The client's conflict says nothing in its message.
- * @param isFirst whether no earlier attempt may have written it
+ * As `finalError`, for an append. The message of the client's conflict error has no details.
+ * @param isFirst whether no earlier attempt may have written the append
  */
 export function finalAppendError(error: unknown, { stream, expected }: Append, isFirst: boolean): Error | null {
   if (error instanceof WrongExpectedVersionError) {
@@ -81,8 +81,8 @@ export function finalAppendError(error: unknown, { stream, expected }: Append, i
 }
 
 /**
- * A new connection may help: this one was refused, cut, or has gone silent; or the node at its end cannot do what the
- * leader can. The client's plain errors count too: it found no node, or the channel was closed under it.
+ * Errors that a new connection may fix: this one was refused, cut or went silent, or its node cannot do what the leader
+ * can. The client's plain errors count too: it found no node, or the channel was closed during the call.
  */
 export const isDisconnection = (error: unknown): boolean =>
   error instanceof UnavailableError ||
@@ -102,6 +102,6 @@ export function unreachable(what: string, error: unknown): StorageFailure {
   const reason = error instanceof Error ? error.message : String(error);
   return new StorageFailure('storage_unavailable', `the event store at EVENTSTORE_URL: ${what}: ${reason}`, {
     cause: error,
-    hint: 'Check that the event store runs and that EVENTSTORE_URL leads to it (host, port, tls); then repeat the write unchanged.',
+    hint: 'Check that the event store runs and that EVENTSTORE_URL points to it (host, port, tls); then repeat the write unchanged.',
   });
 }

@@ -1,13 +1,15 @@
-/** Filters on the server: each is one regular expression, or a list of prefixes, on one thing. */
+/** Server-side filters. Each is one regular expression or one list of prefixes, on a single field. */
 import { eventTypeFilter, type Filter, streamNameFilter } from '@eventstore/db-client';
 import type { EventFilter } from '../event-log.ts';
 
-/** How many events the server looks at for one page. */
+/** How many events the server examines for one page. */
 const SEARCH_WINDOW = 512;
-/** A checkpoint comes after so many pages: a sign of life, and where to go on after a drop. */
+/**
+ * A checkpoint comes after this many pages. It shows that the subscription is alive and where to resume after a drop.
+ */
 const PAGES_TO_CHECKPOINT = 4;
 
-/** What the node writes about itself has types that begin with `$`. */
+/** The node's own system events have types that begin with `$`. */
 const NOT_OF_THE_NODE = '^[^$]';
 const NOTHING = '^$';
 
@@ -19,7 +21,7 @@ export function serverFilter(filter: EventFilter, checkpointReached: CheckpointR
     case 'all':
       return eventTypeFilter({ ...options, regex: NOT_OF_THE_NODE });
     case 'types':
-      // Not by prefixes: PaymentSettled is one of PaymentSettledLate.
+      // Not by prefixes: PaymentSettled is a prefix of PaymentSettledLate.
       return eventTypeFilter({ ...options, regex: filter.types.length ? anyOf(filter.types) : NOTHING });
     case 'streams':
       if (filter.prefixes.length === 0) return eventTypeFilter({ ...options, regex: NOTHING });

@@ -1,4 +1,7 @@
-/** Reads the log by a filter, in batches: once up to a head, or for ever (docs/design/event-log.md#eventstoredb). */
+/**
+ * Reads the log through a filter, in batches: once up to a head, or continuously
+ * (docs/design/event-log.md#eventstoredb).
+ */
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { pause } from '../../runtime/pause.ts';
@@ -13,16 +16,16 @@ import { START_OF_LOG } from './positions.ts';
 import { SubscriptionReader } from './subscription-reader.ts';
 import { backOff } from './waiting.ts';
 
-/** While a subscription catches up it always has something to say. */
+/** While a subscription catches up, the server sends something at least this often. */
 const SILENCE_MS = 10_000;
-/** How long an event that a look has found may still be on its way to a live subscription. */
+/** How long an event that the head watch found may take to reach a live subscription. */
 const OWED_MS = 3000;
-/** So much later than it is written, what a filter leaves out moves the position of a live subscription. */
+/** How long after the write an event that the filter excludes advances the position of a live subscription. */
 const SETTLE_MS = 20;
 const PAUSES = { first: 50, longest: 4000 };
-/** So many attempts in a row fail before operators are told. */
+/** This many consecutive attempts must fail before operators are alerted. */
 const DROPS_TO_TELL = 3;
-/** A reading that ends gives up after so long without progress; a subscription never does. */
+/** A finite read gives up after this long without progress; a subscription never does. */
 const GIVE_UP_MS = 15_000;
 
 export interface Following {
@@ -30,12 +33,12 @@ export interface Following {
   readonly watch: HeadWatch;
   /** Aborts when the log is closed. */
   readonly closing: AbortSignal;
-  /** Of all subscriptions: an outage drops them together. Left out: they drop silently. */
+  /** Shared by all subscriptions, since an outage drops them together. If omitted, drops are not logged. */
   readonly trouble?: Trouble;
   readonly head: () => Promise<Position | null>;
 }
 
-/** Everything after `from` up to a head that exists, in batches; the last one has that head as its position. */
+/** Everything after `from` up to an existing head, in batches; the last batch has that head as its position. */
 export async function* readUpTo(
   following: Following,
   from: Position,
@@ -63,7 +66,7 @@ export async function* readUpTo(
   }
 }
 
-/** One attempt. @throws whatever dropped it */
+/** One attempt. @throws the error that dropped it */
 async function* readOnce(
   { lane, closing }: Following,
   from: Position,
@@ -103,9 +106,9 @@ async function* readOnce(
 }
 
 /**
- * Catches up and stays live, over every drop, until the signal.
+ * Catches up and stays live across every drop, until the signal aborts.
  * @throws StorageFailure once the log is closed
- * @throws UnreadableEvent behind everything that comes before that event
+ * @throws UnreadableEvent after everything that precedes that event was delivered
  */
 export async function* follow(
   following: Following,
@@ -135,7 +138,7 @@ export async function* follow(
       if (error instanceof RangeError || error instanceof UnreadableEvent || signal?.aborted) throw error;
       assertOpen(closing);
       lane.failed(client, error);
-      // One that only dropped, as a slow reader's does, is resumed at once and no news.
+      // A mere drop, such as a slow reader's, is resumed at once and is not worth a log line.
       if (failures >= DROPS_TO_TELL) {
         trouble?.failed(finalError(error, 'read $all') ?? unreachable('subscribing', error), 'subscriptions are down');
       }
@@ -162,7 +165,7 @@ async function* session(
   let position = from;
   let caughtUp = false;
   let heardAt = performance.now();
-  /** An event that a look has found and that this subscription has yet to deliver. */
+  /** An event that the head watch found and that this subscription has yet to deliver. */
   let owed: { readonly position: Position; readonly since: number } | null = null;
   let behindSince: number | null = null;
   try {
@@ -180,8 +183,8 @@ async function* session(
         heardAt = performance.now();
       }
       if (goesLive) {
-        // What is written while a subscription goes over from reading to listening is looked for once more: an event
-        // that fell in between would be passed over for good by the next one that comes.
+        // Check once more for events written while the subscription switches from reading to listening. Without this,
+        // the next delivered event would move the position past one that fell in between.
         const head = (await following.head()) ?? START_OF_LOG;
         for await (const batch of readUpTo(following, position, head, filter)) {
           if (ended.aborted) return;
@@ -190,21 +193,21 @@ async function* session(
         }
       }
       if (portion.dropped) throw portion.dropped;
-      if (watch.losses !== lossesBefore) throw new NoAnswer('looking for news');
+      if (watch.losses !== lossesBefore) throw new NoAnswer('checking for new events');
       if (portion.full) continue;
       if (ended.aborted) return;
 
       const now = performance.now();
       if (!caughtUp && now - heardAt > SILENCE_MS) throw new NoAnswer('catching up');
       if (owed && now - owed.since > OWED_MS)
-        throw new SubscriptionDropped('the subscription is open and delivers nothing');
+        throw new SubscriptionDropped('the subscription is open but delivers nothing');
       const { head } = watch;
       if (!caughtUp || head === null || head <= position) {
         behindSince = null;
         await reader.changed(caughtUp && !owed ? 60_000 : 1000);
         continue;
       }
-      // The log has grown by what the filter leaves out, or by what is still on its way here.
+      // The new events are excluded by the filter, or still on their way here.
       behindSince ??= now;
       if (now - behindSince < SETTLE_MS) {
         await reader.changed(SETTLE_MS - (now - behindSince) + 1);

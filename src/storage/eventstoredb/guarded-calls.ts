@@ -1,11 +1,12 @@
 /**
- * Keeps what gRPC and the client's own code throw inside the call that it belongs to.
+ * Turns errors that gRPC and the client throw outside a call into the status of that call.
  *
- * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or
- * an uncaught exception and ends the process. Two things throw there: gRPC, when the channel was closed after the
- * client was asked for it ("Channel has been shut down"), and the client's reading of an error whose metadata is not
- * what it expects. Both are turned into a status of the call. A third is the client's reading of an
- * incomplete answer: see `completeMessage`.
+ * The client calls gRPC inside asynchronous executors and event handlers, where a throw is an unhandled rejection or an
+ * uncaught exception and ends the process. Two things throw there:
+ * - gRPC, if the channel was closed after the client requested it ("Channel has been shut down");
+ * - the client, if the metadata of an error is not what it expects.
+ *
+ * A third source, the client's parsing of an incomplete answer, is handled by `completeMessage`.
  */
 import {
   InterceptingCall,
@@ -20,7 +21,7 @@ import { completeMessage } from './complete-messages.ts';
 
 type GrpcCall = ReturnType<Parameters<Interceptor>[1]>;
 
-/** What the client reads from the metadata of an error without looking whether it is there. */
+/** Error metadata that the client reads without checking that it is present. */
 const READ_UNCHECKED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'not-leader': { 'leader-endpoint-host': /./, 'leader-endpoint-port': /^\d+$/ },
   'stream-deleted': { 'stream-name': /^/ },
@@ -31,7 +32,7 @@ const READ_UNCHECKED: Readonly<Record<string, Readonly<Record<string, RegExp>>>>
   'user-not-found': { 'login-name': /^/ },
   'user-conflict': { 'login-name': /^/ },
 };
-/** The client does without them. */
+/** Metadata that the client does not require. */
 const OPTIONAL = new Set(['actual-version']);
 
 /** For `CallOptions.interceptors`: applies to every call of the client. */
@@ -54,7 +55,7 @@ export const guardedCall: Interceptor = (options, nextCall) => {
   });
 };
 
-/** The status itself, or one without the class of error that the client could not read from it. */
+/** The status itself, or a copy without the error class whose metadata the client could not read. */
 export function readableStatus(received: StatusObject): StatusObject {
   const exception = received.metadata.get('exception')[0]?.toString();
   const needed = exception === undefined ? undefined : READ_UNCHECKED[exception];
@@ -66,12 +67,12 @@ export function readableStatus(received: StatusObject): StatusObject {
   if (isReadable) return received;
   const metadata = received.metadata.clone();
   metadata.remove('exception');
-  // Of these only a change of the leader is met in practice, while no leader is known.
+  // In practice, only a leader change without a known leader gets here.
   const code = exception === 'not-leader' ? status.UNAVAILABLE : status.UNKNOWN;
   return { code, details: `${exception}: ${received.details}`, metadata };
 }
 
-/** A call that gRPC refused to make. It accepts everything, and ends as unavailable. */
+/** Replaces a call that gRPC refused to create. It accepts every method call and ends as unavailable. */
 class UnplacedCall implements GrpcCall {
   readonly #details: string;
 
@@ -80,7 +81,7 @@ class UnplacedCall implements GrpcCall {
   }
 
   start(_: Metadata, listener?: Partial<InterceptingListener>): void {
-    // Later: the client attaches its listeners once the call is made.
+    // Deferred: the client attaches its listeners after it has created the call.
     setImmediate(() => {
       listener?.onReceiveStatus?.({ code: status.UNAVAILABLE, details: this.#details, metadata: new Metadata() });
     });

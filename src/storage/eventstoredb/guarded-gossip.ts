@@ -1,6 +1,6 @@
 /**
- * The client asks the members of a cluster who leads with calls that take no interceptors of ours, and reads their answers
- * in a callback, where a throw ends the process. Importing this guards those calls too, for the whole process.
+ * The client asks cluster members for the leader with calls that bypass our interceptors, and it parses the answers in
+ * a callback, where a throw ends the process. Importing this module guards those calls too, for the whole process.
  */
 import services from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { guardedCall } from './guarded-calls.ts';

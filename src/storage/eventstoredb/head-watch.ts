@@ -1,7 +1,6 @@
 /**
- * Knows how far the log has come while anybody follows it. A filtered subscription says nothing about events that it
- * leaves out, nor about a server that has gone silent: this asks for the newest event a few times a second, so that
- * every follower learns of both.
+ * Tracks the head of the log while it has followers. A filtered subscription reports neither excluded events nor a
+ * silent server. This asks for the newest event a few times a second, so that every follower learns of both.
  */
 import type { Position } from '../event-log.ts';
 import type { Lane } from './client.ts';
@@ -10,7 +9,7 @@ import { readHeadOnce } from './stream-reading.ts';
 const LOOK_EVERY_MS = 100;
 
 export interface Follower {
-  /** The log has grown, or cannot be asked any more. */
+  /** Called when the log has grown, or can no longer be queried. */
   notice(): void;
 }
 
@@ -27,22 +26,22 @@ export class HeadWatch {
     this.#lane = lane;
   }
 
-  /** Position of the newest event that is known of. */
+  /** Position of the newest known event. */
   get head(): Position | null {
     return this.#head;
   }
 
-  /** How often the event store did not answer: who sees the number change resubscribes. */
+  /** How often the event store did not answer. A follower that sees the number change resubscribes. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** How often the newest event was an older one than before: the event store was emptied, restored or exchanged. */
+  /** How often the newest event was older than the one before: the event store was emptied, restored or replaced. */
   get regressions(): number {
     return this.#regressions;
   }
 
-  /** An append of our own, or a look by somebody else, has shown that the log reaches so far. */
+  /** One of our appends, or another read, has shown that the log reaches this position. */
   reached(position: Position): void {
     if (this.#head !== null && this.#head >= position) return;
     this.#head = position;

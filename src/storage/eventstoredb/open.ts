@@ -7,7 +7,7 @@ import { EventStoreEventLog } from './event-log.ts';
 
 /**
  * @throws InvalidConnectionString
- * @throws StorageFailure if nobody answers, or the credentials are refused
+ * @throws StorageFailure if there is no answer, or the credentials are rejected
  */
 export async function openEventStore(url: string, logger?: TroubleLogger): Promise<EventLog> {
   const log = new EventStoreEventLog(readConnectionString(url), logger);

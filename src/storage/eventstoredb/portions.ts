@@ -1,4 +1,4 @@
-/** Makes batches of what a subscription gives event by event. */
+/** Groups the events of a subscription into batches. */
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { START_OF_LOG } from './positions.ts';
@@ -6,35 +6,38 @@ import { type ClientEvent, recordedEvent } from './recorded-events.ts';
 import type { SubscriptionReader } from './subscription-reader.ts';
 
 const MOST_EVENTS = 500;
-/** A batch ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
+/** A batch ends with the event that exceeds this size; one event is at most `MAX_APPEND_BYTES`. */
 const MOST_CHARACTERS = 2 * 1024 * 1024;
-/** While it catches up, a batch waits so long for the next event, and so long in all: a commit of one costs as much. */
+/**
+ * While catching up, a batch waits this long for the next event and this long in total: committing a batch costs as
+ * much.
+ */
 const LINGER_MS = 3;
 const LONGEST_LINGER_MS = 25;
 
 export interface Portion {
   readonly events: readonly RecordedEvent[];
-  /** As far as the events and checkpoints go. */
+  /** The position up to which the events and checkpoints reach. */
   readonly position: Position;
-  /** Position of the newest event that was delivered, also where it was known already. */
+  /** Position of the newest delivered event, even if it was already known. */
   readonly newest: Position;
-  /** Whether anything came. */
+  /** Whether the subscription sent anything. */
   readonly heard: boolean;
   readonly caughtUp: boolean;
-  /** Everything up to the head asked for was seen. */
+  /** Everything up to the requested head was seen. */
   readonly complete: boolean;
-  /** There may be more at once. */
+  /** More events may be available immediately. */
   readonly full: boolean;
   readonly dropped: Error | null;
 }
 
 interface Asked {
-  /** Nothing behind this is taken; null: everything is. */
+  /** Events after this position are excluded; null: none are. */
   readonly head: Position | null;
   readonly linger: boolean;
 }
 
-/** Takes what is there, as much as makes a batch, and leaves out what lies at or before a position. */
+/** Reads the available events, at most one batch, and skips those at or before a position. */
 export async function takePortion(reader: SubscriptionReader, after: Position, asked: Asked): Promise<Portion> {
   const filling = new Filling(after, asked.head);
   let portion = filling.takeFrom(reader);
@@ -82,7 +85,7 @@ class Filling {
       if (unreadable) {
         const { position } = unreadable.place;
         if (position !== undefined && this.#isPastHead(position)) return this.#portion({ complete: true });
-        // What lies before it is given out first.
+        // The events before it are delivered first.
         if (position === undefined || position > this.#position) return this.#portion({ dropped: unreadable });
         continue;
       }
@@ -99,7 +102,7 @@ class Filling {
     }
   }
 
-  /** Whether a position lies past the head that was asked for. */
+  /** Whether a position lies past the requested head. */
   #isPastHead(position: Position): boolean {
     return this.#head !== null && position > this.#head;
   }

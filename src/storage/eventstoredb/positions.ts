@@ -16,8 +16,8 @@ export const START_OF_LOG: Position = `${'0'.repeat(DIGITS)}/${'0'.repeat(DIGITS
 export const positionText = ({ commit, prepare }: LogPosition): Position => `${digits(commit)}/${digits(prepare)}`;
 
 /**
- * Where a reading that has seen everything up to a position goes on.
- * @throws RangeError for a text that no position of this log has
+ * Where to resume a read that has seen everything up to a position.
+ * @throws RangeError for a text that is not a position of this log
  */
 export function readFrom(position: Position): ReadPosition {
   if (position === START_OF_LOG) return START;

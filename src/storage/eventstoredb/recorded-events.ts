@@ -1,4 +1,4 @@
-/** Events as the port gives them, from what the client gives. */
+/** Converts the client's events to those of the port. */
 import type { ResolvedEvent } from '@eventstore/db-client';
 import type { JsonObject } from '../../events/event.ts';
 import { isOwnEvent } from '../../events/own-event.ts';
@@ -10,7 +10,7 @@ import { positionText } from './positions.ts';
 export type ClientEvent = NonNullable<ResolvedEvent['event']>;
 
 /**
- * Null for an event of another program: an event store is shared, and others write what they like.
+ * Null for an event of another program: an event store is shared, and others may write anything to it.
  * @throws UnreadableEvent for an event of this service that cannot be read
  */
 export function recordedEvent(event: ClientEvent): RecordedEvent | null {
@@ -33,14 +33,14 @@ export function recordedEvent(event: ClientEvent): RecordedEvent | null {
   };
 }
 
-/** @param problem what is wrong with it, without what it holds */
+/** @param problem what is wrong with the event, without quoting its content */
 export const unreadableEvent = ({ streamId, revision, position, type }: ClientEvent, problem: string) =>
   new UnreadableEvent(
     { type, stream: streamId, revision: Number(revision), ...(position && { position: positionText(position) }) },
     problem,
   );
 
-/** What the client makes of bytes that are not the object that was expected. */
+/** Describes the value that the client returns for bytes that are not the expected object. */
 function described(value: unknown): string {
   if (value === undefined) return 'missing';
   return ArrayBuffer.isView(value) || typeof value === 'string' ? 'not JSON' : 'not a JSON object';

@@ -1,4 +1,7 @@
-/** Short reads: one stream, or the head of the log. Repeated over a short outage, since reading harms nobody. */
+/**
+ * Short reads: one stream, or the head of the log. A read is retried through a short outage, since repeating it is
+ * harmless.
+ */
 import {
   BACKWARDS,
   END,
@@ -14,9 +17,9 @@ import { positionText } from './positions.ts';
 import { recordedEvent, unreadableEvent } from './recorded-events.ts';
 import { backOff } from './waiting.ts';
 
-/** Longest silence of the event store in the middle of a read. */
+/** Longest allowed silence of the event store in the middle of a read. */
 const SILENCE_MS = 5000;
-/** The same for one event: less than the time after which readiness calls the log down without a reason. */
+/** The same for a single event. Shorter than the time after which readiness reports the log down without a reason. */
 const HEAD_SILENCE_MS = 3000;
 const GIVE_UP_MS = 10_000;
 const PAUSES = { first: 100, longest: 2000 };
@@ -27,8 +30,8 @@ export interface ReadOptions {
 }
 
 /**
- * Events of a stream, oldest first; none where it does not exist.
- * @throws UnreadableEvent for one that another program wrote, or that cannot be read
+ * Events of a stream, oldest first; none if it does not exist.
+ * @throws UnreadableEvent for an event that another program wrote, or that cannot be read
  */
 export async function readStream(
   lane: Lane,
@@ -59,7 +62,7 @@ export async function readStream(
   });
 }
 
-/** Position of the newest event, the node's own included; null in an empty log. */
+/** Position of the newest event, the node's own events included; null in an empty log. */
 export async function headOf(client: EventStoreDBClient): Promise<Position | null> {
   const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
   let head: Position | null = null;
@@ -69,7 +72,7 @@ export async function headOf(client: EventStoreDBClient): Promise<Position | nul
   return head;
 }
 
-/** Asks once, and does not wait for better times. */
+/** Asks once, without retries. */
 export const readHeadOnce = (lane: Lane): Promise<Position | null> =>
   lane.run(async (client) => {
     try {
@@ -85,7 +88,7 @@ export const readHead = (lane: Lane, closing: AbortSignal): Promise<Position | n
 
 const READING_THE_HEAD = 'reading the head of the log';
 
-/** Repeats a read for ten seconds. @throws StorageFailure */
+/** Retries a read for ten seconds. @throws StorageFailure */
 async function repeated<Result>(
   lane: Lane,
   closing: AbortSignal,
@@ -112,14 +115,14 @@ async function repeated<Result>(
   }
 }
 
-/** The client's reads have no deadline, and one that is left early keeps its call open until it is cancelled. */
+/** The client's reads have no deadline, and a read that is left early keeps its call open until it is cancelled. */
 async function* untilSilent<Event>(
   reading: StreamingRead<Event>,
   what: string,
   silenceMs: number,
 ): AsyncIterable<Event> {
   let ended = false;
-  // Errors that come after the loop is left belong to nobody.
+  // Errors that come after the loop was left have no reader.
   reading.on('error', () => undefined);
   reading.on('end', () => {
     ended = true;
@@ -134,7 +137,7 @@ async function* untilSilent<Event>(
     clearTimeout(silence);
     if (!ended) {
       void reading.cancel().catch(() => undefined);
-      // What has arrived must still be read: before that the call does not end.
+      // Received data must still be read; until then the call does not end.
       reading.resume();
     }
   }

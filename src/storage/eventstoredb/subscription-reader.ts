@@ -1,7 +1,7 @@
 /**
- * Takes from a subscription of the client, at the reader's own pace and in the true order. The client announces
- * checkpoints and the end of the catch-up by callbacks, ahead of events that it has buffered and not yet handed out:
- * here each announcement waits behind the events that came before it.
+ * Reads a client subscription at the reader's own pace and in the true order. The client announces checkpoints and the
+ * end of the catch-up by callbacks, ahead of events that it still buffers. Here, each announcement waits until the
+ * events before it were read.
  */
 import type { AllStreamResolvedEvent, AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import type { EventFilter, Position } from '../event-log.ts';
@@ -11,19 +11,19 @@ import { positionText, readFrom } from './positions.ts';
 
 export type Taken =
   | { readonly kind: 'event'; readonly event: NonNullable<AllStreamResolvedEvent['event']> }
-  /** Everything up to here was seen by the filter. */
+  /** The filter has seen everything up to here. */
   | { readonly kind: 'checkpoint'; readonly position: Position }
   | { readonly kind: 'caughtUp' }
-  /** The subscription was dropped: with an error, or in silence. */
+  /** The subscription was dropped, with or without an error. */
   | { readonly kind: 'dropped'; readonly error: Error };
 
 interface Announcement {
-  /** How many events come before it. */
+  /** How many events come before the announcement. */
   readonly after: number;
   readonly what: Taken;
 }
 
-/** Events that wait here for their reader; the rest waits at the server. */
+/** Events that are buffered here for their reader; the rest waits at the server. */
 const MOST_BUFFERED = 128;
 
 export class SubscriptionReader {
@@ -53,7 +53,7 @@ export class SubscriptionReader {
       .on('readable', () => this.#notify());
   }
 
-  /** What comes next; null where nothing is there yet. */
+  /** The next item; null if none has arrived yet. */
   take(): Taken | null {
     const [next] = this.#announcements;
     if (next && next.after <= this.#taken) {
@@ -69,7 +69,7 @@ export class SubscriptionReader {
     return this.#dropped && { kind: 'dropped', error: this.#dropped };
   }
 
-  /** Resolves when `take` may have something, at the latest after so many milliseconds. */
+  /** Resolves when `take` may have something, or after this many milliseconds. */
   async changed(milliseconds: number): Promise<void> {
     if (!this.#changed) {
       await new Promise<void>((resolve) => {
@@ -84,16 +84,16 @@ export class SubscriptionReader {
     this.#changed = false;
   }
 
-  /** Lets whoever waits in `changed` look around. */
+  /** Wakes the callers that wait in `changed`. */
   wake(): void {
     this.#notify();
   }
 
-  /** Ends the call: one that is merely left stays open, and a connection carries a hundred. */
+  /** Ends the call. A subscription that is merely left stays open, and a connection carries only a hundred calls. */
   close(): void {
     this.#dropped ??= new SubscriptionDropped('the subscription was closed');
     void this.#subscription.unsubscribe().catch(() => undefined);
-    // What has arrived must still be read: before that a call that the server has ended does not end here.
+    // Received data must still be read; until then a call that the server has ended does not end here.
     this.#subscription.removeAllListeners('readable').resume();
   }
 

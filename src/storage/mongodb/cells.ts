@@ -1,4 +1,4 @@
-/** Cells: what nothing could give back, and so as durable as an append. */
+/** Cells: state that cannot be rebuilt, and is therefore as durable as an append. */
 import type { Collection, Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
 import type { Cell } from '../read-store.ts';
@@ -7,7 +7,7 @@ import { isDuplicate } from './failures.ts';
 interface StoredCell {
   readonly _id: string;
   readonly version: number;
-  /** As text: it comes back exactly as it was set. */
+  /** As text, so that it comes back exactly as it was set. */
   readonly json: string;
 }
 

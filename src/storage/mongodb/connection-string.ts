@@ -1,12 +1,12 @@
-/** Reads `MONGODB_URL` as far as this service needs to know it; the driver reads the rest. No error repeats it. */
+/** Reads the parts of `MONGODB_URL` that this service needs; the driver reads the rest. No error repeats the URL. */
 
 const DEFAULT_DATABASE = 'docket';
 const SHAPE = /^(mongodb(?:\+srv)?):\/\/(?:([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?.*)?$/;
 
-/** @throws RangeError without a word of what the URL holds */
+/** @throws RangeError that never quotes the URL */
 function parts(url: string) {
   const [, scheme, user, hosts, database] = SHAPE.exec(url.trim()) ?? [];
-  if (!scheme || !hosts) throw new RangeError('a connection string of MongoDB is expected: mongodb://HOST:27017/NAME');
+  if (!scheme || !hosts) throw new RangeError('expected a connection string of MongoDB: mongodb://HOST:27017/NAME');
   return { scheme, user, hosts, database: database || DEFAULT_DATABASE };
 }
 
@@ -15,7 +15,7 @@ export const isMongoUrl = (url: string): boolean => SHAPE.test(url.trim());
 /** The database to use: the one that the URL names, or `docket`. */
 export const databaseName = (url: string): string => parts(url).database;
 
-/** Where a URL leads, fit to be shown: no user, no password, no options. */
+/** The target of a URL, safe to display: no user, no password, no options. */
 export function maskMongoUrl(url: string): string {
   const { scheme, user, hosts, database } = parts(url);
   return `${scheme}://${user === undefined ? '' : '(masked)@'}${hosts}/${database}`;

@@ -7,11 +7,11 @@ export interface MongoConnection {
   readonly database: Db;
 }
 
-/** Makes the client; nobody is asked anything before it connects. */
+/** Creates the client; it contacts no server until it connects. */
 export function connect(url: string): MongoConnection {
   const client = new MongoClient(url, {
     appName: 'docket-monitor',
-    // What a caller was told must be there after a change of the primary, and whoever reads must see it.
+    // A confirmed write must survive a change of the primary, and readers must see it.
     writeConcern: { w: 'majority' },
     readPreference: 'primary',
     readConcernLevel: 'local',

@@ -1,4 +1,4 @@
-/** Counters with a fixed window, for rate limits. Exact between processes: each change is one conditional update. */
+/** Fixed-window counters for rate limits. Exact between processes: each change is one conditional update. */
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Micros } from '../../runtime/instant.ts';
 import type { Counted } from '../read-store.ts';
@@ -10,7 +10,7 @@ interface StoredCounter {
   readonly resetsAt: Micros;
 }
 
-/** Counters whose window ended are swept now and then, a few at once, faster than new ones can come. */
+/** Expired counters are swept occasionally, a few at a time, faster than new ones can appear. */
 const WINDOWS_BETWEEN_SWEEPS = 500;
 const MOST_SWEPT = 1000;
 
@@ -49,17 +49,20 @@ export class Counters {
       const open = stored && stored.resetsAt > now ? stored : null;
       const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
       const fits = amount <= 0 || count + amount <= limit;
-      // Only an increment starts a window: neither a look nor what is given back too late.
+      // Only an increment starts a window; a read or a late refund does not.
       if (amount === 0 || !fits || (amount < 0 && !open)) return { count, allowed: fits, resetsAt };
       if (amount > 0 && !open && (await this.#begin(id, amount, { resetsAt: { $lte: now } }, resetsAt))) {
         await this.#sweepSometimes(now);
         return { count: amount, allowed: true, resetsAt };
       }
-      // Somebody else changed it in between: look again.
+      // Another process changed the counter in between: read it again.
     }
   }
 
-  /** Changes a counter whose window is open, if the change fits; null if it does not, or if there is no such counter. */
+  /**
+   * Changes a counter whose window is open, if the change fits. Null if it does not fit, or if there is no such
+   * counter.
+   */
   async #change(id: string, amount: number, limit: number, now: Micros, latest: Micros): Promise<StoredCounter | null> {
     const open = { _id: id, resetsAt: { $gt: now } };
     const inTime = { $min: { resetsAt: latest } };
@@ -76,8 +79,8 @@ export class Counters {
   }
 
   /**
-   * A window that ends later than one that would begin now was begun by a clock that has since been set back. It is
-   * shortened to that, once and for good: else a jump of the clock would close a wallet for as long as the jump was.
+   * A window that ends later than one that would start now was started before the clock was set back. It is shortened
+   * to that, permanently: otherwise a clock jump would lock a wallet out for the length of the jump.
    */
   async #endingInTime(id: string, latest: Micros): Promise<StoredCounter | null> {
     const stored = await this.#counters.findOne({ _id: id });
@@ -86,7 +89,7 @@ export class Counters {
     return { ...stored, resetsAt: latest };
   }
 
-  /** Begins a window where the one before is over by `ended`, or where there was none. */
+  /** Starts a window if there is none, or if the present one matches `ended`. */
   async #begin(id: string, count: number, ended: Filter<StoredCounter>, resetsAt: Micros): Promise<boolean> {
     try {
       await this.#counters.updateOne({ _id: id, ...ended }, { $set: { count, resetsAt } }, { upsert: true });

@@ -1,4 +1,4 @@
-/** The documents of projections: one collection of MongoDB for each generation of each collection. */
+/** The documents of projections: one MongoDB collection for each generation of each collection. */
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
 import type { EventMark, Position } from '../event-log.ts';
@@ -43,7 +43,7 @@ export class Documents {
     this.#madeFrom = database.collection('made_from', { writeConcern: { w: 'majority', journal: true } });
   }
 
-  /** Makes the indexes of this store's own collections. */
+  /** Creates the indexes of this store's own collections. */
   async prepareOwn(): Promise<void> {
     await this.#registrations.createIndex({ collection: 1 });
   }
@@ -63,7 +63,7 @@ export class Documents {
         throw new Error(`collection ${name} belongs to projection ${owner}, not to ${projection}`);
       }
       for (const fields of indexes) {
-        // The id comes last, so that documents with equal fields have an order to be paged by.
+        // The id comes last, so that documents with equal fields have a stable order for paging.
         const keys = [...fields.map((field) => [fieldPath(field), 1] as const), ['_id', 1] as const];
         await documents.createIndex(new Map(keys));
       }
@@ -104,7 +104,7 @@ export class Documents {
   async commit({ projection, generation, writes, position, newest }: Commit): Promise<void> {
     for (const { collection } of writes) await this.#assertPrepared(collection, generation);
     for (const [collection, run] of runsOf(writes)) {
-      // All of it may be repeated: what is written already is left as it is.
+      // A commit can be repeated: writes that are already stored are left unchanged.
       await despiteRaces(() => writeInOrder(this.#documents(collection, generation), run));
     }
     await despiteRaces(() =>
@@ -133,7 +133,7 @@ export class Documents {
     for (const { _id, collection } of await this.#registrations.find({ projection, generation }).toArray()) {
       await this.#documents(collection, generation).drop();
       this.#prepared.delete(_id);
-      // Last: until then a repeat finds it.
+      // Deleted last: until then, a repeat finds it.
       await this.#registrations.deleteOne({ _id });
     }
     await this.#checkpoints.deleteOne({ _id: checkpointId(projection, generation) });
@@ -180,8 +180,8 @@ export class Documents {
   }
 
   /**
-   * Reads from the generation that readers see. The pointer is read at the same time as the documents of the
-   * generation that it showed last: it moves so seldom that asking twice then costs nothing.
+   * Reads from the generation that readers see. The pointer is read in parallel with the documents of the generation
+   * that it showed last: it moves so rarely that a second read costs almost nothing.
    */
   async #read<Result>(
     collection: string,
@@ -231,7 +231,7 @@ const UPSERT = { upsert: true } as const;
 const registrationId = (collection: string, generation: number): string => `${collection}@${generation}`;
 const checkpointId = (projection: string, generation: number): string => `${projection}@${generation}`;
 
-/** In the order asked for. */
+/** Documents in the order of the requested ids. */
 async function byIds(from: Collection<StoredDocument>, ids: readonly string[]): Promise<StoredDocument[]> {
   const found = new Map<string, StoredDocument>();
   for (let start = 0; start < ids.length; start += MOST_IDS_AT_ONCE) {
@@ -242,8 +242,8 @@ async function byIds(from: Collection<StoredDocument>, ids: readonly string[]): 
 }
 
 /**
- * Inserts what is not there and replaces what is there and older. Whoever else makes a document in between makes the
- * insert fail, and all is looked at again; whoever replaces one is met by the condition of the replacement.
+ * Inserts missing documents and replaces older ones. If another process creates a document in between, the insert fails
+ * and everything is read again. If another process replaces one, the condition of the replacement detects it.
  */
 async function writeInOrder(into: Collection<StoredDocument>, writes: readonly DocumentWrite[]): Promise<void> {
   const ids = [...new Set(writes.map(({ id }) => id))];
@@ -267,7 +267,7 @@ async function writeInOrder(into: Collection<StoredDocument>, writes: readonly D
   if (operations.length > 0) await into.bulkWrite(operations, { ordered: true });
 }
 
-/** Stretches of writes to one collection: within a stretch one command keeps their order. */
+/** Splits writes into runs on one collection; one command keeps the order within a run. */
 function runsOf(writes: readonly DocumentWrite[]): [string, DocumentWrite[]][] {
   const runs: [string, DocumentWrite[]][] = [];
   for (const write of writes) {

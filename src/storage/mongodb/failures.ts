@@ -1,4 +1,4 @@
-/** What the driver's errors mean. */
+/** Maps the driver's errors. */
 import {
   BSON,
   MongoAPIError,
@@ -18,15 +18,15 @@ const CODES: Readonly<Record<number, StorageFailureCode>> = {
   // OutOfDiskSpace
   14031: 'storage_full',
 };
-/** What the server found wrong with a command or a document: repeating it would change nothing. */
+/** Errors that the server finds in a command or a document: a retry would change nothing. */
 const FAULTS_OF_THE_CALLER: ReadonlySet<number> = new Set([2, 9, 14, 17, 40, 52, 56, 66, 72, 10334, 17280]);
 
 const CLOSED = [MongoClientClosedError, MongoNotConnectedError, MongoTopologyClosedError];
 
-/** Somebody else has made the document that this write would have made. */
+/** Another process has already created the document that this write would create. */
 export const isDuplicate = (error: unknown): boolean => error instanceof MongoError && error.code === DUPLICATE_KEY;
 
-/** Runs an operation and tells what went wrong with the engine apart from what was wrong with the call. */
+/** Runs an operation and separates failures of the engine from errors in the call. */
 export async function guarded<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
@@ -39,13 +39,13 @@ function asStorageFailure(error: unknown): unknown {
   if (CLOSED.some((closed) => error instanceof closed)) {
     return new StorageFailure('storage_closed', 'the connection to MongoDB is closed', { cause: error });
   }
-  // All that is sent is text and numbers, which can be written: this is about an answer.
+  // Everything sent is text and numbers, which can always be encoded, so this error concerns an answer.
   if (BSON.BSONError.isBSONError(error)) {
     return new StorageFailure('storage_unavailable', `MongoDB: the answer cannot be read: ${error.message}`, {
       cause: error,
     });
   }
-  // What the driver finds wrong with a call, before it asks anybody, would be as wrong the next time.
+  // The driver found this error before it contacted a server; a retry would fail the same way.
   if (!(error instanceof MongoError) || error instanceof MongoAPIError || isDuplicate(error)) return error;
   const code = error instanceof MongoServerError && typeof error.code === 'number' ? error.code : null;
   if (code !== null && FAULTS_OF_THE_CALLER.has(code)) return error;
@@ -53,9 +53,7 @@ function asStorageFailure(error: unknown): unknown {
   return new StorageFailure(known ?? 'storage_unavailable', `MongoDB: ${error.message}`, { cause: error });
 }
 
-/**
- * Repeats an operation that lost a race to make a document: the next time the document is there.
- */
+/** Retries an operation that lost a race to create a document: on the next attempt the document exists. */
 export async function despiteRaces<Result>(operation: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

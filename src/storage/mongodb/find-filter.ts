@@ -1,11 +1,11 @@
-/** How a `Find` becomes a filter and a sort of MongoDB. Pure. */
+/** Converts a `Find` to a MongoDB filter and sort. Pure. */
 import type { Filter, Sort } from 'mongodb';
 import type { Json, JsonObject } from '../../events/event.ts';
 import type { FieldRange, Find, Scalar } from '../read-store.ts';
 
 /**
  * A document as it is stored. Its JSON is kept as text, so that it comes back exactly as it was written, whatever its
- * keys are called; beside it, as fields of MongoDB, stands what can be searched.
+ * keys. The searchable fields are stored next to it as MongoDB fields.
  */
 export interface StoredDocument {
   readonly _id: string;
@@ -17,12 +17,14 @@ export interface StoredDocument {
 }
 
 const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** To the driver this name says that an object is none: whoever could choose it could spoil a write. */
+/**
+ * The driver treats an object with this key as a BSON type: a caller that could choose the key could corrupt a write.
+ */
 const MEANT_FOR_THE_DRIVER = '_bsontype';
-/** Longer texts are content, not something to search by. */
+/** Longer texts are content, not search keys. */
 const LONGEST_TEXT = 1024;
 
-/** The top-level fields of a document that can be searched by. */
+/** The top-level fields of a document that can be searched. */
 export function searchableFields(document: JsonObject): Record<string, Scalar> {
   return Object.fromEntries(
     Object.entries(document).filter(
@@ -36,7 +38,7 @@ const isScalar = (value: Json | undefined): value is Scalar =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value);
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_TEXT;
 
-/** The path of a field. @throws RangeError for a name that is no plain identifier */
+/** The path of a field. @throws RangeError for a name that is not a plain identifier */
 export function fieldPath(field: string): string {
   if (!isField(field)) throw new RangeError(`not a field that can be searched: ${field}`);
   return `fields.${field}`;
@@ -52,7 +54,7 @@ export function matching({ equals = {}, range }: Pick<Find, 'equals' | 'range'>)
   return { $and: conditions };
 }
 
-/** MongoDB compares a bound with values of its own type only, as the port wants it. */
+/** MongoDB compares a bound only with values of its own type, as the port requires. */
 function boundsOf({ above, from, upTo, below }: FieldRange): Record<string, Scalar> | null {
   const bounds: Record<string, Scalar> = {};
   if (above !== undefined) bounds.$gt = searchable(above);
@@ -63,7 +65,7 @@ function boundsOf({ above, from, upTo, below }: FieldRange): Record<string, Scal
 }
 
 function searchable<Value extends Scalar>(value: Value): Value {
-  if (isTooLong(value)) throw new RangeError(`texts of more than ${LONGEST_TEXT} characters cannot be searched for`);
+  if (isTooLong(value)) throw new RangeError(`search texts are limited to ${LONGEST_TEXT} characters`);
   return value;
 }
 
@@ -79,7 +81,10 @@ export function findSort({ order }: Pick<Find, 'order'>): Sort {
   return order ? { [fieldPath(order.field)]: direction, _id: direction } : { _id: 1 };
 }
 
-/** What comes behind the last document of a page: numbers lie before texts, and what lacks the field before both. */
+/**
+ * Matches what follows the last document of a page. Numbers sort before texts, and documents without the field before
+ * both.
+ */
 function continuation({ order, after }: Find): Condition | null {
   if (!after) return null;
   const descending = order?.direction === 'descending';

@@ -1,4 +1,4 @@
-/** Leases: one owner at a time, each with a token higher than the one before. */
+/** Leases: one owner at a time, each with a higher token than the one before. */
 import type { Collection, Db } from 'mongodb';
 import type { Micros } from '../../runtime/instant.ts';
 import { isDeadOwner } from '../lease-owner.ts';
@@ -27,7 +27,7 @@ export class Leases {
     if (token !== null) return { name, owner, token };
     const holder = await this.#leases.findOne({ _id: name });
     if (!holder) return null;
-    // Of a dead process of this machine it is certain that it will not come back: nobody need wait for it.
+    // A dead process of this machine cannot come back, so its lease need not expire first.
     const isGone = isDeadOwner(holder.owner) || this.#unrenewed.isUnrenewed(name, holder, now, durationMicros);
     if (!isGone) return null;
     await this.#end(holder);
@@ -35,12 +35,12 @@ export class Leases {
     return inherited === null ? null : { name, owner, token: inherited };
   }
 
-  /** The document stays: its token must go on growing. */
+  /** The document stays, because its token must keep growing. */
   async release({ name, owner, token }: Lease): Promise<void> {
     await this.#leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: 0 } });
   }
 
-  /** Ends a lease as it was seen: not one that its holder has renewed since. */
+  /** Ends a lease that was read before, unless its holder has renewed it since. */
   async #end({ _id, token, expiresAt }: StoredLease): Promise<void> {
     await this.#leases.updateOne({ _id, token, expiresAt }, { $set: { expiresAt: 0 } });
   }
@@ -54,7 +54,7 @@ export class Leases {
     return renewed?.token ?? null;
   }
 
-  /** Takes what has expired, was released, or was never held; null where somebody holds it. */
+  /** Acquires a lease that has expired, was released, or was never held; null while it has an owner. */
   async #take(name: string, owner: string, now: Micros, expiresAt: Micros): Promise<number | null> {
     try {
       const taken = await this.#leases.findOneAndUpdate(

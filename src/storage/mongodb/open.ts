@@ -1,4 +1,4 @@
-/** Opens the read store and the payload store on one database of MongoDB. */
+/** Opens the read store and the payload store in one MongoDB database. */
 import { type Clock, systemClock } from '../../runtime/instant.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
@@ -14,13 +14,13 @@ export interface MongoStorage {
 }
 
 /**
- * Connects and makes what indexes are missing.
- * @throws StorageFailure if nobody answers, or the credentials are refused
+ * Connects and creates the missing indexes.
+ * @throws StorageFailure if there is no answer, or the credentials are rejected
  */
 export async function openMongo(url: string, clock: Clock = systemClock): Promise<MongoStorage> {
   const connection = connect(url);
   let open = 2;
-  // Each store may be closed alone; the connection goes with the last.
+  // Each store may be closed separately; the last one closes the connection.
   const release = async (): Promise<void> => {
     if (--open === 0) await connection.client.close();
   };
@@ -31,7 +31,7 @@ export async function openMongo(url: string, clock: Clock = systemClock): Promis
   };
   try {
     await guarded(async () => {
-      // Alone: of several operations that find nobody, all but the first would only hear that the connection is closed.
+      // Alone: if several operations fail to connect, all but the first report only that the connection is closed.
       await connection.client.connect();
       await Promise.all([payloads.prepare(), readStore.prepareOwn()]);
     });

@@ -1,6 +1,6 @@
 /**
- * The payload store on MongoDB, in its journal and on a majority of its members before a name is given out. Removed
- * bytes are gone from the collection at once; from the operations log of a replica set they go as it rolls over.
+ * The payload store on MongoDB. A blob is journaled on a majority of the members before its name is returned. Removed
+ * bytes leave the collection at once; they leave the operations log of a replica set as it rolls over.
  */
 import { Binary, type Collection, type Db } from 'mongodb';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
@@ -22,17 +22,17 @@ interface PayloadDocument {
   readonly _id: BlobName;
   readonly kind: PayloadKind;
   readonly storedAt: Instant;
-  /** The blob; gone where it was replaced. */
+  /** The content of the blob; absent if it was replaced. */
   readonly bytes?: Binary;
   readonly replacement?: BlobName;
 }
 
-/** Replacements of replacements are followed this far; a redaction of a redaction is rare, a ring is a fault. */
+/** Chains of replacements are followed this far. Redacting a redaction is rare, and a cycle is a fault. */
 const MOST_REPLACEMENTS = 32;
 const LIST_PAGE = 500;
-/** Blobs of up to 256 KiB come in answers of a few megabytes. */
+/** Blobs of up to 256 KiB, so that an answer stays within a few megabytes. */
 const MOST_NAMES_AT_ONCE = 64;
-/** A document of MongoDB holds 16 MiB, its other fields included. */
+/** A MongoDB document holds 16 MiB, including its other fields. */
 const MOST_BYTES = 16 * 1024 * 1024 - 64 * 1024;
 
 export class MongoPayloadStore implements PayloadStore {
@@ -63,7 +63,7 @@ export class MongoPayloadStore implements PayloadStore {
     this.#assertOpen();
     const { name, bytes } = await sealPayload(content);
     if (bytes.length > MOST_BYTES) {
-      throw new RangeError(`content of ${bytes.length} bytes, compressed; at most ${MOST_BYTES} are taken`);
+      throw new RangeError(`content of ${bytes.length} bytes, compressed; the limit is ${MOST_BYTES}`);
     }
     return { name, kind, storedAt: toInstant(this.#clock.now()), bytes };
   }
@@ -74,7 +74,7 @@ export class MongoPayloadStore implements PayloadStore {
     try {
       await guarded(() => this.#payloads.insertOne(payload));
     } catch (error) {
-      // Names are hashes of the bytes: what is there is this.
+      // A name is a hash of the bytes, so an existing blob has the same content.
       if (!isDuplicate(error)) throw error;
     }
   }
@@ -104,13 +104,13 @@ export class MongoPayloadStore implements PayloadStore {
     return found;
   }
 
-  /** Gives the bytes under each name, or under that of the blob that stands in its place, as they are found. */
+  /** Returns the bytes under each name, or under the name of the blob that replaced it, as they are found. */
   async #find(
     names: readonly BlobName[],
     give: (name: BlobName, holder: BlobName, bytes: Buffer) => Promise<void>,
   ): Promise<void> {
     this.#assertOpen();
-    /** Names that are still looked for, each with the blob that stands in its place. */
+    /** Names that are still unresolved, each with the blob to look up for it. */
     let holders = new Map([...new Set(names)].map((name) => [name, name]));
     for (let hops = 0; hops <= MOST_REPLACEMENTS && holders.size > 0; hops++) {
       const documents = await this.#documents([...new Set(holders.values())]);

@@ -1,6 +1,6 @@
 /**
- * The read store on MongoDB. Every write is one atomic operation on one document with a unique `_id`, so that a replica
- * set, a standalone server and whatever speaks the same protocol will do.
+ * The read store on MongoDB. Every write is one atomic operation on one document with a unique `_id`. So a replica set,
+ * a standalone server and any server with the same protocol all work.
  */
 import type { Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
@@ -45,7 +45,7 @@ export class MongoReadStore implements ReadStore {
     this.#release = release;
   }
 
-  /** Makes the indexes of what lies outside all projections. */
+  /** Creates the indexes of the collections outside all projections. */
   async prepareOwn(): Promise<void> {
     await this.#documents.prepareOwn();
     await this.#counters.prepare();

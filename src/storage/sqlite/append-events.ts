@@ -7,7 +7,7 @@ import { Refusal } from './commit-together.ts';
 import type { Database } from './driver.ts';
 import { positionText } from './event-rows.ts';
 
-/** An append whose JSON is already text: serialised before its turn in the transaction, where time is short. */
+/** An append whose JSON is already text. It is serialized before its turn in the transaction, where time is short. */
 export interface SerialisedAppend {
   readonly stream: string;
   readonly expected: number;
@@ -23,7 +23,7 @@ interface SerialisedEvent {
   readonly data: string;
 }
 
-/** @throws InvalidAppend for an append that no engine would take */
+/** @throws InvalidAppend for an append that every engine would reject */
 export function serialiseAppend(append: Append): SerialisedAppend {
   const { data } = checkAppend(append);
   const { stream, expected, events, payloads = [] } = append;
@@ -37,7 +37,7 @@ export function serialiseAppend(append: Append): SerialisedAppend {
   return { stream, expected, rows, payloads };
 }
 
-/** Writes one append, to be called inside a transaction. Throws a `Refusal` before its first write. */
+/** Writes one append; call it inside a transaction. Throws a `Refusal` before its first write. */
 export type AppendWriter = (append: SerialisedAppend) => Appended;
 
 export function appendWriter(database: Database, putPayload: (payload: SealedPayload) => void): AppendWriter {
@@ -49,7 +49,7 @@ export function appendWriter(database: Database, putPayload: (payload: SealedPay
       'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT 0 + ?',
     )
     .raw();
-  // The log never deletes, so the row id that SQLite gives, the highest plus one, leaves no gap.
+  // The log never deletes, so SQLite's row id, the highest plus one, leaves no gaps.
   const insert = database.prepare(
     'INSERT INTO events (type, stream, revision, id, metadata, data) VALUES (?, ?, ?, ?, ?, ?)',
   );

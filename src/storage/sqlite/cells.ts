@@ -1,6 +1,6 @@
 /**
- * Cells lie in the file of the event log: what they hold (the case clocks) cannot be rebuilt from events, so they are
- * as durable as an append, and share its fsync. Deleting the read store's file then loses nothing that counts.
+ * Cells are stored in the file of the event log. Their content (the case clocks) cannot be rebuilt from events, so they
+ * are as durable as an append and share its fsync. Deleting the read store's file then loses nothing important.
  */
 import type { JsonObject } from '../../events/event.ts';
 import type { Cell } from '../read-store.ts';

@@ -1,6 +1,6 @@
 /**
- * Copies a database's write-ahead log back into it beside those who write there. A writer does that by itself every so
- * many pages, and then stands still for an fsync of both files; here nobody waits for it.
+ * Checkpoints a database's write-ahead log from a separate connection. A writer that checkpoints by itself, after a
+ * number of pages, blocks for an fsync of both files; here no caller waits for it.
  */
 import { Database } from './driver.ts';
 
@@ -8,18 +8,18 @@ export class Checkpointer {
   readonly #path: string;
   #database: Database | null = null;
 
-  /** Nothing is opened before the first checkpoint. */
+  /** Opens nothing before the first checkpoint. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Copies what nobody is reading or writing, without waiting for anybody. Best effort: a writer does it in the end. */
+  /** Copies pages that no connection is using, without waiting. Best effort: a writer does the rest eventually. */
   checkpoint(): void {
     try {
       this.#database ??= new Database(this.#path, { fileMustExist: true, timeout: 0 });
       this.#database.pragma('wal_checkpoint(PASSIVE)');
     } catch {
-      // Not there yet, or busy: the next time is soon.
+      // The file does not exist yet or is busy; the next attempt comes soon.
     }
   }
 

@@ -1,7 +1,7 @@
-/** One transaction for the work of many: all of them or none, but for those that fail by themselves. */
+/** One transaction for many pieces of work: all or none, except those that fail individually. */
 import { asStorageFailure, type SqliteFile } from './sqlite-file.ts';
 
-/** A piece of work refuses itself by throwing *before* its first write; then the others are not touched by it. */
+/** A piece of work rejects itself by throwing *before* its first write; the others are then not affected. */
 export class Refusal extends Error {
   constructor(readonly reason: Error) {
     super('refused', { cause: reason });
@@ -9,12 +9,12 @@ export class Refusal extends Error {
   }
 }
 
-/** What became of one piece of work: with a value it is on disk, with an error nothing of it is. */
+/** The outcome of one piece of work: with a value it is on disk, with an error none of it is. */
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /**
- * Runs every work in one transaction and gives the outcome of each once that is on disk. Never throws. Where one work
- * fails after it may have written, the transaction is rolled back, that one fails alone, and the others go again.
+ * Runs all work in one transaction and returns each outcome once it is on disk. Never throws. If one piece fails after
+ * it may have written, the transaction is rolled back, that piece fails alone, and the others run again.
  */
 export async function commitTogether(file: SqliteFile, works: readonly (() => unknown)[]): Promise<readonly Outcome[]> {
   const failed = new Map<number, Outcome>();

@@ -1,4 +1,4 @@
-/** Counters with a fixed window, for rate limits. */
+/** Fixed-window counters for rate limits. */
 
 import type { Micros } from '../../runtime/instant.ts';
 import type { Counted } from '../read-store.ts';
@@ -9,11 +9,11 @@ interface CounterRow {
   readonly resetsAt: Micros;
 }
 
-/** Counters whose window ended are swept now and then, a few at once, faster than new ones can come. */
+/** Expired counters are swept occasionally, a few at a time, faster than new ones can appear. */
 const WINDOWS_BETWEEN_SWEEPS = 500;
 const MOST_SWEPT = 1000;
 
-/** Everything here that writes runs inside a transaction of the caller, which makes it exact between processes. */
+/** All writes here run inside a transaction of the caller, which makes them exact between processes. */
 export class Counters {
   readonly #select;
   readonly #write;
@@ -33,7 +33,7 @@ export class Counters {
     );
   }
 
-  /** What a counter shows now, without a write; null where its window must be shortened first, which `add` does. */
+  /** What a counter shows now, without a write. Null if its window must first be shortened, which `add` does. */
   look(id: string, now: Micros, windowMicros: Micros): Counted | null {
     const row = this.#select.get(id);
     if (row && row.resetsAt > now + windowMicros) return null;
@@ -49,7 +49,7 @@ export class Counters {
     const { count, resetsAt } = open ?? { count: 0, resetsAt: now + windowMicros };
     const sum = Math.max(0, count + amount);
     const allowed = amount <= 0 || sum <= limit;
-    // Only an increment starts a window: neither a look nor what is given back too late.
+    // Only an increment starts a window; a read or a late refund does not.
     if (amount === 0 || !allowed || (amount < 0 && !open)) return { count, allowed, resetsAt };
     this.#write.run({ id, count: sum, resetsAt });
     if (!open) this.#sweepSometimes(now);
@@ -57,8 +57,8 @@ export class Counters {
   }
 
   /**
-   * A window that ends later than one that would begin now was begun by a clock that has since been set back. It is
-   * shortened to that, once and for good: else a jump of the clock would close a wallet for as long as the jump was.
+   * A window that ends later than one that would start now was started before the clock was set back. It is shortened
+   * to that, permanently: otherwise a clock jump would lock a wallet out for the length of the jump.
    */
   #endingInTime(id: string, latest: Micros): CounterRow | undefined {
     const row = this.#select.get(id);

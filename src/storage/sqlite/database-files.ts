@@ -1,12 +1,12 @@
 /**
- * Tells whether the files of an open database are still where they were opened. A file that was deleted, renamed or
- * replaced goes on accepting writes through its descriptor, and a restart finds none of them. Only `stat` is used: see the
- * rule in `open-database.ts`.
+ * Checks whether the files of an open database are still in place. A file that was deleted, renamed or replaced still
+ * accepts writes through its descriptor, but a restart would not find them. Uses only `stat`: see the rule in
+ * `open-database.ts`.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** One file as it was when it was opened. While it is open, no other file can get its inode. */
+/** Identifies a file as it was when opened. While it is open, no other file can get its inode. */
 export interface OpenedFile {
   readonly path: string;
   readonly device: bigint;
@@ -29,21 +29,21 @@ const NO_CONTENT: Content = { size: 0n, writtenAt: 0n };
 
 export class DatabaseFiles {
   readonly #opened: OpenedFile[];
-  /** The database file itself, as it was at the last call of `misplaced` and at the last of `accept`. */
+  /** The database file itself, at the last call of `misplaced` and at the last call of `accept`. */
   #content: Content = NO_CONTENT;
   #accepted: Content = NO_CONTENT;
   readonly #path: string;
-  /** Files that SQLite has not created yet. Once there, SQLite keeps them until the last connection closes. */
+  /** Files that SQLite has not created yet. Once created, SQLite keeps them until the last connection closes. */
   #awaited: string[];
 
   /**
    * @param path of a database that is open in WAL mode
-   * @param opened what another connection of this process recorded; left out: what is there now
+   * @param opened what another connection of this process recorded; if omitted, the current files
    */
   constructor(path: string, opened?: readonly OpenedFile[]) {
     this.#opened = opened ? [...opened] : [];
     this.#path = path;
-    // SQLite resolves links before it names the files beside a database.
+    // SQLite resolves links before it names the files next to a database.
     const resolved = realpathSync(path);
     const known = new Set(this.#opened.map((file) => file.path));
     this.#awaited = [path, `${resolved}-wal`, `${resolved}-shm`].filter((file) => !known.has(file));
@@ -55,8 +55,8 @@ export class DatabaseFiles {
   }
 
   /**
-   * What happened to the files, e.g. `log.sqlite-wal was deleted or moved`; null where all are in place.
-   * @throws errors of `stat` other than that there is no such file
+   * What happened to the files, e.g. `log.sqlite-wal was deleted or moved`; null if all are in place.
+   * @throws errors of `stat`, except that the file does not exist
    */
   misplaced(): string | null {
     if (this.#awaited.length > 0) this.#record();
@@ -72,8 +72,8 @@ export class DatabaseFiles {
   }
 
   /**
-   * Whether somebody has written the database file since the last `accept`, as every checkpoint does, and with what
-   * result; null where nobody has. As of the last call of `misplaced`.
+   * Whether the database file was written since the last `accept`, as every checkpoint does, and with what result; null
+   * if it was not. As of the last call of `misplaced`.
    */
   rewritten(): Rewritten | null {
     const { size, writtenAt } = this.#content;
@@ -82,7 +82,7 @@ export class DatabaseFiles {
     return { size, shrank: size < before.size };
   }
 
-  /** The content that `rewritten` reported is the database's own. */
+  /** Accepts the content that `rewritten` reported as the database's own. */
   accept(): void {
     this.#accepted = this.#content;
   }

@@ -22,7 +22,7 @@ interface TableStatements {
   readonly write: Statement<[string, Position, string | null]>;
 }
 
-/** Everything here runs at once, inside or outside of a transaction of the caller. */
+/** Everything here is synchronous and runs inside or outside a transaction of the caller. */
 export class DocumentTables {
   readonly #database: Database;
   readonly #owner;
@@ -38,7 +38,7 @@ export class DocumentTables {
   readonly #tables = new Map<string, TableStatements>();
   readonly #queries = new Map<string, Statement<unknown[], unknown>>();
   readonly #dataVersion;
-  /** Generations that readers see, by collection, as they were at one version of the file's data. */
+  /** The generations that readers see, by collection, at one data version of the file. */
   readonly #generations = new Map<string, number>();
   #generationsAt = -1;
 
@@ -151,7 +151,7 @@ export class DocumentTables {
       this.#tables.delete(table);
       this.#database.exec(`DROP TABLE IF EXISTS ${table}`);
     }
-    // Statements on what is gone would fail; those on what is left are prepared again when they are needed.
+    // Statements on dropped tables would fail; the others are prepared again when they are needed.
     this.#queries.clear();
     for (const table of ['collections', 'checkpoints']) {
       this.#database
@@ -192,7 +192,10 @@ export class DocumentTables {
     }
   }
 
-  /** Changed by this connection, which forgets them then, or by another one, which changes the version of the data. */
+  /**
+   * The active generation. A change by this connection clears the cache; a change by another one changes the data
+   * version.
+   */
   #generation(collection: string): number {
     const version = this.#dataVersion.get() ?? -1;
     if (version !== this.#generationsAt) this.#generations.clear();
@@ -204,7 +207,7 @@ export class DocumentTables {
     return generation;
   }
 
-  /** Null for a collection that nobody has prepared yet: to its readers it is empty. */
+  /** Null for a collection that was never prepared: readers see it as empty. */
   #statements(collection: string, generation: number): TableStatements | null {
     const table = documentTable(collection, generation);
     const known = this.#tables.get(table);
@@ -224,7 +227,7 @@ export class DocumentTables {
     return statements;
   }
 
-  /** Statements are kept by their text: there are as many as kinds of query in the code, not as calls. */
+  /** Statements are cached by their text. There are only as many as query shapes in the code. */
   #query({ sql, parameters }: Query): unknown[] {
     let statement = this.#queries.get(sql);
     if (!statement) {

@@ -1,8 +1,8 @@
 /**
  * The SQLite driver. No other file imports better-sqlite3.
  *
- * No single version runs on every Node that is supported. Version 12 derives from `node::ObjectWrap`, which aborts the
- * process from Node 24.19 on. Version 13 needs Node-API 10, and its first call crashes a Node without it.
+ * No single version runs on every supported Node. Version 12 derives from `node::ObjectWrap`, which aborts the process
+ * from Node 24.19 on. Version 13 needs Node-API 10; without it, its first call crashes Node.
  */
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -15,11 +15,11 @@ export type Statement<Parameters extends unknown[] = unknown[], Row = unknown> =
 
 /**
  * The package that holds the driver.
- * @param nodeApi the version of Node-API that the running Node has: 9 in line 20 and up to 22.13, 10 from 22.14 on
+ * @param nodeApi the Node-API version of the running Node: 9 in line 20 and up to 22.13, 10 from 22.14 on
  */
 export const driverPackage = (nodeApi: number): string => (nodeApi >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20');
 
-// Loaded with require, at once: the other package is not installed, and must not be loaded where it is.
+// Loaded synchronously with require: the other package may be missing, and must not be loaded if it is present.
 export const Database: typeof BetterSqlite3 = createRequire(import.meta.url)(
   driverPackage(Number(process.versions.napi)),
 );

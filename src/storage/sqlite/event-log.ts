@@ -1,4 +1,4 @@
-/** The event log on SQLite: one table, positions without gaps, one fsync for all that write at once. */
+/** The event log on SQLite: one table, positions without gaps, one fsync for all concurrent writers. */
 import type { Append, Appended, EventBatch, EventFilter, EventLog, Position, RecordedEvent } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { serialiseAppend } from './append-events.ts';
@@ -17,11 +17,11 @@ export class SqliteEventLog implements EventLog {
   readonly #selectFirst;
   #closed = false;
   #doubts = 0;
-  /** Id of the first event, by which a log that another program has put in the place of this one is noticed. */
+  /** Id of the first event. It reveals that another program has replaced this log. */
   #first: string | null;
-  /** The group of commits that `#first` was read after. */
+  /** The number of committed groups when `#first` was read. */
   #firstAfter = -1;
-  /** The head as it was after a mark of the watch: whatever came later has woken its followers, or will. */
+  /** The head as read after a mark of the watch: any later commit has woken its followers, or will. */
   #headAfter = { mark: -1, head: 0 };
 
   constructor(file: SqliteFile, committer: LogCommitter, watch: LogWatch) {
@@ -42,13 +42,13 @@ export class SqliteEventLog implements EventLog {
   async append(append: Append): Promise<Appended> {
     this.#assertOpen();
     const appended = await this.#committer.submit<Appended>({ write: 'append', append: serialiseAppend(append) });
-    // The file may have been rewritten under its name, where no connection is lost.
+    // The file may have been rewritten in place, in which case no connection is lost.
     await this.#compareFirst();
     return appended;
   }
 
   /**
-   * Once for all that a group has written.
+   * Compares once for everything that a group has written.
    * @throws StorageFailure that leaves open whether the append was kept
    */
   async #compareFirst(): Promise<void> {
@@ -93,7 +93,7 @@ export class SqliteEventLog implements EventLog {
     let live = false;
     while (!signal?.aborted) {
       const mark = this.#watch.mark();
-      // Another process's commits show late here, and who begins must reach what was the head when it began.
+      // Another process's commits show late here, and a new subscriber must reach the head as of its start.
       if (!live || this.#headAfter.mark !== mark) this.#headAfter = { mark, head: await this.#head() };
       const { head } = this.#headAfter;
       if (position >= head) {
@@ -121,7 +121,7 @@ export class SqliteEventLog implements EventLog {
     return Math.min(limit, Math.max(0, (await this.#head()) - positionNumber(from)));
   }
 
-  /** Also whether it can be written: on a full or read-only disk it can be read all the same. */
+  /** Also checks whether the log can be written: a full or read-only disk can still be read. */
   async check(): Promise<void> {
     await this.#head();
     await this.#committer.checkWritable();
@@ -151,7 +151,7 @@ export class SqliteEventLog implements EventLog {
       const slice = await this.#file.whenFree(() => read(position, head));
       position = slice.upTo;
       yield { events: slice.events, position: positionText(position) };
-      // Everything above resolves without leaving this turn; others must have theirs between two slices.
+      // Everything above resolves within this turn of the event loop; other work needs a turn between two slices.
       if (position < head) await nextTurn();
     }
   }

@@ -1,25 +1,25 @@
-/** Reads the log in its order, in slices small enough for the main thread and for memory. */
+/** Reads the log in order, in slices small enough for the main thread and for memory. */
 
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { EventFilter, RecordedEvent } from '../event-log.ts';
 import type { Database } from './driver.ts';
 import { EVENT_COLUMNS, type EventRow, recordedEvent } from './event-rows.ts';
 
-/** How many rows one slice looks at, matching or not: a few milliseconds. */
+/** How many rows one slice examines, matching or not: a few milliseconds. */
 const ROWS_LOOKED_AT = 5000;
 const MOST_EVENTS = 500;
-/** A slice ends with the event that crosses this; one event is at most `MAX_APPEND_BYTES`. */
+/** A slice ends with the event that exceeds this size; one event is at most `MAX_APPEND_BYTES`. */
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
 export interface Slice {
   readonly events: readonly RecordedEvent[];
-  /** Everything up to here was looked at. */
+  /** Everything up to here was examined. */
   readonly upTo: number;
 }
 
 /**
- * Gives what matches after one position, up to another one that exists.
- * @throws UnreadableEvent where that is the next one
+ * Returns the matching events after one position, up to another one that exists.
+ * @throws UnreadableEvent if the next event cannot be read
  */
 export type EventReader = (after: number, head: number) => Slice;
 
@@ -41,7 +41,7 @@ export function eventReader(database: Database, filter: EventFilter): EventReade
       try {
         events.push(recordedEvent(row));
       } catch (error) {
-        // What lies before it is given out first.
+        // The events before it are returned first.
         if (!(error instanceof UnreadableEvent) || position - 1 <= after) throw error;
         return { events, upTo: position - 1 };
       }
@@ -62,7 +62,7 @@ function conditionOf(filter: EventFilter): { condition: string; parameters: unkn
       const alternatives = filter.prefixes.map(() => 'substr(stream, 1, ?) = ?').join(' OR ');
       return {
         condition: `AND (${alternatives || 'FALSE'})`,
-        // SQLite counts characters where JavaScript counts code units.
+        // SQLite counts characters, JavaScript counts code units.
         parameters: filter.prefixes.flatMap((prefix) => [[...prefix].length, prefix]),
       };
     }

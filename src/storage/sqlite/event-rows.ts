@@ -1,4 +1,4 @@
-/** Between rows of the `events` table and events as the port gives them. */
+/** Converts between rows of the `events` table and events of the port. */
 import type { JsonObject } from '../../events/event.ts';
 import { type EventPlace, UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
@@ -24,7 +24,7 @@ export function recordedEvent([position, type, stream, revision, id, metadata, d
   return { id, ...place, data: read.data, metadata: read.metadata };
 }
 
-/** @throws UnreadableEvent that says where it is */
+/** @throws UnreadableEvent with the event's place in the log */
 function parsed(place: EventPlace, column: string, text: string): JsonObject {
   let value: unknown;
   try {
@@ -38,12 +38,12 @@ function parsed(place: EventPlace, column: string, text: string): JsonObject {
 
 const POSITION_DIGITS = 20;
 
-/** Before the first event: what a subscription to an empty log has reached. */
+/** Before the first event: the position of a subscription to an empty log. */
 export const START_OF_LOG: Position = '0'.repeat(POSITION_DIGITS);
 
 export const positionText = (position: number): Position => String(position).padStart(POSITION_DIGITS, '0');
 
-/** @throws RangeError for a text that no position of this log has */
+/** @throws RangeError for a text that is not a position of this log */
 export function positionNumber(position: Position | null): number {
   if (position === null) return 0;
   if (!/^\d{20}$/.test(position)) throw new RangeError(`not a position of this log: ${position}`);

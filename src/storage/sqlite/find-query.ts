@@ -1,4 +1,7 @@
-/** How a `Find` becomes SQL that walks an expression index instead of the whole table. Pure text; the test explains it. */
+/**
+ * Converts a `Find` to SQL that walks an expression index instead of the whole table. Pure text; the test runs EXPLAIN
+ * on it.
+ */
 import type { CollectionSpec, Count, FieldRange, Find, Scalar } from '../read-store.ts';
 
 export interface Query {
@@ -10,14 +13,14 @@ export interface Query {
 export const documentTable = (collection: string, generation: number): string =>
   `"${checkedName(collection)}@${checkedGeneration(generation)}"`;
 
-/** Statements that make the table and its indexes where they are missing. Deleted documents are in no index. */
+/** Statements that create the table and its indexes if they are missing. Deleted documents are in no index. */
 export function createTableSql({ name, indexes }: CollectionSpec, generation: number): readonly string[] {
   const table = documentTable(name, generation);
   return [
     `CREATE TABLE IF NOT EXISTS ${table} (id TEXT NOT NULL UNIQUE, position TEXT NOT NULL, document TEXT) STRICT`,
     ...indexes.map((fields) => {
       const index = `"${name}@${generation}:${fields.map(checkedField).join(',')}"`;
-      // The id comes last, so that documents with equal fields have an order to be paged by.
+      // The id comes last, so that documents with equal fields have a stable order for paging.
       const expressions = [...fields.map(fieldExpression), 'id'].join(', ');
       return `CREATE INDEX IF NOT EXISTS ${index} ON ${table} (${expressions}) WHERE document IS NOT NULL`;
     }),
@@ -25,8 +28,8 @@ export function createTableSql({ name, indexes }: CollectionSpec, generation: nu
 }
 
 /**
- * The statement for one stretch of the order. A page that goes down past the last value of the order field continues
- * with the documents that lack the field: see `restWithoutField`.
+ * The statement for one part of the order. A descending page that goes past the last value of the order field continues
+ * with the documents without that field: see `restWithoutField`.
  */
 export function findSql(query: Find, generation: number): Query {
   const { order, limit } = query;
@@ -42,8 +45,8 @@ export function findSql(query: Find, generation: number): Query {
 }
 
 /**
- * What is left of a page after `found` documents of a descending order: those without the order field. A statement of
- * its own, because one condition over both would walk the index from its top.
+ * The rest of a page after `found` documents of a descending order: those without the order field. It is a separate
+ * statement, because one condition over both would walk the index from its top.
  */
 export function restWithoutField(query: Find, found: number): Find | null {
   const { order, after, equals, range, limit } = query;
@@ -61,7 +64,7 @@ function continuation({ order, after }: Find): readonly Query[] {
   const field = fieldExpression(order.field);
   const { value, id } = after;
   if (value !== undefined) {
-    // The first half is what the index starts from, the second leaves out what the page before has shown.
+    // The first half is where the index scan starts; the second skips what the page before has shown.
     const sql = `${field} ${beyond}= ? AND (${field} ${beyond} ? OR id ${beyond} ?)`;
     return [{ sql, parameters: [value, value, id] }];
   }
@@ -95,7 +98,7 @@ function equality(field: string, value: Scalar): Query {
   const expression = fieldExpression(field);
   if (value === null) return { sql: `${expression} IS NULL`, parameters: [] };
   if (typeof value === 'string') return { sql: `${expression} = ?`, parameters: [value] };
-  // SQLite extracts true as 1: the type is looked at on top, for the rows that the index has found.
+  // SQLite extracts true as 1, so the type is also checked, for the rows that the index has found.
   const type = `json_type(document, '$.${checkedField(field)}')`;
   if (typeof value === 'number')
     return { sql: `${expression} = ? AND ${type} IN ('integer', 'real')`, parameters: [value] };
@@ -107,7 +110,10 @@ interface Bound {
   readonly value: string | number;
 }
 
-/** A range of texts holds texts only, one of numbers numbers only: in SQLite every number sorts before every text. */
+/**
+ * A range of texts contains only texts, a range of numbers only numbers. In SQLite every number sorts before every
+ * text.
+ */
 function boundsOf({ above, from, upTo, below }: FieldRange): readonly Bound[] {
   const bounds: Bound[] = [];
   const add = (operator: Bound['operator'], value: string | number | undefined) => {
@@ -127,7 +133,7 @@ function boundsOf({ above, from, upTo, below }: FieldRange): readonly Bound[] {
 
 const fieldExpression = (field: string): string => `json_extract(document, '$.${checkedField(field)}')`;
 
-/** Names become part of the statement: nothing but plain identifiers may. */
+/** Names become part of the statement, so only plain identifiers are allowed. */
 function checkedField(field: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(field)) throw new RangeError(`not a field that can be searched: ${field}`);
   return field;

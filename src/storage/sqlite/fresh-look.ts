@@ -1,30 +1,30 @@
 /**
- * Tells whether a database file was overwritten in place, e.g. by `cp backup.sqlite log.sqlite`: the inode stays, and an
- * open connection goes on with what it has cached and with a write-ahead log that belongs to the former content. The next
- * checkpoint then mixes both. Only a connection of its own, with nothing cached, sees what a restart would find.
+ * Detects a database file that was overwritten in place, e.g. by `cp backup.sqlite log.sqlite`. The inode stays, and an
+ * open connection continues with its cache and with the write-ahead log of the old content. The next checkpoint would
+ * mix both. Only a new connection, with nothing cached, sees what a restart would find.
  */
 import { Database } from './driver.ts';
 
 /** Rows that a database never loses, each as `number id`. */
 export interface Landmarks {
-  /** SQL for the landmarks of now, one text a row. */
+  /** SQL for the current landmarks, one text per row. */
   readonly newest: string;
-  /** SQL that gives a row if the database still holds the landmark in its one parameter. */
+  /** SQL that returns a row if the database still holds the landmark in its single parameter. */
   readonly holds: string;
 }
 
 export interface FreshLook {
-  /** Whether the content is another one than before. */
+  /** Whether the content differs from before. */
   readonly isOther: boolean;
-  /** What the next look is to find. */
+  /** What the next check expects to find. */
   readonly landmarks: readonly string[];
 }
 
 /**
  * @param size of the database file, bytes
- * @param shrank whether the file is smaller than it was. SQLite shrinks one only at the checkpoint after a VACUUM; then
- *   and where the file is larger than the database, every page is checked, which blocks for as long as that takes
- * @returns null where it cannot be looked at now, e.g. while another program holds the database
+ * @param shrank whether the file is smaller than it was. SQLite shrinks one only at the checkpoint after a VACUUM. In
+ * that case, or if the file is larger than the database, every page is checked, which blocks for as long as that takes
+ * @returns null if the file cannot be checked now, e.g. while another program holds the database
  * @throws errors of SQLite
  */
 export function lookAfresh(
@@ -49,7 +49,7 @@ export function lookAfresh(
     return { isOther: false, landmarks: database.prepare<[], string>(landmarks.newest).pluck().all() };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    // Out of descriptors or of memory, nothing was seen either.
+    // Without descriptors or memory, the check has seen nothing either.
     if (/^SQLITE_(BUSY|LOCKED|PROTOCOL|CANTOPEN|NOMEM)/.test(code)) return null;
     if (isSuspect && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)) return OTHER;
     throw error;

@@ -1,6 +1,6 @@
 /**
- * One commit for many writers: what concurrent callers write is collected and committed together, and each caller hears
- * of it only after the COMMIT.
+ * One commit for many writers: the writes of concurrent callers are collected and committed together. Each caller gets
+ * its result only after the COMMIT.
  */
 import type { Outcome } from './commit-together.ts';
 
@@ -10,18 +10,19 @@ interface Job<Work> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Keeps one transaction, and so one stay on its thread, short. */
+/** Keeps one transaction, and its time on the thread, short. */
 const MOST_JOBS_AT_ONCE = 256;
 /**
  * How long a group may gather while each turn of the event loop brings another writer. A lone writer waits for two
- * empty turns, which are microseconds; in a busy process the turns are long, and fewer commits leave more of them.
+ * empty turns, which take microseconds. In a busy process turns are long, and fewer commits leave room for more of
+ * them.
  */
 const LONGEST_GATHERING_MS = 2;
 
 export interface GroupCommitterOptions<Work> {
-  /** Commits a group and gives an outcome for each work, in order. Groups are committed one after the other. */
+  /** Commits a group and returns an outcome for each work, in order. Groups are committed one after the other. */
   readonly commit: (group: readonly Work[]) => Promise<readonly Outcome[]>;
-  /** Called after each group, before its writers hear of it. */
+  /** Called after each group, before its writers get their results. */
   readonly committed?: () => void;
 }
 
@@ -38,8 +39,8 @@ export class GroupCommitter<Work> {
   }
 
   /**
-   * Takes part in the next group; resolves with the work's result once that is on disk.
-   * @throws StorageFailure if the database cannot take the transaction, or what the work throws
+   * Joins the next group; resolves with the work's result once it is on disk.
+   * @throws StorageFailure if the database cannot run the transaction, or what the work throws
    */
   submit<Result>(work: Work): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -48,7 +49,7 @@ export class GroupCommitter<Work> {
     });
   }
 
-  /** Runs something while no group is being committed, on whichever thread; resolves when it has run. */
+  /** Runs a task while no group is being committed, on any thread; resolves when it has run. */
   between(task: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#between.push(() => {
@@ -62,7 +63,7 @@ export class GroupCommitter<Work> {
     });
   }
 
-  /** Resolves when all that waits now is committed or refused. */
+  /** Resolves when everything that waits now is committed or rejected. */
   async flush(): Promise<void> {
     await this.#running;
   }
@@ -72,7 +73,7 @@ export class GroupCommitter<Work> {
   }
 
   async #commitWaiting(): Promise<void> {
-    // One turn of the event loop later everybody who was about to write has come, and after a commit its writers again.
+    // After one turn of the event loop, every caller about to write has arrived; after a commit, so have its writers.
     for (await nextTurn(); this.#waiting.length > 0 || this.#between.length > 0; await nextTurn()) {
       for (const task of this.#between.splice(0)) task();
       if (this.#waiting.length === 0) continue;
@@ -82,7 +83,7 @@ export class GroupCommitter<Work> {
     this.#running = null;
   }
 
-  /** Waits while others go on coming: until a turn brings nobody, the group is full, or it has waited long enough. */
+  /** Waits while more writers arrive: until a turn brings none, the group is full, or the time limit is reached. */
   async #gather(): Promise<void> {
     const until = performance.now() + LONGEST_GATHERING_MS;
     for (;;) {

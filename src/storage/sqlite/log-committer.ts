@@ -1,4 +1,4 @@
-/** The one way in which anything is written to the file of the log: in groups, each under one fsync. */
+/** The only way to write to the file of the log: in groups, each under one fsync. */
 import { StorageFailure } from '../storage-failure.ts';
 import { commitTogether, type Outcome } from './commit-together.ts';
 import { GroupCommitter } from './group-committer.ts';
@@ -10,15 +10,15 @@ export class LogCommitter {
   readonly #file: SqliteFile;
   readonly #thread: LogThread | null;
   readonly #group: GroupCommitter<LogWrite>;
-  /** Why the last write failed, where that lies in the database; null once one has gone well. */
+  /** Why the last write failed, if the cause lies in the database; null after the next success. */
   #trouble: StorageFailure | null = null;
   #trying: Promise<void> | null = null;
   #holders = 0;
   #groups = 0;
 
   /**
-   * @param committed called after each group, before its writers hear of it
-   * @param thread commits the groups that it takes; left out, the main thread commits them all
+   * @param committed called after each group, before its writers get their results
+   * @param thread commits the groups that it accepts; if omitted, the main thread commits them all
    */
   constructor(file: SqliteFile, committed: () => void, thread: LogThread | null = null) {
     this.#file = file;
@@ -42,35 +42,35 @@ export class LogCommitter {
     });
   }
 
-  /** How many groups were committed. The writers of one hear of it before the next is committed. */
+  /** The number of committed groups. The writers of one get their results before the next is committed. */
   get groups(): number {
     return this.#groups;
   }
 
   /**
-   * Takes part in the next group; resolves once that is on disk, with what `logWriter` gives for the write.
-   * @throws RevisionConflict, or StorageFailure if the database cannot take the transaction
+   * Joins the next group; resolves with the result of `logWriter` once it is on disk.
+   * @throws RevisionConflict, or StorageFailure if the database cannot run the transaction
    */
   submit<Result = void>(write: LogWrite): Promise<Result> {
     return this.#group.submit<Result>(write);
   }
 
   /**
-   * Finds out whether the file can be written, as far as possible without writing: only where the last write failed is
-   * one tried, which adds nothing to the log.
-   * @throws StorageFailure where it cannot
+   * Checks whether the file can be written, if possible without a write. Only after a failed write does it try one,
+   * which adds nothing to the log.
+   * @throws StorageFailure if it cannot
    */
   async checkWritable(): Promise<void> {
     await this.#file.checkAccess();
     if (!this.#trouble) return;
-    // One that waits for its turn is enough, however often somebody asks.
+    // One pending attempt is enough for all concurrent checks.
     this.#trying ??= this.submit({ write: 'nothing new' }).finally(() => {
       this.#trying = null;
     });
     await this.#trying;
   }
 
-  /** The thread knows the content of the file as of its last commit, which may be long ago; this side looks often. */
+  /** The thread knows the content of the file as of its last commit, which may be long ago; this side checks often. */
   async #commitAside(thread: LogThread, group: readonly LogWrite[]): Promise<readonly Outcome[]> {
     try {
       this.#file.assertNotReplaced();
@@ -92,17 +92,17 @@ export class LogCommitter {
     }
   }
 
-  /** Runs something while nothing is being written by this process; resolves when it has run. */
+  /** Runs a task while this process is writing nothing; resolves when it has run. */
   between(task: () => void): Promise<void> {
     return this.#group.between(task);
   }
 
-  /** Resolves when all that waits now is committed or refused. */
+  /** Resolves when everything that waits now is committed or rejected. */
   flush(): Promise<void> {
     return this.#group.flush();
   }
 
-  /** Several ports write here: the last one that lets go closes the file. */
+  /** Several ports write here; the last one to release it closes the file. */
   hold(): void {
     this.#holders++;
   }

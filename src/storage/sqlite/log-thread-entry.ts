@@ -1,4 +1,4 @@
-/** The thread that commits the log: what `log-thread.ts` starts. It has a connection of its own to the same file. */
+/** The thread that commits the log, started by `log-thread.ts`. It has its own connection to the same file. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Checkpointer } from './checkpointer.ts';
 import { commitTogether } from './commit-together.ts';
@@ -8,9 +8,9 @@ import { LOG_LANDMARKS, LOG_MIGRATIONS } from './schema.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 const port = parentPort;
-if (!port) throw new Error('log-thread-entry.ts is the entry of a worker thread');
+if (!port) throw new Error('log-thread-entry.ts must run in a worker thread');
 
-/** How many groups there are between two checkpoints of the other database: a second or less where there is load. */
+/** The number of groups between two checkpoints of the other database: a second or less under load. */
 const GROUPS_BETWEEN_CHECKPOINTS = 64;
 
 const { path, opened, alsoCheckpoints } = workerData as LogThreadData;

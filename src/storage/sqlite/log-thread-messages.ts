@@ -1,4 +1,4 @@
-/** What crosses between the threads when one of them writes the log for the other; classes are lost on the way. */
+/** The messages between the main thread and the thread that writes the log. Classes do not survive the transfer. */
 import { RevisionConflict } from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Outcome } from './commit-together.ts';
@@ -7,16 +7,16 @@ import type { LogWrite } from './log-writes.ts';
 
 export interface LogThreadData {
   readonly path: string;
-  /** What the main thread has opened: the same files, or nothing is committed. */
+  /** The files that the main thread has opened. The thread must have opened the same ones, or it commits nothing. */
   readonly opened: readonly OpenedFile[];
-  /** Another database whose write-ahead log it copies back now and then; null for none. */
+  /** Another database whose write-ahead log the thread checkpoints from time to time; null for none. */
   readonly alsoCheckpoints: string | null;
 }
 
-/** To the thread: a group to commit, or that it shall end. */
+/** To the thread: a group to commit, or the request to end. */
 export type ToLogThread = readonly LogWrite[] | 'end';
 
-/** From the thread: that it can begin, or the outcomes of the group that it was given last, in order. */
+/** From the thread: that it is ready, or the outcomes of its last group, in order. */
 export type FromLogThread = 'ready' | readonly SentOutcome[];
 
 export type SentOutcome =

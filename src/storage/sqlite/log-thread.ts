@@ -1,6 +1,6 @@
 /**
- * The main thread's side of the thread that commits the log. An fsync takes its time, and while it waits for the disk
- * the main thread serves others.
+ * The main thread's side of the thread that commits the log. While that thread waits for an fsync, the main thread
+ * serves other requests.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,19 +12,19 @@ import type { LogWrite } from './log-writes.ts';
 
 const ENTRY = new URL('./log-thread-entry.js', import.meta.url);
 
-/** The main thread's file. */
+/** The main thread's open file. */
 export type LogFile = Pick<LogThreadData, 'path' | 'opened'>;
 
 export interface LogThreadOptions {
-  /** The compiled thread, where it lies elsewhere. */
+  /** The compiled thread, if it is not in the default place. */
   readonly entry?: URL;
-  /** Groups of fewer writes are left to the main thread. */
+  /** Smaller groups are left to the main thread. */
   readonly fewestWrites?: number;
-  /** Another database whose write-ahead log the thread copies back now and then. */
+  /** Another database whose write-ahead log the thread checkpoints from time to time. */
   readonly alsoCheckpoints?: string;
 }
 
-/** A write that is alone is made on the main thread: there nobody else waits, and the hand-over would cost it time. */
+/** A single write is made on the main thread: nothing else waits there, and the hand-over would cost time. */
 const FEWEST_WRITES = 2;
 
 type State = 'starting' | 'ready' | 'ended';
@@ -34,15 +34,15 @@ export class LogThread {
   readonly #ended: Promise<void>;
   #state: State = 'starting';
   readonly #fewestWrites: number;
-  /** Resolves once it takes groups, or has ended. */
+  /** Resolves once the thread accepts groups, or has ended. */
   readonly started: Promise<void>;
   #answer: ((outcomes: readonly Outcome[]) => void) | null = null;
   #size = 0;
 
   /**
-   * Starts it beside a file that has its newest schema; null where the sources run uncompiled (tests under vitest): Node
-   * cannot load TypeScript into a thread.
-   * @param broke called if the thread ends without having been asked to
+   * Starts the thread for a file that has the newest schema. Null if the sources run uncompiled (tests under vitest):
+   * Node cannot load TypeScript into a thread.
+   * @param broke called if the thread ends unexpectedly
    */
   static start(file: LogFile, broke: (error: unknown) => void, options: LogThreadOptions = {}): LogThread | null {
     const { entry = ENTRY } = options;
@@ -54,7 +54,7 @@ export class LogThread {
     this.#fewestWrites = fewestWrites;
     const data: LogThreadData = { ...file, alsoCheckpoints };
     this.#worker = new Worker(entry, { workerData: data, name: 'log' });
-    // Storage that nobody closes must not keep a process alive; a group that is being committed does.
+    // Storage that is never closed must not keep a process alive; a group that is being committed does.
     this.#worker.unref();
     let failure: unknown = null;
     this.#worker.on('error', (error) => {
@@ -72,7 +72,7 @@ export class LogThread {
       this.#worker.once('exit', (code) => {
         const asked = this.#state === 'ended';
         this.#state = 'ended';
-        const text = 'the thread that commits the log has ended; what it was writing may be there or not';
+        const text = 'the thread that commits the log has ended; its last writes may or may not be stored';
         const lost = new StorageFailure('storage_unavailable', text, { cause: failure });
         this.#answered(Array.from({ length: this.#size }, () => ({ error: lost })));
         if (!asked) broke(failure ?? new Error(`the thread that commits the log ended with code ${code}`));
@@ -81,14 +81,14 @@ export class LogThread {
     });
   }
 
-  /** Whether it takes this group: it has started, it lives, and the group is worth the hand-over. */
+  /** Whether the thread accepts this group: it has started, is alive, and the group is worth the hand-over. */
   takes(group: readonly LogWrite[]): boolean {
     return this.#state === 'ready' && group.length >= this.#fewestWrites;
   }
 
   /**
-   * Commits a group, one at a time. Of a group in whose middle the thread ends nobody knows whether it is on disk: each
-   * of its works then fails with a StorageFailure, which may be repeated unchanged.
+   * Commits a group, one at a time. If the thread ends during a group, it is unknown whether the group is on disk: each
+   * of its works then fails with a StorageFailure and may be repeated unchanged.
    */
   commit(group: readonly LogWrite[]): Promise<readonly Outcome[]> {
     return new Promise((resolve) => {
@@ -99,7 +99,7 @@ export class LogThread {
     });
   }
 
-  /** Ends it; resolves once its connection is closed. To be called when no group is under way. */
+  /** Ends the thread; resolves once its connection is closed. Call it when no group is running. */
   async end(): Promise<void> {
     if (this.#state !== 'ended') {
       this.#state = 'ended';

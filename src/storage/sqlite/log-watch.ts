@@ -1,8 +1,8 @@
-/** Tells subscribers that the log may have grown: at once in this process, within milliseconds in the others. */
+/** Notifies subscribers that the log may have grown: immediately in this process, within milliseconds in others. */
 import { onAbort } from '../../runtime/on-abort.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-/** SQLite has no notification between processes; its change counter costs two microseconds to look at. */
+/** SQLite has no notification between processes; reading its change counter costs two microseconds. */
 const LOOK_EVERY_MS = 10;
 
 export class LogWatch {
@@ -17,15 +17,15 @@ export class LogWatch {
     this.#seen = file.dataVersion();
   }
 
-  /** What to hand to `changed`: taken before a look at the log, it makes sure that nothing after the look is missed. */
+  /** The argument for `changed`. Get it before reading the log, so that no change after the read is missed. */
   mark(): number {
     return this.#wakes;
   }
 
-  /** This process has committed. */
+  /** Reports that this process has committed. */
   wake(): void {
     this.#wakes++;
-    // Before anybody reads: whatever another connection commits later still shows as a change.
+    // Before any read: a later commit of another connection still shows as a change.
     this.#seen = this.#version() ?? this.#seen;
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
@@ -34,7 +34,7 @@ export class LogWatch {
     for (const resume of woken) resume();
   }
 
-  /** Resolves when somebody may have committed since the mark was taken, or on abort. */
+  /** Resolves when a commit may have happened since the mark, or on abort. */
   changed(since: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted || since !== this.#wakes) return Promise.resolve();
     return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export class LogWatch {
 
   #look(): void {
     const version = this.#version();
-    // Closed or broken: the subscriber meets the same error when it reads, and can report it.
+    // Closed or broken: the subscriber gets the same error when it reads, and can report it.
     if (version !== this.#seen) this.wake();
   }
 

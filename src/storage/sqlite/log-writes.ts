@@ -1,4 +1,4 @@
-/** Everything that is ever written to the file of the log, as plain data, so that another thread can write it. */
+/** Every kind of write to the file of the log, as plain data, so that another thread can execute it. */
 
 import type { Instant } from '../../runtime/instant.ts';
 import type { BlobName, SealedPayload } from '../payload-store.ts';
@@ -16,12 +16,13 @@ export type LogWrite =
       readonly storedAt: Instant;
     }
   | { readonly write: 'set cell'; readonly id: string; readonly version: number; readonly value: string }
-  /** Writes the file's first page as it is, to find out whether it can be written. */
+  /** Rewrites the file's first page unchanged, to find out whether it can be written. */
   | { readonly write: 'nothing new' };
 
 /**
- * Prepares the statements; what it gives makes one write, inside a transaction of the caller. An append gives an
- * `Appended`, a cell whether it was still at that version, a deletion whether there was anything, all else nothing.
+ * Prepares the statements and returns a function that executes one write inside a transaction of the caller. An append
+ * returns an `Appended`, a cell whether it was still at that version, a deletion whether there was anything to delete,
+ * all others nothing.
  */
 export function logWriter(database: Database): (write: LogWrite) => unknown {
   const insertPayload = database.prepare(
@@ -60,7 +61,7 @@ export function logWriter(database: Database): (write: LogWrite) => unknown {
         return (version === 0 ? insertCell.run(id, value) : updateCell.run({ id, version, value })).changes === 1;
       }
       case 'nothing new':
-        // SQLite writes the page that holds it, without a look whether it is another one.
+        // SQLite writes the page that holds the version, even if the value is unchanged.
         database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`);
         return undefined;
     }

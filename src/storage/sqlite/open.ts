@@ -19,27 +19,27 @@ import { LOG_LANDMARKS, LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface SqliteOptions {
-  /** Made if it is missing, readable by its owner alone. */
+  /** Created if it is missing, readable only by its owner. */
   readonly directory: string;
   readonly logger?: Pick<BaseLogger, 'debug' | 'error'> | undefined;
-  /** What stamps the age of payloads. */
+  /** The clock for the age of payloads. */
   readonly clock?: Clock;
-  /** Whether the log is committed in a thread of its own, for a process with many writers at once. */
+  /** Whether a separate thread commits the log, for a process with many concurrent writers. */
   readonly logThread?: boolean | LogThreadOptions;
 }
 
-/** 32 MiB: what the read store's write-ahead log may come to before a commit copies it back itself. */
+/** 32 MiB: the size of the read store's write-ahead log at which a commit checkpoints it itself. */
 const CHECKPOINT_PAGES_BESIDE_THREAD = 8_000;
 
 export interface SqliteStorage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
-  /** Resolves once the thread of the log accepts groups or has ended; at once where there is none. */
+  /** Resolves once the log's thread accepts groups or has ended; immediately if there is none. */
   readonly logThreadStarted: Promise<void>;
-  /** Bytes that can still be written to the folder; null where nobody can say. */
+  /** Bytes that can still be written to the folder; null if unknown. */
   freeBytes(): Promise<number | null>;
-  /** Commits what waits, then closes all three. */
+  /** Commits pending writes, then closes all three. */
   close(): Promise<void>;
 }
 
@@ -64,14 +64,14 @@ export function openSqlite({
       path: readPath,
       synchronous: 'NORMAL',
       migrations: READ_MIGRATIONS,
-      // The thread comes first, as long as there is one.
+      // The thread checkpoints first, as long as there is one.
       checkpointPages: thread ? CHECKPOINT_PAGES_BESIDE_THREAD : undefined,
       isDerived: true,
       onReplaced: replacementAlarm(logger),
     };
     readFile = openDerived(options) ?? file.aloneAtOpen(() => openDerived(options) ?? openAnew(options, logger));
   } catch (error) {
-    // Settled, so that one that fails to close does not hide why, or end the process.
+    // Settled, so that a store that fails to close neither hides the original error nor ends the process.
     void Promise.allSettled([log.close(), payloads.close(), cells.close()]);
     throw error;
   }
@@ -89,7 +89,7 @@ export function openSqlite({
   };
 }
 
-/** Null for a file that is damaged. */
+/** Null for a damaged file. */
 function openDerived(options: SqliteFileOptions): SqliteFile | null {
   try {
     return new SqliteFile(options);
@@ -100,22 +100,22 @@ function openDerived(options: SqliteFileOptions): SqliteFile | null {
 }
 
 /**
- * Sets a damaged file aside, for whoever wants to know why, and begins a new one: all that it held is made again from
- * the log. Of processes that start at once one may do this, so that none sets aside what another has just made.
+ * Renames a damaged file, for later analysis, and starts a new one; its content is rebuilt from the log. Of several
+ * processes that start at once only one may do this, so that none renames the file that another has just created.
  */
 function openAnew(options: SqliteFileOptions, logger: SqliteOptions['logger']): SqliteFile {
   const { path } = options;
   const aside = `${path}.damaged`;
   logger?.error(
     { path, aside, alarm: 'read_models_corrupt' },
-    'the read models are damaged: they are set aside and made again from the log; restart what else uses this folder',
+    'the read models are damaged: the file was renamed and is being rebuilt from the log; restart other processes that use this folder',
   );
   for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
   renameSync(path, aside);
   return new SqliteFile(options);
 }
 
-/** What must not be lost, in one file and so under one fsync: events, payloads, cells. */
+/** Data that must not be lost, in one file and under one fsync: events, payloads, cells. */
 export function openSqliteLog(
   path: string,
   clock: Clock = systemClock,
@@ -131,7 +131,7 @@ export function openSqliteLog(
   });
   const watch = new LogWatch(file);
   const broke = (error: unknown) =>
-    logger?.error({ err: error }, 'the thread that commits the log is gone; the main thread commits from here on');
+    logger?.error({ err: error }, 'the thread that commits the log has ended; the main thread commits from now on');
   const thread = logThread
     ? LogThread.start({ path, opened: file.opened }, broke, logThread === true ? {} : logThread)
     : null;

@@ -21,10 +21,10 @@ interface PayloadRow {
   readonly bytes: Buffer | null;
 }
 
-/** Replacements of replacements are followed this far; a redaction of a redaction is rare, a ring is a fault. */
+/** Chains of replacements are followed this far. Redacting a redaction is rare, and a cycle is a fault. */
 const MOST_REPLACEMENTS = 32;
 const LIST_PAGE = 500;
-/** Removed bytes stay in the write-ahead log until it is emptied; removals that come together share that work. */
+/** Removed bytes stay in the write-ahead log until it is emptied; removals at about the same time share that work. */
 const EMPTY_WAL_AFTER_MS = 1000;
 
 export class SqlitePayloadStore implements PayloadStore {
@@ -34,7 +34,7 @@ export class SqlitePayloadStore implements PayloadStore {
   readonly #select;
   readonly #page;
   #emptyWal: NodeJS.Timeout | null = null;
-  /** Until this process has emptied it, the write-ahead log may hold what one that died had removed. */
+  /** Until this process empties it, the write-ahead log may hold bytes that a process removed before it died. */
   #emptiedBefore = false;
   #closed = false;
 
@@ -100,7 +100,7 @@ export class SqlitePayloadStore implements PayloadStore {
         ? { write: 'delete payload', name }
         : { write: 'replace payload', name, replacement, storedAt },
     );
-    // Whoever loses a claim removes what was never stored, and leaves no bytes behind.
+    // The loser of a claim removes a payload that was never stored, so no bytes are left behind.
     if (found === false && this.#emptiedBefore) return;
     this.#emptyWal ??= setTimeout(() => this.#emptyWriteAheadLog(), EMPTY_WAL_AFTER_MS).unref();
   }
@@ -139,7 +139,7 @@ export class SqlitePayloadStore implements PayloadStore {
     return found && { content: await openPayload(found.holder, found.bytes), replaced: found.holder !== name };
   }
 
-  /** The bytes under a name, or under that of the blob that stands in its place. */
+  /** The bytes under a name, or under the name of the blob that replaced it. */
   async #find(name: BlobName): Promise<{ readonly holder: BlobName; readonly bytes: Buffer } | null> {
     let holder = name;
     for (let hops = 0; hops <= MOST_REPLACEMENTS; hops++) {
@@ -156,7 +156,7 @@ export class SqlitePayloadStore implements PayloadStore {
     return this.#file.whenFree(() => this.#select.get(name));
   }
 
-  /** It cannot be emptied while anybody writes. */
+  /** The log cannot be emptied while a write is in progress. */
   #emptyWriteAheadLog(): Promise<void> {
     this.#emptyWal = null;
     return this.#committer.between(() => {
@@ -170,14 +170,14 @@ export class SqlitePayloadStore implements PayloadStore {
 }
 
 /**
- * Best effort: a reader in another process may hold it back, and then the next checkpoint overwrites it.
+ * Best effort: a reader in another process may prevent it; the next checkpoint then overwrites the log.
  * @returns whether it is empty
  */
 function emptyWriteAheadLog(database: Database): boolean {
   try {
     return database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
   } catch {
-    // Nothing is lost by trying again with the next removal.
+    // Trying again with the next removal loses nothing.
     return false;
   }
 }

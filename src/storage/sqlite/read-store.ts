@@ -1,9 +1,8 @@
 /**
- * The read store on SQLite, in a file of its own that is not synced at each commit. What is killed (`kill -9`) loses
- * nothing by that: a committed transaction lies in the write-ahead log, which the operating system keeps when the
- * process dies. Only the death of the machine can take the last moments: documents and checkpoints go back together
- * and are folded again; a lease taken from the past has expired; a counter forgets a few calls. Cells, which nothing
- * could give back, lie in the file of the event log.
+ * The read store on SQLite, in a separate file that is not synced at each commit. A killed process (`kill -9`) loses
+ * nothing: committed transactions are in the write-ahead log, which the operating system keeps. Only a machine crash
+ * can lose the last moments. Then documents and checkpoints go back together and are folded again; an old lease has
+ * expired; a counter forgets a few calls. Cells, which cannot be rebuilt, are in the file of the event log.
  */
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../runtime/instant.ts';
@@ -32,7 +31,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 
 export class SqliteReadStore implements ReadStore {
   readonly #file: SqliteFile;
-  /** What counts and what folds at the same time is committed together: each commit costs the main thread its own. */
+  /** Concurrent counter and fold writes are committed together, since each commit costs main-thread time. */
   readonly #committer: GroupCommitter<() => unknown>;
   readonly #documents: DocumentTables;
   readonly #counters: Counters;
@@ -50,7 +49,8 @@ export class SqliteReadStore implements ReadStore {
     const { database } = file;
     this.#documents = new DocumentTables(database);
     this.#counters = new Counters(database);
-    // Whoever takes an expired or released lease, the former owner too, gets a new token; renewing keeps the old one.
+    // Acquiring an expired or released lease always gives a new token, even to its former owner; renewing keeps the old
+    // one.
     this.#takeLease = database
       .prepare<[{ name: string; owner: string; now: Micros; expires: Micros }], number>(
         `INSERT INTO leases (name, owner, token, expires_at) VALUES (@name, @owner, 1, @expires)
@@ -63,7 +63,7 @@ export class SqliteReadStore implements ReadStore {
     this.#selectHolder = database.prepare<[string], { owner: string; token: number; expiresAt: Micros }>(
       'SELECT owner, token, expires_at AS expiresAt FROM leases WHERE name = ?',
     );
-    // The row stays: its token must go on growing.
+    // The row stays, because its token must keep growing.
     this.#giveLease = database.prepare(
       'UPDATE leases SET expires_at = 0 WHERE name = @name AND owner = @owner AND token = @token',
     );
@@ -142,7 +142,7 @@ export class SqliteReadStore implements ReadStore {
     const takeOrRenew = (): number | undefined => {
       const taken = this.#takeLease.get({ name, owner, now, expires });
       if (taken !== undefined) return taken;
-      // Every owner is a process of this machine or of one that shares its disk: a dead one need not be waited for.
+      // Every owner is a process of this machine or of one that shares its disk; a dead one's lease need not expire.
       const holder = this.#selectHolder.get(name);
       if (!holder) return undefined;
       const isGone = isDeadOwner(holder.owner) || this.#unrenewed.isUnrenewed(name, holder, now, durationMicros);
@@ -164,7 +164,7 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {
-    // A look need not wait for a commit; one that finds a window to be shortened writes, and takes its turn.
+    // A read need not wait for a commit. If its window must be shortened, it writes, and waits its turn.
     const seen = amount === 0 ? await this.#file.whenFree(() => this.#counters.look(id, now, windowMicros)) : null;
     return seen ?? this.#committer.submit<Counted>(() => this.#counters.add(id, amount, limit, now, windowMicros));
   }

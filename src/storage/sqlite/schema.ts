@@ -1,9 +1,9 @@
-/** The tables. A migration that was released is never changed: a new one is added behind it. */
+/** The tables. A released migration is never changed: a new one is appended instead. */
 import type { Landmarks } from './fresh-look.ts';
 
 /**
- * Events, payloads and cells share one file, so that one fsync makes all of them durable. The narrow columns of `events` come first:
- * a filter over types or streams then never reads the pages that hold long data.
+ * Events, payloads and cells share one file, so that one fsync makes all of them durable. The narrow columns of
+ * `events` come first: a filter by types or streams then never reads the pages that hold long data.
  */
 export const LOG_MIGRATIONS: readonly string[] = [
   `
@@ -32,7 +32,7 @@ export const LOG_MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** The first and the newest event: no event is ever removed. */
+/** The first and the newest event; events are never removed. */
 export const LOG_LANDMARKS: Landmarks = {
   newest: `
     SELECT position || ' ' || id FROM events
@@ -42,7 +42,7 @@ export const LOG_LANDMARKS: Landmarks = {
     WHERE position || ' ' || id = landmark`,
 };
 
-/** Documents live in tables of their own, made when a projection prepares them (`document-tables.ts`). */
+/** Documents are in separate tables, created when a projection prepares them (`document-tables.ts`). */
 export const READ_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE collections (

@@ -1,4 +1,6 @@
-/** One SQLite database file: how it is opened, brought to the newest schema, shared with other processes and closed. */
+/**
+ * One SQLite database file: opens it, migrates it to the newest schema, shares it with other processes and closes it.
+ */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -10,28 +12,34 @@ import { type Landmarks, lookAfresh } from './fresh-look.ts';
 import { openDatabase } from './open-database.ts';
 import { isUnreadableDisk } from './unreadable-disk.ts';
 
-/** How long SQLite itself may wait for another process; it waits on the main thread, so not for long. */
+/** How long SQLite itself may wait for another process. It blocks the main thread, so the wait is short. */
 const BUSY_ON_MAIN_THREAD_MS = 5;
-/** At the start nothing else runs yet, and another process may be migrating. */
+/** At startup nothing else runs yet, and another process may be migrating. */
 const BUSY_AT_OPEN_MS = 10_000;
-/** How long one piece of work goes on trying while other processes hold the database. */
+/** How long one piece of work is retried while other processes hold the database. */
 const BUSY_AT_ALL_MS = 15_000;
 
 const LOOKS_DAMAGED: ReadonlySet<string> = new Set(['storage_corrupt', 'read_models_corrupt', 'storage_io_error']);
 
 export interface SqliteFileOptions {
   readonly path: string;
-  /** FULL: on disk before COMMIT returns. NORMAL: survives the death of the process, not of the machine. */
+  /** FULL: on disk before COMMIT returns. NORMAL: survives a process crash, but not a machine crash. */
   readonly synchronous: 'FULL' | 'NORMAL';
-  /** `migrations[n]` turns a schema of version n into version n + 1. Never changed once released, only added to. */
+  /**
+   * `migrations[n]` turns a schema of version n into version n + 1. Once released, entries are never changed, only
+   * added.
+   */
   readonly migrations: readonly string[];
-  /** After how many pages of the write-ahead log a commit copies it back, if nobody else has; SQLite's own by default. */
+  /**
+   * The number of write-ahead log pages at which a commit checkpoints the log, if no other has; SQLite's default if
+   * omitted.
+   */
   readonly checkpointPages?: number | undefined;
-  /** Whether all that it holds can be made again, so that no backup is needed where it is damaged. */
+  /** Whether all content can be rebuilt, so that a damaged file needs no backup. */
   readonly isDerived?: boolean;
-  /** The files that another connection of this process opened: this one must have opened the same. */
+  /** The files that another connection of this process opened; this one must have opened the same. */
   readonly opened?: readonly OpenedFile[];
-  /** How the database is known again after its file was written by somebody. */
+  /** How to recognize the database after its file was written. */
   readonly landmarks?: Landmarks | undefined;
   /** Called once, when a file turns out to have been replaced or deleted while it was in use. */
   readonly onReplaced?: ((failure: StorageFailure) => void) | undefined;
@@ -46,7 +54,7 @@ export class SqliteFile {
   readonly #dataVersion: Statement<[], number>;
   readonly #files: DatabaseFiles;
   #landmarks: readonly string[] = [];
-  /** Why nothing may be read or written any more, until a restart. */
+  /** Why reads and writes are blocked until a restart. */
   #replaced: StorageFailure | null = null;
 
   constructor(options: SqliteFileOptions) {
@@ -65,7 +73,7 @@ export class SqliteFile {
     this.#dataVersion = this.database.prepare<[], number>('PRAGMA data_version').pluck();
   }
 
-  /** The files as they were opened, for another connection of this process. */
+  /** The files as opened, for another connection of this process. */
   get opened(): readonly OpenedFile[] {
     return this.#files.opened;
   }
@@ -76,9 +84,9 @@ export class SqliteFile {
   }
 
   /**
-   * Runs work that may find the database held by another process, and then tries again without blocking the event
-   * loop in between.
-   * @throws StorageFailure for everything that is wrong with the database itself
+   * Runs work that may find the database held by another process. If so, it retries without blocking the event loop in
+   * between.
+   * @throws StorageFailure for every fault of the database itself
    */
   async whenFree<Result>(work: () => Result): Promise<Result> {
     this.assertNotReplaced();
@@ -87,7 +95,7 @@ export class SqliteFile {
       try {
         return translated(this.#options, work);
       } catch (error) {
-        // Pages of two databases look like damage, or like a disk that failed.
+        // Mixed pages of two databases look like damage, or like a failed disk.
         if (error instanceof StorageFailure && LOOKS_DAMAGED.has(error.code)) this.assertInPlace();
         const busy = error instanceof StorageFailure && error.code === 'storage_busy';
         if (!busy || performance.now() >= giveUpAt) throw error;
@@ -96,14 +104,14 @@ export class SqliteFile {
     }
   }
 
-  /** All of the work or nothing of it, committed when the promise resolves. */
+  /** All of the work or none of it, committed when the promise resolves. */
   async transaction<Result>(work: () => Result): Promise<Result> {
     return this.whenFree(() => this.transactionNow(work));
   }
 
   /**
-   * As `transaction`, at once. A commit counts only if the files are still in place after it: one that may have gone to
-   * a deleted file may be lost. Checking before it as well lets most callers know that nothing was written.
+   * As `transaction`, but synchronous. A commit counts only if the files are still in place after it: a commit to a
+   * deleted file may be lost. The check before it lets most callers know that nothing was written.
    * @throws StorageFailure, also with `storage_busy` while another process writes
    */
   transactionNow<Result>(work: () => Result): Result {
@@ -118,7 +126,7 @@ export class SqliteFile {
         this.assertInPlace();
         return result;
       } catch (error) {
-        // SQLite has rolled back by itself after some errors, a full disk among them.
+        // SQLite has already rolled back after some errors, such as a full disk.
         if (this.database.inTransaction) this.#rollback.run();
         throw error;
       }
@@ -128,13 +136,13 @@ export class SqliteFile {
   }
 
   /**
-   * Looks whether each file of the database is still the one that was opened, with its own content.
-   * @throws StorageFailure `storage_replaced` from the first time that one was not, until the process ends
+   * Checks that each file of the database is still the one that was opened, with its own content.
+   * @throws StorageFailure `storage_replaced` from the first failed check on, until the process ends
    */
   assertInPlace(): void {
-    // A look that follows a write cannot tell whether that write was kept.
+    // A check after a write cannot tell whether that write was kept.
     if (this.#replaced) throw new StorageFailure('storage_replaced', this.#replaced.message);
-    // Closing removes the files beside the database.
+    // Closing removes the files next to the database.
     if (!this.database.open) throw new StorageFailure('storage_closed', 'the storage is closed');
     const fault = translated(this.#options, () => this.#files.misplaced() ?? this.#overwritten());
     if (fault === null) return;
@@ -142,13 +150,13 @@ export class SqliteFile {
     throw this.#replaced;
   }
 
-  /** What happened to the content of the database file; null where it is the same database. */
+  /** What happened to the content of the database file; null if it is the same database. */
   #overwritten(): string | null {
     const rewritten = this.#files.rewritten();
     if (rewritten === null) return null;
     const { path, landmarks } = this.#options;
     const look = lookAfresh(path, this.#landmarks, { ...rewritten, landmarks });
-    // Held by another program: the next commit or check looks again.
+    // Held by another program: the next commit or check tries again.
     if (look === null) return null;
     if (look.isOther) return `${basename(path)} was overwritten with other content while it was in use (${path})`;
     this.#landmarks = look.landmarks;
@@ -156,7 +164,7 @@ export class SqliteFile {
     return null;
   }
 
-  /** Another connection of this process found that a file was replaced: this one stops as well. */
+  /** Another connection of this process found that a file was replaced, so this one stops too. */
   noteReplaced(failure: StorageFailure): void {
     if (this.#replaced) return;
     this.#replaced = failure;
@@ -174,14 +182,14 @@ export class SqliteFile {
     }
   }
 
-  /** @throws StorageFailure `storage_replaced` once a look has found it so; nothing is looked at */
+  /** @throws StorageFailure `storage_replaced` if an earlier check has found it; does not check again */
   assertNotReplaced(): void {
     if (this.#replaced) throw new StorageFailure('storage_replaced', this.#replaced.message, { nothingWritten: true });
   }
 
   /**
    * Asks the system whether this process may write the file.
-   * @throws StorageFailure where it may not, e.g. since the file system has become read-only
+   * @throws StorageFailure if it may not, e.g. because the file system has become read-only
    */
   async checkAccess(): Promise<void> {
     this.assertInPlace();
@@ -192,7 +200,7 @@ export class SqliteFile {
     }
   }
 
-  /** Runs work at the start, while no other process can write here. */
+  /** Runs work at startup, while no other process can write here. */
   aloneAtOpen<Result>(work: () => Result): Result {
     this.database.pragma(`busy_timeout = ${BUSY_AT_OPEN_MS}`);
     try {
@@ -213,10 +221,10 @@ function openNewest({ path, synchronous, migrations, checkpointPages }: SqliteFi
     database.pragma('journal_mode = WAL');
     database.pragma(`synchronous = ${synchronous}`);
     if (checkpointPages !== undefined) database.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-    // What was removed is overwritten: a court's sealing order reaches the file too.
+    // Removed content is overwritten, so that a court's sealing order also reaches the file.
     database.pragma('secure_delete = ON');
     database.pragma('cache_size = -16000');
-    // A burst leaves a long write-ahead log behind; it gives the space back at the next checkpoint.
+    // A burst leaves a long write-ahead log behind; the next checkpoint frees the space.
     database.pragma('journal_size_limit = 67108864');
     migrate(database, path, migrations);
     database.pragma(`busy_timeout = ${BUSY_ON_MAIN_THREAD_MS}`);
@@ -236,7 +244,7 @@ function migrate(database: Database, path: string, migrations: readonly string[]
     if (version > migrations.length) {
       throw new StorageFailure(
         'storage_too_new',
-        `${path} has schema version ${version}; this service knows ${migrations.length} at most`,
+        `${path} has schema version ${version}; this service supports up to ${migrations.length}`,
       );
     }
     for (const migration of migrations.slice(version)) database.exec(migration);
@@ -246,10 +254,10 @@ function migrate(database: Database, path: string, migrations: readonly string[]
 }
 
 /**
- * Whether a COMMIT that failed so has certainly not put its mark into the write-ahead log, which is written last: before
- * it nothing counts, after it the next recovery takes all of it for committed. A disk that is full refuses the write
- * itself. A failed sync comes after the mark, and so does the want of room for the index beside the log (both
- * SQLITE_IOERR); of other errors of a write nobody knows how much was written.
+ * Whether a failed COMMIT has certainly not written its commit mark to the write-ahead log. The mark comes last:
+ * without it nothing counts, with it the next recovery treats everything as committed. A full disk rejects the write
+ * itself. A failed sync comes after the mark, and so does missing space for the index next to the log (both
+ * SQLITE_IOERR). After other write errors it is unknown how much was written.
  */
 const leavesNoCommit = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL';
@@ -262,7 +270,7 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
   ['SQLITE_PERM', 'storage_read_only'],
   ['SQLITE_CORRUPT', 'storage_corrupt'],
   ['SQLITE_NOTADB', 'storage_corrupt'],
-  // The file beside the log that its readers share could not be made larger.
+  // The shared-memory file next to the log could not be enlarged.
   ['SQLITE_IOERR_SHMSIZE', 'storage_full'],
   ['SQLITE_IOERR', 'storage_io_error'],
   ['SQLITE_CANTOPEN', 'storage_unavailable'],
@@ -279,8 +287,8 @@ const FAILURES: readonly (readonly [prefix: string, code: StorageFailureCode])[]
 ];
 
 /**
- * Whether an error lies in one statement or in the database as a whole.
- * @param nothingWritten what is known of the write that failed, where it was one
+ * Decides whether an error concerns one statement or the database as a whole.
+ * @param nothingWritten what is known about the failed write, if it was a write
  */
 export function asStorageFailure(error: unknown, nothingWritten = false): StorageFailure | null {
   if (error instanceof StorageFailure) return error;
@@ -294,9 +302,9 @@ export function asStorageFailure(error: unknown, nothingWritten = false): Storag
   return failure ? new StorageFailure(failure[1], `${error.message} (${code})`, options) : null;
 }
 
-/** Databases whose content is known to be damaged: one long look at each is enough. */
+/** Databases whose content is known to be damaged; one long check of each is enough. */
 const damaged = new WeakSet<SqliteFileOptions>();
-/** Until when the disk of a database counts as failed, by `performance.now()`: a look reads the whole file. */
+/** Until when the disk of a database counts as failed, by `performance.now()`. A check reads the whole file. */
 const diskFailedUntil = new WeakMap<SqliteFileOptions, number>();
 const DISK_LOOK_EVERY_MS = 60_000;
 
@@ -321,7 +329,7 @@ function translated<Result>(options: SqliteFileOptions, work: () => Result): Res
       throw new StorageFailure('storage_io_error', `${basename(path)} could not be read from its disk`, details);
     }
     damaged.add(options);
-    // One file of two is damaged, and only one of the two needs a backup.
+    // Only one of the two files is damaged, and only the log needs a backup.
     const code = isDerived ? 'read_models_corrupt' : 'storage_corrupt';
     throw new StorageFailure(code, `${basename(path)}: ${failure.message}`, details);
   }

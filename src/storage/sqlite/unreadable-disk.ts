@@ -1,7 +1,7 @@
 /**
- * Tells a disk that cannot be read from a database that is damaged. SQLite reports both as `SQLITE_CORRUPT`: it takes a
- * read that failed with EIO for damage by the file system. Restoring a backup is right for damage only; after a disk that
- * vanished it would throw away everything recorded since the backup.
+ * Distinguishes an unreadable disk from a damaged database. SQLite reports both as `SQLITE_CORRUPT`: it treats a read
+ * that failed with EIO as file system damage. Restoring a backup is right only for damage; after a lost disk it would
+ * discard everything recorded since the backup.
  */
 import { Database } from './driver.ts';
 
@@ -11,9 +11,9 @@ const SQLITE_IOERR = 10;
 const PAGE_ERROR = /error code=(\d+)/g;
 
 /**
- * Reads a database that failed with `SQLITE_CORRUPT` once more, by a connection of its own that has nothing cached.
- * Blocks while it reads the file, at most up to its first fault.
- * @returns true where reading fails, or no longer fails at all; false where the content itself is damaged
+ * Reads a database that failed with `SQLITE_CORRUPT` once more, on a new connection with nothing cached. Blocks while
+ * it reads the file, at most up to its first fault.
+ * @returns true if reading fails, or no longer fails at all; false if the content itself is damaged
  */
 export function isUnreadableDisk(path: string): boolean {
   try {

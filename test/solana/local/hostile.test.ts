@@ -161,7 +161,7 @@ describe('bytes of a transaction', () => {
     for (let length = 0; length < wire.length; length++) {
       expect(() => readTransaction(wire.subarray(0, length))).toThrow(TransactionUnreadable);
     }
-    expect(() => readTransaction(Buffer.concat([wire, Buffer.of(0)]))).toThrow('left over');
+    expect(() => readTransaction(Buffer.concat([wire, Buffer.of(0)]))).toThrow('trailing bytes');
   });
 
   it('never crash the chain, for any content', async () => {
