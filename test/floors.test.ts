@@ -1,6 +1,6 @@
 /**
  * The floors of `src` (ARCHITECTURE.md): a file imports from its own floor and those below, never from one above. The
- * linter rejects import cycles.
+ * linter rejects import cycles. Only one file of commands and processes appends to the log.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -57,5 +57,19 @@ describe('the floors of src', () => {
         .map((imported) => `${file} imports ${imported}`),
     );
     expect(upwards).toEqual([]);
+  });
+});
+
+describe('the event log', () => {
+  const APPENDS = /\bappend\s*(?:\?\.)?\(|\.append\b|\bprepareAppend\b/;
+  const textOf = (file: string): string => readFileSync(join(SOURCE, file), 'utf8');
+
+  it('is appended to in one file of all that decide and react', () => {
+    const above = files.filter((file) => floorOf(file) >= FLOORS.indexOf('commands'));
+    // A log that others append through, of which each append is checked.
+    const wrappers = ['identity/watched-log.ts'];
+    expect(above.filter((file) => APPENDS.test(textOf(file)) && !wrappers.includes(file))).toEqual([
+      'commands/handle.ts',
+    ]);
   });
 });

@@ -14,6 +14,8 @@ export interface Decider<State, Command, Event extends DomainEvent, Code extends
   readonly initialState: State;
   decide(state: State, command: Command): readonly Event[] | Rejection<Code>;
   evolve(state: State, event: Event): State;
+  /** The same for several events, one after the other: where a large state is to be copied only once for all of them. */
+  evolveAll?(state: State, events: readonly Event[]): State;
 }
 
 /** Makes the compiler prove that a switch is complete. */

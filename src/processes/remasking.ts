@@ -6,28 +6,21 @@
  * old content is removed; a start that finds a recorded redaction whose content is still there removes it.
  */
 import type { Logger } from 'pino';
-import { appendUntilKnown } from '../commands/append-until-known.ts';
-import { finishRedaction } from '../commands/docket/redaction.ts';
+import type { Decider } from '../commands/decider.ts';
+import { finishRedaction, redactions } from '../commands/docket/redaction.ts';
+import { isWritten, type Loaded, load, record } from '../commands/handle.ts';
 import { findCourt } from '../courts/registry.ts';
 import { MASKING_VERSION } from '../dockets/mask.ts';
 import { remaskBlob } from '../dockets/remask.ts';
 import { decodeEvent } from '../events/codec.ts';
-import { ContentRedacted, contentStream } from '../events/content.ts';
+import { contentStream } from '../events/content.ts';
 import { DocketDetailsChanged, type DocketEvent, FilingRevised, FilingsRecorded } from '../events/docket.ts';
+import type { EventOf } from '../events/event.ts';
 import { MASKING_SUBJECT, MaskingApplied, operatorStream } from '../events/operator.ts';
-import { type Clock, toInstant } from '../runtime/instant.ts';
+import type { Clock } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
-import {
-  type CommandContext,
-  type EventLog,
-  NO_STREAM,
-  type Position,
-  type RecordedEvent,
-  RevisionConflict,
-  type StreamHead,
-} from '../storage/event-log.ts';
+import type { CommandContext, EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { BlobName, PayloadStore } from '../storage/payload-store.ts';
-import { prepareAppend } from '../storage/prepare-append.ts';
 import { Trouble } from '../storage/trouble.ts';
 
 export interface RemaskingPorts {
@@ -66,8 +59,8 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
   const { version } = ports;
   const report = { examined: 0, replaced: 0, filings: 0, failed: 0 };
   const { log, logger } = ports;
-  const applied = await appliedMasking(log);
-  const from = applied.version >= version ? applied.position : null;
+  const applied = await load(log, masking, operatorStream(MASKING_SUBJECT));
+  const from = applied.state.version >= version ? applied.state.through : null;
   let position: Position | null = null;
   let first = from === null;
   for await (const batch of log.readAll(from, { by: 'types', types: CONTENT_TYPES })) {
@@ -98,7 +91,7 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
     position = batch.position;
   }
   if (report.examined > 0 && report.failed === 0 && position !== null) {
-    await recordApplied(ports, applied.head, position, report);
+    await recordApplied(ports, applied, position, report);
     logger.info({ ...report, masking: version }, 'stored content is masked by the current rules');
   }
   return report;
@@ -112,12 +105,11 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
   const masked = remaskBlob(found.content, countryOf(recorded.stream));
   if (masked === null && !found.replaced) return null;
   const stream = contentStream(name);
-  const history = await log.read(stream);
-  if (await finishRedaction(payloads, name, history)) return remaskOne(ports, recorded, name);
+  const history = await load(log, redactions, stream);
+  if (await finishRedaction(payloads, name, history.state)) return remaskOne(ports, recorded, name);
   if (masked === null) return null;
   const replacement = await payloads.put('docket', masked.content);
-  const last = history.at(-1);
-  const redaction = ContentRedacted.of({
+  const redaction = {
     name,
     replacement,
     stream: recorded.stream,
@@ -125,25 +117,23 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
     filingIds: [...masked.filingIds],
     reason: `masking rules version ${version}`,
     masking: version,
-  });
-  try {
-    await appendUntilKnown(
-      log,
-      prepareAppend({
-        stream,
-        head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-        events: [redaction],
-        context: contextOf(recorded, version, replacement),
-        recordedAt: toInstant(clock.now()),
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof RevisionConflict)) throw error;
+  };
+  const outcome = await record(
+    { log, clock },
+    {
+      decider: redactions,
+      stream,
+      command: { type: 'Redact', redaction },
+      context: contextOf(recorded, version, replacement),
+      known: history,
+    },
+  );
+  if (!isWritten(outcome)) {
     // Another node was first, maybe with older rules: its replacement stays, and ours is named by nothing.
     await payloads.remove(replacement);
     return remaskOne(ports, recorded, name);
   }
-  await finishRedaction(payloads, name, await log.read(stream));
+  await finishRedaction(payloads, name, (await load(log, redactions, stream)).state);
   return masked.filingIds.length;
 }
 
@@ -154,24 +144,26 @@ function countryOf(stream: string) {
 
 interface Applied {
   readonly version: number;
-  readonly position: Position | null;
-  readonly head: StreamHead;
+  readonly through: Position | null;
 }
 
-async function appliedMasking(log: EventLog): Promise<Applied> {
-  const last = (await log.read(operatorStream(MASKING_SUBJECT))).at(-1);
-  if (!last) return { version: 1, position: null, head: NO_STREAM };
-  const { data } = decodeEvent(last) as ReturnType<typeof MaskingApplied.of>;
-  return {
-    version: data.version,
-    position: data.through,
-    head: { revision: last.revision, hash: last.metadata.hash },
-  };
+type AppliedEvent = EventOf<typeof MaskingApplied>;
+
+interface Apply {
+  readonly type: 'Apply';
+  readonly applied: AppliedEvent['data'];
 }
+
+/** Up to where the rules of which version are known to be applied. */
+const masking: Decider<Applied, Apply, AppliedEvent> = {
+  initialState: { version: 1, through: null },
+  decide: (_state, { applied }) => [MaskingApplied.of(applied)],
+  evolve: (_state, { data: { version, through } }) => ({ version, through }),
+};
 
 async function recordApplied(
   { log, clock, version }: VersionedPorts,
-  head: StreamHead,
+  known: Loaded<Applied>,
   through: Position,
   { examined, replaced, filings }: RemaskingReport,
 ): Promise<void> {
@@ -183,14 +175,11 @@ async function recordApplied(
     causationId: null,
     actor: 'remasking',
   };
-  const events = [MaskingApplied.of({ version, through, examined, replaced, filings })];
+  const applied = { version, through, examined, replaced, filings };
   const stream = operatorStream(MASKING_SUBJECT);
-  try {
-    await appendUntilKnown(log, prepareAppend({ stream, head, events, context, recordedAt: toInstant(clock.now()) }));
-  } catch (error) {
-    // Another node recorded the same.
-    if (!(error instanceof RevisionConflict)) throw error;
-  }
+  const command = { type: 'Apply', applied } as const;
+  // Where it was not written, another node has recorded the same.
+  isWritten(await record({ log, clock }, { decider: masking, stream, command, context, known }));
 }
 
 /** The replacement's name is part of it: two nodes make two of them, and only one may be recorded. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareSnapshot } from '../../src/commands/docket/compare.ts';
 import { decideSnapshot } from '../../src/commands/docket/decide.ts';
-import { NEW_DOCKET } from '../../src/commands/docket/docket.ts';
+import { NEW_DOCKET } from '../../src/commands/docket/fold.ts';
 import { isDay } from '../../src/dockets/court-time.ts';
 import { encodeEvent } from '../../src/events/codec.ts';
 import { Instant, toMicros } from '../../src/runtime/instant.ts';

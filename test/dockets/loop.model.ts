@@ -165,7 +165,7 @@ async function runLoop(
         imported = true;
         return;
       } catch (error) {
-        if (error instanceof Killed) return;
+        if (error instanceof Killed || (error as Error).cause instanceof Killed) return;
         if (!(error instanceof DocketContended)) throw error;
       }
     }

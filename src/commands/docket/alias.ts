@@ -5,27 +5,40 @@
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
-import { decodeEvent } from '../../events/codec.ts';
 import { AliasClaimed, type DocketAliasEvent, docketAliasStream, docketStream } from '../../events/docket.ts';
-import { toInstant } from '../../runtime/instant.ts';
-import {
-  type CommandContext,
-  type EventLog,
-  NO_STREAM,
-  RevisionConflict,
-  type StreamHead,
-} from '../../storage/event-log.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
-import { appendUntilKnown, type IngestPorts } from './clock.ts';
+import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import { type Decider, rejected } from '../decider.ts';
+import { type Loaded, load } from '../handle.ts';
+import { type IngestPorts, recordPatiently } from './clock.ts';
 
 type Ports = Pick<IngestPorts, 'log' | 'clock' | 'sleep'>;
 
 type Claim = DocketAliasEvent['data'];
 
-interface AliasStream {
+/** What a number means: for one without its office, each number that it may be. */
+type Claims = readonly Claim[];
+
+interface ClaimAlias {
+  readonly type: 'ClaimAlias';
+  readonly claim: Claim;
+}
+
+/** A number that has a meaning keeps it. */
+export const docketAliases: Decider<Claims, ClaimAlias, DocketAliasEvent, 'means_another_docket'> = {
+  initialState: [],
+
+  decide(claims, { claim }) {
+    const known = claims.find(({ number }) => number === claim.number);
+    if (!known) return [AliasClaimed.of(claim)];
+    return known.stream === claim.stream ? [] : rejected('means_another_docket');
+  },
+
+  evolve: (claims, { data }) => [...claims, data],
+};
+
+interface AliasStream extends Loaded<Claims> {
   readonly name: string;
-  readonly claims: readonly Claim[];
-  readonly head: StreamHead;
+  readonly claims: Claims;
 }
 
 /** Several dockets fit a number without its office. */
@@ -75,7 +88,7 @@ async function claim(
   const known = await streamOfAny(ports.log, court, others);
   if (complete && canonical === core) {
     const stream = known ?? docketStream(court.code, canonical);
-    await append(ports, own, { court: court.code, number: canonical, core, stream }, context);
+    await claimIn(ports, own, { court: court.code, number: canonical, core, stream }, context);
     return stream;
   }
   if (!complete) {
@@ -83,7 +96,7 @@ async function claim(
     if (streams.length > 1) return { candidates: own.claims.map((one) => one.number).filter((one) => one !== core) };
     if (streams[0] !== undefined) return streams[0];
     const stream = known ?? docketStream(court.code, canonical);
-    await append(ports, own, { court: court.code, number: canonical, core, stream }, context);
+    await claimIn(ports, own, { court: court.code, number: canonical, core, stream }, context);
     return stream;
   }
   // The list of what the core can mean comes first: whoever asks by the core finds the docket from then on.
@@ -91,8 +104,8 @@ async function claim(
   const listed = list.claims.find((one) => one.number === canonical);
   const stream = listed?.stream ?? known ?? unfinished(list.claims, core) ?? docketStream(court.code, canonical);
   const made = { court: court.code, number: canonical, core, stream };
-  if (!listed) await append(ports, list, made, context);
-  await append(ports, own, made, context);
+  if (!listed) await claimIn(ports, list, made, context);
+  await claimIn(ports, own, made, context);
   return stream;
 }
 
@@ -122,22 +135,16 @@ async function claimAlias(
 ): Promise<void> {
   const alias = await readAlias(ports.log, court, canonical);
   if (alias.claims.length === 0)
-    await append(ports, alias, { court: court.code, number: canonical, core, stream }, context);
+    await claimIn(ports, alias, { court: court.code, number: canonical, core, stream }, context);
 }
 
 async function readAlias(log: EventLog, court: Court, number: string): Promise<AliasStream> {
   const name = docketAliasStream(court.code, number);
-  const recorded = await log.read(name);
-  const last = recorded.at(-1);
-  return {
-    name,
-    claims: recorded.map((event) => (decodeEvent(event) as DocketAliasEvent).data),
-    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-  };
+  const { state, head } = await load(log, docketAliases, name);
+  return { name, state, head, claims: state };
 }
 
-async function append(ports: Ports, alias: AliasStream, made: Claim, context: CommandContext): Promise<void> {
-  const events = [AliasClaimed.of(made)];
-  const recordedAt = toInstant(ports.clock.now());
-  await appendUntilKnown(ports, prepareAppend({ stream: alias.name, head: alias.head, events, context, recordedAt }));
+async function claimIn(ports: Ports, alias: AliasStream, made: Claim, context: CommandContext): Promise<void> {
+  const command = { type: 'ClaimAlias', claim: made } as const;
+  await recordPatiently(ports, { decider: docketAliases, stream: alias.name, command, context, known: alias });
 }

@@ -1,22 +1,20 @@
 /** How ingests share a case clock: one at a time, and none waits for ever for one that died. */
 import { type CaseClock, caseClockId, clear, readClock, writeClock } from '../../dockets/case-clock.ts';
 import { CASES } from '../../dockets/case-document.ts';
-import { DocketChecked, type DocketEvent } from '../../events/docket.ts';
+import { DocketChecked } from '../../events/docket.ts';
+import type { DomainEvent } from '../../events/event.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import {
-  type Append,
-  type Appended,
   type CommandContext,
   type EventLog,
-  InvalidAppend,
-  NO_STREAM,
   type Position,
   type RecordedEvent,
   RevisionConflict,
 } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
+import { folded, type Handled, type Loaded, type Recording, record } from '../handle.ts';
+import { docket } from './docket.ts';
 
 export interface IngestPorts {
   readonly log: EventLog;
@@ -55,19 +53,29 @@ export class ProjectionBehind extends Error {
   }
 }
 
-const REPEATS = 30;
+/** An ingest has time: whoever waits for it waits for a file, not for an answer. */
+const REPEATS_MS = Array.from({ length: 29 }, (_, repeat) => Math.min(20 * 2 ** (repeat + 1), 1_000));
 
-/** Repeats an append unchanged until its outcome is known. */
-export async function appendUntilKnown(ports: Pick<IngestPorts, 'log' | 'sleep'>, append: Append): Promise<Appended> {
-  for (let repeat = 1; ; repeat++) {
-    try {
-      return await ports.log.append(append);
-    } catch (error) {
-      if (error instanceof RevisionConflict || error instanceof InvalidAppend) throw error;
-      if (repeat === REPEATS) throw new AppendOutcomeUnknown(append.stream, { cause: error });
-      await ports.sleep(Math.min(20 * 2 ** repeat, 1_000));
-    }
+/**
+ * Records a command with all the time that an ingest has.
+ * @throws RevisionConflict if others wrote first, AppendOutcomeUnknown, and Error where a rule forbids it on what is known
+ */
+export async function recordPatiently<State, Command, Event extends DomainEvent, Code extends string>(
+  ports: Pick<IngestPorts, 'log' | 'clock' | 'sleep'>,
+  recording: Omit<Recording<State, Command, Event, Code>, 'repeatsMs'> & { readonly known: Loaded<State> },
+): Promise<Handled<State, Event>> {
+  const { log, clock } = ports;
+  const { stream, known } = recording;
+  const sleep = (milliseconds: number) => ports.sleep(milliseconds);
+  const outcome = await record({ log, clock, sleep }, { ...recording, repeatsMs: REPEATS_MS });
+  if ('recorded' in outcome) return outcome.recorded;
+  if ('unwritten' in outcome && outcome.unwritten === 'overtaken') throw outcome.error;
+  if ('rejected' in outcome) {
+    const { rejected, at } = outcome;
+    if (at === known) throw new Error(`a command on ${stream} breaks a rule: ${rejected}`);
+    throw new RevisionConflict(stream, known.head.revision, at.head.revision);
   }
+  throw new AppendOutcomeUnknown(stream, { cause: 'unwritten' in outcome ? outcome.error : outcome.unknown });
 }
 
 /** Waits until the case document shows everything up to a position of its docket's stream. */
@@ -122,8 +130,8 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
     watched = sign;
     if (quiet >= patience) {
       const abandoned = await abandon(ports, stream, events, pending.ingestId, context);
-      if (abandoned) {
-        await waitUntilVisible(ports, stream, abandoned.position);
+      if (abandoned !== null) {
+        await waitUntilVisible(ports, stream, abandoned);
         await clearPending(ports, stream, pending.ingestId);
         return;
       }
@@ -139,32 +147,23 @@ async function clockOf({ readStore }: IngestPorts, stream: string): Promise<Case
   return readClock((await readStore.cell(caseClockId(stream))).value);
 }
 
-/** Null where something was appended in the meantime. */
+/** Position of what makes the dead ingest's append conflict; null where something else was appended in the meantime. */
 async function abandon(
   ports: IngestPorts,
   stream: string,
   events: readonly RecordedEvent[],
   dead: string,
   context: CommandContext,
-): Promise<Appended | null> {
-  const last = events.at(-1);
-  const now = toInstant(ports.clock.now());
-  const event: DocketEvent = DocketChecked.of({
-    source: 'recovery',
-    askedAt: now,
-    complete: false,
-    outcome: 'abandoned',
-    ingestId: null,
-  });
-  const append = prepareAppend({
-    stream,
-    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-    events: [event],
-    context: { ...context, commandId: `${context.commandId}\nabandon ${dead}` },
-    recordedAt: now,
-  });
+): Promise<Position | null> {
   try {
-    return await appendUntilKnown(ports, append);
+    const { position } = await recordPatiently(ports, {
+      decider: docket,
+      stream,
+      command: (now) => ({ type: 'AbandonIngest', at: toInstant(now) }) as const,
+      context: { ...context, commandId: `${context.commandId}\nabandon ${dead}` },
+      known: folded(docket, events),
+    });
+    return position;
   } catch (error) {
     if (error instanceof RevisionConflict) return null;
     throw error;

@@ -19,7 +19,7 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { RecordedFiling } from '../../events/docket.ts';
 import type { Json } from '../../events/event.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
-import type { DocketState, FilingState } from './docket.ts';
+import type { DocketState, FilingState } from './fold.ts';
 
 /** The contents that a docket's events name, as they are now. */
 export interface DocketContents {

@@ -29,7 +29,7 @@ import {
 import type { JsonObject } from '../../events/event.ts';
 import { type Instant, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
 import type { Comparison } from './compare.ts';
-import type { DocketState } from './docket.ts';
+import type { DocketState } from './fold.ts';
 
 /** An event before its content has a name: the name of a blob is random, so the decision cannot know it. */
 export interface DocketDraft {

@@ -1,134 +1,86 @@
-/** The rules of a docket: what its stream says, folded. `docket-decide.ts` decides what a snapshot adds to it. */
-import type { DocketEvent, RecordedFiling } from '../../events/docket.ts';
+/**
+ * The rules of a docket. `compareSnapshot` and `decideSnapshot` say what a snapshot changes in it; here those changes are
+ * held against what its stream says by now.
+ */
+import { DocketChecked, type DocketEvent } from '../../events/docket.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { unreachable } from '../decider.ts';
+import { type Decider, rejected, unreachable } from '../decider.ts';
+import { type DocketState, evolveDocket, NEW_DOCKET } from './fold.ts';
 
-export interface FilingState {
-  readonly recorded: RecordedFiling;
-  /** Name of the blob that holds its content as it is now. */
-  readonly content: string;
-  /** When the source was asked that gave this content. */
-  readonly askedAt: Instant;
-  readonly withdrawn: boolean;
-}
+export type DocketCommand =
+  /** Records what `decideSnapshot` found to have changed, all of it or a part, once its contents have names. */
+  | { readonly type: 'RecordChanges'; readonly changes: readonly DocketEvent[] }
+  /** Moves the stream on, past what an ingest that died expects: its append can then never be recorded. */
+  | { readonly type: 'AbandonIngest'; readonly at: Instant };
 
-export interface DocketState {
-  readonly opened: boolean;
-  readonly filings: ReadonlyMap<string, FilingState>;
-  /** How many filings were ever recorded, those merged away included: the next one's ordinal. */
-  readonly recordedCount: number;
-  /** Every time in use, as `availableAt` or `revisedAt`: times are unique within a docket. */
-  readonly times: ReadonlySet<Instant>;
-  readonly newestTime: Instant | null;
-  readonly details: { readonly content: string; readonly askedAt: Instant } | null;
-  /** Whether the case may have been answered before its baseline began. */
-  readonly knownInPart: boolean;
-  readonly baseline: 'none' | 'started' | 'completed';
-  readonly lastAskedAt: Instant | null;
-  readonly lastCompleteAskedAt: Instant | null;
-  /** Whether any source has shown it: an opened docket without a look at it is not answered. */
-  readonly checked: boolean;
-}
+/** Changes that were decided on another docket than this one. */
+export type DocketRejection = 'already_opened' | 'already_completed' | 'filing_known' | 'filing_unknown';
 
-export const NEW_DOCKET: DocketState = {
-  opened: false,
-  filings: new Map(),
-  recordedCount: 0,
-  times: new Set(),
-  newestTime: null,
-  details: null,
-  knownInPart: false,
-  baseline: 'none',
-  lastAskedAt: null,
-  lastCompleteAskedAt: null,
-  checked: false,
+export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketRejection> = {
+  initialState: NEW_DOCKET,
+
+  decide(state, command) {
+    switch (command.type) {
+      case 'RecordChanges': {
+        const broken = brokenRule(state, command.changes);
+        return broken ? rejected(broken) : command.changes;
+      }
+      case 'AbandonIngest':
+        return [
+          DocketChecked.of({
+            source: 'recovery',
+            askedAt: command.at,
+            complete: false,
+            outcome: 'abandoned',
+            ingestId: null,
+          }),
+        ];
+      default:
+        return unreachable(command);
+    }
+  },
+
+  evolve: (state, event) => evolveDocket(state, [event]),
+  evolveAll: evolveDocket,
 };
 
-type Mutable = {
-  -readonly [Key in keyof DocketState]: Key extends 'filings'
-    ? Map<string, FilingState>
-    : Key extends 'times'
-      ? Set<Instant>
-      : DocketState[Key];
-};
-
-const copy = (state: DocketState): Mutable => ({
-  ...state,
-  filings: new Map(state.filings),
-  times: new Set(state.times),
-});
-
-/** A docket after more events. Pure: dockets are large, so the copy is made once for all of them. */
-export function evolveDocket(state: DocketState, events: readonly DocketEvent[]): DocketState {
-  const next = copy(state);
-  for (const event of events) apply(next, event);
-  return next;
-}
-
-function apply(state: Mutable, event: DocketEvent): void {
-  switch (event.type) {
-    case 'DocketOpened':
-      state.opened = true;
-      return;
-    case 'DocketChecked':
-      applyCheck(state, event.data);
-      return;
-    case 'DocketDetailsChanged':
-      state.details = { content: event.data.content, askedAt: event.data.askedAt };
-      return;
-    case 'FilingsRecorded': {
-      const { askedAt, content, baseline, filings } = event.data;
-      if (baseline) state.baseline = state.baseline === 'none' ? 'started' : state.baseline;
-      else if (state.baseline === 'none') state.knownInPart = true;
-      for (const recorded of filings) {
-        state.filings.set(recorded.filingId, { recorded, content, askedAt, withdrawn: false });
-        state.recordedCount++;
-        useTime(state, recorded.availableAt);
-      }
-      return;
+/** A docket is opened and its baseline completed once; a filing is recorded once, and changed only where it is known. */
+function brokenRule(
+  { opened, baseline, filings }: DocketState,
+  changes: readonly DocketEvent[],
+): DocketRejection | null {
+  const changed = new Map<string, boolean>();
+  const isKnown = (filingId: string): boolean => changed.get(filingId) ?? filings.has(filingId);
+  for (const { type, data } of changes) {
+    switch (type) {
+      case 'DocketOpened':
+        if (opened) return 'already_opened';
+        break;
+      case 'BaselineCompleted':
+        if (baseline === 'completed') return 'already_completed';
+        break;
+      case 'FilingsRecorded':
+        for (const { filingId } of data.filings) {
+          if (isKnown(filingId)) return 'filing_known';
+          changed.set(filingId, true);
+        }
+        break;
+      case 'FilingRevised':
+        if (!isKnown(data.filing.filingId)) return 'filing_unknown';
+        break;
+      case 'FilingsMerged':
+        if (!isKnown(data.kept) || !isKnown(data.merged)) return 'filing_unknown';
+        changed.set(data.merged, false);
+        break;
+      case 'FilingWithdrawn':
+        if (!isKnown(data.filingId)) return 'filing_unknown';
+        break;
+      case 'DocketDetailsChanged':
+      case 'DocketChecked':
+        break;
+      default:
+        unreachable(type);
     }
-    case 'BaselineCompleted':
-      state.baseline = 'completed';
-      return;
-    case 'FilingRevised': {
-      const { filing, content, askedAt, revisedAt } = event.data;
-      const withdrawn = state.filings.get(filing.filingId)?.withdrawn ?? false;
-      state.filings.set(filing.filingId, { recorded: filing, content, askedAt, withdrawn });
-      if (revisedAt !== null) useTime(state, revisedAt);
-      return;
-    }
-    case 'FilingsMerged': {
-      state.filings.delete(event.data.merged);
-      useTime(state, event.data.revisedAt);
-      return;
-    }
-    case 'FilingWithdrawn': {
-      const filing = state.filings.get(event.data.filingId);
-      if (filing) {
-        const recorded = event.data.reason === 'sealed' ? { ...filing.recorded, sealed: true } : filing.recorded;
-        state.filings.set(event.data.filingId, { ...filing, recorded, withdrawn: true });
-      }
-      useTime(state, event.data.revisedAt);
-      return;
-    }
-    default:
-      unreachable(event);
   }
-}
-
-type Check = Extract<DocketEvent, { readonly type: 'DocketChecked' }>['data'];
-
-function applyCheck(state: Mutable, { askedAt, outcome, complete }: Check): void {
-  if (outcome === 'abandoned' || outcome === 'failed') return;
-  state.checked = true;
-  state.lastAskedAt = later(state.lastAskedAt, askedAt);
-  if (complete) state.lastCompleteAskedAt = later(state.lastCompleteAskedAt, askedAt);
-  else if (state.baseline === 'none') state.knownInPart = true;
-}
-
-const later = (a: Instant | null, b: Instant): Instant => (a === null || b > a ? b : a);
-
-function useTime(state: Mutable, time: Instant): void {
-  state.times.add(time);
-  state.newestTime = later(state.newestTime, time);
+  return null;
 }

@@ -1,6 +1,6 @@
 /**
- * Records what a source said of a docket. The one place that appends to docket streams; safe to kill anywhere and to
- * repeat, since nothing is decided but on what the stream says, and nothing is written but on exactly that.
+ * Records what a source said of a docket. Safe to kill anywhere and to repeat, since nothing is decided but on what the
+ * stream says, and nothing is written but on exactly that.
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import {
@@ -16,18 +16,14 @@ import { encodeBlob } from '../../dockets/filing-content.ts';
 import type { DocketSnapshot } from '../../dockets/snapshot.ts';
 import { BaselineCompleted, DocketChecked, type DocketEvent } from '../../events/docket.ts';
 import { type Micros, toInstant } from '../../runtime/instant.ts';
-import {
-  type CommandContext,
-  MAX_APPEND_BYTES,
-  type Position,
-  RevisionConflict,
-  type StreamHead,
-} from '../../storage/event-log.ts';
-import { headAfter, prepareAppend } from '../../storage/prepare-append.ts';
+import { type CommandContext, MAX_APPEND_BYTES, type Position, RevisionConflict } from '../../storage/event-log.ts';
+import type { Loaded } from '../handle.ts';
 import { docketStreamOf } from './alias.ts';
-import { appendUntilKnown, clearPending, endPending, type IngestPorts, waitUntilVisible } from './clock.ts';
+import { clearPending, endPending, type IngestPorts, recordPatiently, waitUntilVisible } from './clock.ts';
 import { type Comparison, compareSnapshot, isMaskingOnly } from './compare.ts';
 import { type DocketDraft, decideSnapshot, isBaseline, meetsCallers, needsClock } from './decide.ts';
+import { docket as rules } from './docket.ts';
+import type { DocketState } from './fold.ts';
 import { type LoadedDocket, loadDocket } from './load.ts';
 
 export interface IngestReport {
@@ -123,7 +119,7 @@ async function attemptIngest(
   });
   let position: Position;
   try {
-    position = await appendAll(ports, stream, docket.head, drafts, context);
+    position = await recordAll(ports, stream, docket, drafts, context);
   } catch (error) {
     // A conflict is a known outcome: what was not written never will be. Anything else leaves the claim standing.
     if (error instanceof RevisionConflict && claim.pending) {
@@ -189,21 +185,22 @@ async function claimClock(
   }
 }
 
-/** Appends everything, in as few appends as the log's limit allows; contents are stored before the event that names them. */
-async function appendAll(
+/** Records everything, in as few appends as the log's limit allows; contents are stored before the event that names them. */
+async function recordAll(
   ports: IngestPorts,
   stream: string,
-  from: StreamHead,
+  from: Loaded<DocketState>,
   drafts: readonly DocketDraft[],
   context: CommandContext,
 ): Promise<Position> {
-  let head = from;
+  let known = from;
   let position: Position | null = null;
   for (const group of inAppends(drafts)) {
-    const events = await Promise.all(group.map((draft) => store(ports, draft)));
-    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(ports.clock.now()) });
-    ({ position } = await appendUntilKnown(ports, append));
-    head = headAfter(append);
+    const changes = await Promise.all(group.map((draft) => store(ports, draft)));
+    const command = { type: 'RecordChanges', changes } as const;
+    const recorded = await recordPatiently(ports, { decider: rules, stream, command, context, known });
+    known = recorded;
+    ({ position } = recorded);
   }
   if (position === null) throw new Error('an ingest always ends with an event');
   return position;

@@ -7,17 +7,15 @@ import {
   decodeFilings,
   type FilingContent,
 } from '../../dockets/filing-content.ts';
-import { decodeEvent } from '../../events/codec.ts';
-import type { DocketEvent } from '../../events/docket.ts';
-import { type EventLog, NO_STREAM, type StreamHead } from '../../storage/event-log.ts';
+import type { EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
+import { type Loaded, load } from '../handle.ts';
 import type { DocketContents } from './compare.ts';
-import { type DocketState, evolveDocket, NEW_DOCKET } from './docket.ts';
+import { docket } from './docket.ts';
+import type { DocketState } from './fold.ts';
 
-export interface LoadedDocket {
-  readonly state: DocketState;
+export interface LoadedDocket extends Loaded<DocketState> {
   readonly contents: DocketContents;
-  readonly head: StreamHead;
 }
 
 /** Blobs held in memory at once. */
@@ -27,17 +25,8 @@ export async function loadDocket(
   { log, payloads }: { readonly log: EventLog; readonly payloads: PayloadStore },
   stream: string,
 ): Promise<LoadedDocket> {
-  const recorded = await log.read(stream);
-  const last = recorded.at(-1);
-  const state = evolveDocket(
-    NEW_DOCKET,
-    recorded.map((event) => decodeEvent(event) as DocketEvent),
-  );
-  return {
-    state,
-    contents: await loadContents(payloads, state),
-    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-  };
+  const { state, head } = await load(log, docket, stream);
+  return { state, head, contents: await loadContents(payloads, state) };
 }
 
 /** Content that is gone counts as redacted: a later snapshot must not bring it back. */

@@ -1,8 +1,25 @@
-/** Content that the log records as replaced, removed from the payload store. */
-import { decodeEvent } from '../../events/codec.ts';
-import type { ContentRedacted } from '../../events/content.ts';
-import type { RecordedEvent } from '../../storage/event-log.ts';
+/** Content that is replaced by record, and then removed from the payload store. */
+import { ContentRedacted } from '../../events/content.ts';
+import type { EventOf } from '../../events/event.ts';
 import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
+import type { Decider } from '../decider.ts';
+
+/** What a content was replaced by, one after the other; null where by nothing. */
+export type Replacements = readonly (BlobName | null)[];
+
+export type Redaction = EventOf<typeof ContentRedacted>['data'];
+
+export interface Redact {
+  readonly type: 'Redact';
+  readonly redaction: Redaction;
+}
+
+/** The stream of one content: it may be replaced again and again. */
+export const redactions: Decider<Replacements, Redact, EventOf<typeof ContentRedacted>> = {
+  initialState: [],
+  decide: (_replacements, { redaction }) => [ContentRedacted.of(redaction)],
+  evolve: (replacements, { data }) => [...replacements, data.replacement],
+};
 
 /**
  * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Each of
@@ -12,14 +29,11 @@ import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
 export async function finishRedaction(
   payloads: PayloadStore,
   name: BlobName,
-  history: readonly RecordedEvent[],
+  replacements: Replacements,
 ): Promise<boolean> {
-  const replacements = history.map(
-    (recorded) => (decodeEvent(recorded) as ReturnType<typeof ContentRedacted.of>).data.replacement,
-  );
-  const last = replacements.pop();
+  const last = replacements.at(-1);
   if (last === undefined) return false;
-  const replaced = [name, ...replacements].filter((one): one is BlobName => one !== null && one !== last);
+  const replaced = [name, ...replacements.slice(0, -1)].filter((one): one is BlobName => one !== null && one !== last);
   const found = await payloads.resolve(replaced);
   const own = replaced.filter((one) => found.get(one)?.replaced === false);
   // A store that was restored without the replacement holds the only copy.

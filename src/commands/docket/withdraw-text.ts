@@ -7,22 +7,15 @@
 import { contentIn, decodeFilings, encodeBlob, filingsBlob, REDACTED_FILING } from '../../dockets/filing-content.ts';
 import { withoutFilings } from '../../dockets/withdrawn-answer.ts';
 import { decodeEvent } from '../../events/codec.ts';
-import { ContentRedacted, contentStream } from '../../events/content.ts';
+import { contentStream } from '../../events/content.ts';
 import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
-import {
-  type EventLog,
-  NO_STREAM,
-  type Position,
-  type RecordedEvent,
-  RevisionConflict,
-} from '../../storage/event-log.ts';
+import type { EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
-import { appendUntilKnown } from '../append-until-known.ts';
-import { finishRedaction } from './redaction.ts';
+import { isWritten, type Loaded, load, record } from '../handle.ts';
+import { finishRedaction, type Replacements, redactions } from './redaction.ts';
 
 export interface WithdrawalPorts {
   readonly log: EventLog;
@@ -149,20 +142,17 @@ async function replace(
 ): Promise<boolean> {
   const { payloads, log } = ports;
   const { name, kind } = place;
-  const history = await log.read(contentStream(name));
-  const finished = await finishRedaction(payloads, name, history);
+  const history = await load(log, redactions, contentStream(name));
+  const finished = await finishRedaction(payloads, name, history.state);
   const found = (await payloads.resolve([name])).get(name);
   const redacted = found && place.redact(found.content);
   if (!redacted) return finished;
   const replacement = await payloads.put(kind, redacted);
-  try {
-    await record(ports, order, place, history, replacement);
-  } catch (error) {
-    if (!(error instanceof RevisionConflict)) throw error;
+  if (!(await recordRedaction(ports, order, place, history, replacement))) {
     await payloads.remove(replacement);
     return replace(ports, order, place);
   }
-  await finishRedaction(payloads, name, await log.read(contentStream(name)));
+  await finishRedaction(payloads, name, (await load(log, redactions, contentStream(name))).state);
   return true;
 }
 
@@ -176,46 +166,37 @@ async function remove(
   const { name } = place;
   const found = await payloads.get(name);
   if (!found || !place.isHeld(found)) return false;
-  const history = await log.read(contentStream(name));
-  if (history.length === 0) {
-    try {
-      await record(ports, order, place, history, null);
-    } catch (error) {
-      if (!(error instanceof RevisionConflict)) throw error;
-    }
-  }
+  const history = await load(log, redactions, contentStream(name));
+  // Of two that remove it, one records it.
+  if (history.state.length === 0) await recordRedaction(ports, order, place, history, null);
   await payloads.remove(name);
   return true;
 }
 
-async function record(
+/** False where somebody else wrote first. @throws what the log throws */
+async function recordRedaction(
   { log, clock }: WithdrawalPorts,
   order: Withdrawal,
   { name, source, held }: Place,
-  history: readonly RecordedEvent[],
+  known: Loaded<Replacements>,
   replacement: BlobName | null,
-): Promise<void> {
-  const last = history.at(-1);
-  const redaction = ContentRedacted.of({
+): Promise<boolean> {
+  const redaction = {
     name,
     replacement,
     stream: source.stream,
     revision: source.revision,
     filingIds: [...held],
     reason: `withdrawn by ${order.by}: ${order.reason}`,
-  });
-  const append = prepareAppend({
-    stream: contentStream(name),
-    head: last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM,
-    events: [redaction],
-    context: {
-      commandId: `withdrawal-${name}-${replacement ?? 'none'}`,
-      requestId: null,
-      correlationId: source.metadata.correlationId,
-      causationId: source.id,
-      actor: 'operator',
-    },
-    recordedAt: toInstant(clock.now()),
-  });
-  await appendUntilKnown(log, append);
+  };
+  const context = {
+    commandId: `withdrawal-${name}-${replacement ?? 'none'}`,
+    requestId: null,
+    correlationId: source.metadata.correlationId,
+    causationId: source.id,
+    actor: 'operator',
+  };
+  const command = { type: 'Redact', redaction } as const;
+  const stream = contentStream(name);
+  return isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
 }

@@ -1,13 +1,10 @@
 /** The double-spend guard: a payment is claimed by one append at exactly the revision that was read. */
 import { type Problem, problem } from '../../errors.ts';
-import { type Clock, toInstant } from '../../runtime/instant.ts';
-import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import type { Clock } from '../../runtime/instant.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import type { PayloadStore, SealedPayload } from '../../storage/payload-store.ts';
-import { headAfter, prepareAppend } from '../../storage/prepare-append.ts';
-import { isUnwritten, type StorageFailure } from '../../storage/storage-failure.ts';
-import { appendUntilKnown } from '../append-until-known.ts';
-import { isRejection } from '../decider.ts';
-import { type Loaded, load } from '../handle.ts';
+import type { StorageFailure } from '../../storage/storage-failure.ts';
+import { type Loaded, record } from '../handle.ts';
 import {
   claimIdentifier,
   type Earlier,
@@ -55,7 +52,7 @@ export async function claimPayment(
 ): Promise<Claim> {
   let mayBeNamed = false;
   try {
-    const claim = await record(ports, stream, found, purchase, payloads, context, identified);
+    const claim = await claimWhileFree(ports, stream, found, purchase, payloads, context, identified);
     mayBeNamed = 'claimed' in claim || 'unknown' in claim;
     return claim;
   } finally {
@@ -64,7 +61,7 @@ export async function claimPayment(
   }
 }
 
-async function record(
+async function claimWhileFree(
   ports: ClaimPorts,
   stream: string,
   found: Loaded<Payment>,
@@ -81,30 +78,29 @@ async function record(
       if (!('claimed' in claim)) return lostTo(claim);
       at = claim.claimed;
     }
-    const events = payment.decide(at.state, { type: 'Submit', ...purchase });
-    if (isRejection(events)) return { used: usedProblem(at.state) };
-    const recordedAt = toInstant(ports.clock.now());
-    const append = { ...prepareAppend({ stream, head: at.head, events, context, recordedAt }), payloads };
-    const claimed: Claim = { claimed: { state: { ...purchase, status: 'submitted' }, head: headAfter(append) } };
-    let unwritten: StorageFailure | null = null;
-    try {
-      await appendUntilKnown(ports.log, append, ports.patience?.appendRepeatsMs);
-      return claimed;
-    } catch (error) {
-      if (isUnwritten(error)) unwritten = error;
-      else if (!(error instanceof RevisionConflict)) return { unknown: error };
-    }
-    try {
-      at = await load(ports.log, payment, stream);
-    } catch (error) {
-      return unwritten ? { unwritten } : { unknown: error };
-    }
-    // An attempt that gave no answer was recorded all the same, and recovery or another's look has written after it.
-    if (isSubmitted(at.state) && at.state.authorization.requestId === purchase.authorization.requestId) return claimed;
-    if (unwritten && mayBePresented(at.state)) return { unwritten };
+    const outcome = await record(ports, {
+      decider: payment,
+      stream,
+      command: { type: 'Submit', ...purchase },
+      context,
+      known: at,
+      payloads,
+      repeatsMs: ports.patience?.appendRepeatsMs,
+    });
+    if ('recorded' in outcome) return { claimed: submittedOf(outcome.recorded) };
+    if ('unknown' in outcome) return outcome;
+    if ('unwritten' in outcome && outcome.unwritten === 'failed') return { unwritten: outcome.error };
     // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
-    // have changed with it, so that is asked anew.
+    // have changed with it, so the identifier is looked up again.
+    const now = 'rejected' in outcome ? outcome.at : outcome.found;
+    if (now === at) return { used: usedProblem(at.state) };
+    at = now;
   }
+}
+
+function submittedOf({ state, head }: Loaded<Payment>): SubmittedPayment {
+  if (state.status !== 'submitted') throw new Error(`a claimed payment is ${state.status}`);
+  return { state, head };
 }
 
 const usedBy = (state: Payment): Earlier => ({ refused: usedProblem(state) });

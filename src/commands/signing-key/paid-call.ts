@@ -5,13 +5,10 @@
  */
 import { MasterKeyMissing, type MasterKeys } from '../../callbacks/master-keys.ts';
 import { type Problem, problem } from '../../errors.ts';
-import { ResultHandedOut } from '../../events/payment.ts';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
-import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
-import { appendUntilKnown } from '../append-until-known.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import { isRejection } from '../decider.ts';
-import { folded } from '../handle.ts';
+import { handledOf, record } from '../handle.ts';
 import { type Purchase, payment } from '../payment/payment.ts';
 import type { KeyCalls } from '../purchase/contract.ts';
 import { type MadeKey, madeKey, type ValidKeys, validKeysAt, type WalletKeys } from './signing-key.ts';
@@ -134,22 +131,16 @@ async function handOut(
   stream: string,
   context: CommandContext,
 ): Promise<boolean> {
-  const mine = new Set<string>();
-  for (;;) {
-    const recorded = await log.read(stream);
-    const given = recorded.find(({ type }) => type === ResultHandedOut.type);
-    // An attempt of ours that gave no answer was recorded all the same, and somebody has written after it.
-    if (given) return mine.has(given.id);
-    const { state, head } = folded(payment, recorded);
-    const events = payment.decide(state, { type: 'HandOut' });
-    if (isRejection(events)) return false;
-    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(clock.now()) });
-    for (const { id } of append.events) mine.add(id);
-    try {
-      await appendUntilKnown(log, append, appendRepeatsMs);
-      return true;
-    } catch (error) {
-      if (!(error instanceof RevisionConflict)) throw error;
-    }
-  }
+  const outcome = await record(
+    { log, clock },
+    {
+      decider: payment,
+      stream,
+      command: { type: 'HandOut' },
+      context,
+      repeatsMs: appendRepeatsMs,
+      decisions: Number.POSITIVE_INFINITY,
+    },
+  );
+  return !isRejection(handledOf(outcome));
 }

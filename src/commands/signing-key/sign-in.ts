@@ -9,11 +9,9 @@ import { paymentStream } from '../../events/payment.ts';
 import type { PaymentRejection } from '../../events/payment-rejections.ts';
 import { walletStream } from '../../events/signing-key.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
-import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
-import { appendUntilKnown } from '../append-until-known.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import { isRejection } from '../decider.ts';
-import { load } from '../handle.ts';
+import { load, record, recordedOf } from '../handle.ts';
 import { isSubmitted, payment } from '../payment/payment.ts';
 import { rememberedUntil, signingKeys, type WalletKeys } from './signing-key.ts';
 import type { SigningKeyPorts } from './use.ts';
@@ -66,21 +64,23 @@ export async function proveCall(
 ): Promise<Problem | null> {
   const stream = walletStream(wallet);
   for (;;) {
-    const { state, head } = await load(log, signingKeys, stream);
+    const known = await load(log, signingKeys, stream);
+    const { state } = known;
     if (proof === null) return state.proofs === null ? null : refused('sign_in_required');
     if (!once && state.proofs !== null) return null;
-    const at = clock.now();
-    const events = signingKeys.decide(state, { type: 'Prove', ...proof, payment: hash, at });
+    const command = (at: Micros) => ({ type: 'Prove', ...proof, payment: hash, at }) as const;
+    const now = clock.now();
+    const events = signingKeys.decide(state, command(now));
     if (isRejection(events)) return refused('sign_in_used');
     if (events.length === 0) return null;
-    const unpaid = once ? await unpaidProofs(log, state, at) : null;
+    const unpaid = once ? await unpaidProofs(log, state, now) : null;
     if (unpaid) return unpaid;
-    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(at) });
-    try {
-      await appendUntilKnown(log, append, appendRepeatsMs);
-      return null;
-    } catch (error) {
-      if (!(error instanceof RevisionConflict)) throw error;
-    }
+    const recording = { decider: signingKeys, stream, command, context, known, repeatsMs: appendRepeatsMs };
+    const outcome = await record({ log, clock }, recording);
+    if ('rejected' in outcome) return refused('sign_in_used');
+    // Somebody wrote first: whether the proofs before this one were followed by payments is looked up again, too.
+    if ('unwritten' in outcome && outcome.unwritten === 'overtaken') continue;
+    recordedOf(outcome);
+    return null;
   }
 }

@@ -1,11 +1,8 @@
 /** A wallet's signing keys in the log: read, made when first needed, rotated. */
-import { type SigningKeyEvent, walletStream } from '../../events/signing-key.ts';
-import { type Clock, type Micros, toInstant } from '../../runtime/instant.ts';
-import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
-import { prepareAppend } from '../../storage/prepare-append.ts';
-import { appendUntilKnown } from '../append-until-known.ts';
-import { isRejection } from '../decider.ts';
-import { load } from '../handle.ts';
+import { walletStream } from '../../events/signing-key.ts';
+import type { Clock, Micros } from '../../runtime/instant.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
+import { load, record, recordedOf } from '../handle.ts';
 import { type SigningKeyCommand, signingKeys, type WalletKeys } from './signing-key.ts';
 
 export interface SigningKeyPorts {
@@ -54,19 +51,17 @@ async function change(
   commandAt: (now: Micros) => SigningKeyCommand,
   context: CommandContext,
 ): Promise<WalletKeys> {
-  const stream = walletStream(wallet);
-  // Each time somebody else wrote first, so that among any number of writers one always gets on.
-  for (;;) {
-    const { state, head } = await load(log, signingKeys, stream);
-    const now = clock.now();
-    const events = signingKeys.decide(state, commandAt(now));
-    if (isRejection(events) || events.length === 0) return state;
-    const append = prepareAppend({ stream, head, events, context, recordedAt: toInstant(now) });
-    try {
-      await appendUntilKnown(log, append, appendRepeatsMs);
-      return (events as readonly SigningKeyEvent[]).reduce(signingKeys.evolve, state);
-    } catch (error) {
-      if (!(error instanceof RevisionConflict)) throw error;
-    }
-  }
+  const outcome = await record(
+    { log, clock },
+    {
+      decider: signingKeys,
+      stream: walletStream(wallet),
+      command: commandAt,
+      context,
+      repeatsMs: appendRepeatsMs,
+      // Among any number of writers one always gets on.
+      decisions: Number.POSITIVE_INFINITY,
+    },
+  );
+  return 'rejected' in outcome ? outcome.at.state : recordedOf(outcome).state;
 }

@@ -5,7 +5,7 @@
 
 import { compareSnapshot } from '../../commands/docket/compare.ts';
 import { decideSnapshot } from '../../commands/docket/decide.ts';
-import { NEW_DOCKET } from '../../commands/docket/docket.ts';
+import { NEW_DOCKET } from '../../commands/docket/fold.ts';
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import { FRESH_CLOCK, writeClock } from '../../dockets/case-clock.ts';
 import { CASE_NUMBERS, CASES, FILINGS } from '../../dockets/case-document.ts';

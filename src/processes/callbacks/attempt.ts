@@ -18,15 +18,20 @@ import {
 } from '../../commands/delivery/delivery.ts';
 import { MAX_JITTER } from '../../commands/delivery/schedule.ts';
 import { isOver, waitAgain, waitOf } from '../../commands/delivery/wait.ts';
-import { folded, handle, type Loaded } from '../../commands/handle.ts';
-import { deliveryStream } from '../../events/delivery.ts';
+import { folded, handledOf, type Loaded, type Outcome, record } from '../../commands/handle.ts';
+import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { FailureClass } from '../../events/failure-class.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
-import { type CommandContext, type EventLog, type Position, RevisionConflict } from '../../storage/event-log.ts';
+import {
+  type CommandContext,
+  type EventLog,
+  type Position,
+  type RecordedEvent,
+  RevisionConflict,
+} from '../../storage/event-log.ts';
 import { isDeadOwner } from '../../storage/lease-owner.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
-import { StorageFailure } from '../../storage/storage-failure.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type SigningKeys, signingKeysFor } from './keys.ts';
 
@@ -143,10 +148,14 @@ class Attendance {
 
   async #load(): Promise<Loaded<Delivery>> {
     const recorded = await this.#ports.log.read(this.#stream);
+    this.#noteLast(recorded);
+    return folded(delivery, recorded);
+  }
+
+  #noteLast(recorded: readonly RecordedEvent[]): void {
     const last = recorded.at(-1);
     this.#lastEventId = last?.id ?? null;
     this.#position = last?.position ?? null;
-    return folded(delivery, recorded);
   }
 
   /** A wait that was timed by a clock that has since been set back would last for as long as that. */
@@ -230,37 +239,47 @@ class Attendance {
     return this.#next((await this.#waitByPresentClock(recorded)).state);
   }
 
-  /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what stands there now. */
+  /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what the stream says then. */
   async #recordDespiteOthers(
     known: Loaded<Delivery>,
     command: DeliveryCommand,
-  ): Promise<Loaded<Delivery> | { readonly rejected: string }> {
-    for (let loaded = known; ; loaded = await this.#load()) {
-      try {
-        return await this.#record(loaded, command);
-      } catch (error) {
-        if (!(error instanceof RevisionConflict)) throw error;
-      }
+  ): Promise<Loaded<Delivery> | { readonly rejected: DeliveryRejection }> {
+    for (let loaded = known; ; ) {
+      const outcome = await this.#outcomeOf(loaded, command);
+      if (!('unwritten' in outcome) || outcome.unwritten === 'failed') return handledOf(outcome);
+      // What is decided next is caused by what was written first.
+      this.#noteLast(outcome.found.recorded);
+      loaded = outcome.found;
     }
   }
 
-  /** Repeats the same append until its outcome is known, as long as that may help. */
+  /** @throws RevisionConflict if somebody else wrote first */
   async #record(
     known: Loaded<Delivery>,
     command: DeliveryCommand,
   ): Promise<Loaded<Delivery> | { readonly rejected: DeliveryRejection }> {
+    return handledOf(await this.#outcomeOf(known, command));
+  }
+
+  async #outcomeOf(
+    known: Loaded<Delivery>,
+    command: DeliveryCommand,
+  ): Promise<Outcome<Delivery, DeliveryEvent, DeliveryRejection>> {
+    const { log, clock } = this.#ports;
     const requestId = known.state.status === 'none' ? null : known.state.facts.requestId;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const handled = await handle(this.#ports, delivery, this.#stream, command, this.#context(requestId), known);
-        if (!isRejection(handled)) this.#position = handled.position ?? this.#position;
-        return handled;
-      } catch (error) {
-        const repeatAfterMs = RECORD_REPEATS_MS[attempt];
-        if (!(error instanceof StorageFailure) || repeatAfterMs === undefined) throw error;
-        await pause(repeatAfterMs, this.#signal);
-      }
-    }
+    const outcome = await record(
+      { log, clock, sleep: (milliseconds) => pause(milliseconds, this.#signal) },
+      {
+        decider: delivery,
+        stream: this.#stream,
+        command,
+        context: this.#context(requestId),
+        known,
+        repeatsMs: RECORD_REPEATS_MS,
+      },
+    );
+    if ('recorded' in outcome) this.#position = outcome.recorded.position ?? this.#position;
+    return outcome;
   }
 
   #context(requestId: string | null): CommandContext {

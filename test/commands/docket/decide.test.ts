@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareSnapshot } from '../../../src/commands/docket/compare.ts';
 import { decideSnapshot, needsClock } from '../../../src/commands/docket/decide.ts';
-import { type DocketState, evolveDocket, NEW_DOCKET } from '../../../src/commands/docket/docket.ts';
+import { docket } from '../../../src/commands/docket/docket.ts';
+import { type DocketState, evolveDocket, NEW_DOCKET } from '../../../src/commands/docket/fold.ts';
 import type { DocketDetails, FilingContent } from '../../../src/dockets/filing-content.ts';
 import type { DocketEvent } from '../../../src/events/docket.ts';
 import { type Instant, toMicros } from '../../../src/runtime/instant.ts';
@@ -56,6 +57,8 @@ function when(known: Known, entries: readonly unknown[], given: Given = {}, more
     if (content?.details) details = content.details;
     return draft.event(String(index).padStart(64, '0'));
   });
+  // What a snapshot changes breaks no rule of the docket that it was decided on.
+  expect(docket.decide(known.state, { type: 'RecordChanges', changes: events })).toEqual(events);
   const next: Known = { state: evolveDocket(known.state, events), filings, details };
   return { events, next, comparison, asksClock, types: events.map(({ type }) => type) };
 }

@@ -1,0 +1,134 @@
+/** What the stream of a docket says, folded. */
+import type { DocketEvent, RecordedFiling } from '../../events/docket.ts';
+import type { Instant } from '../../runtime/instant.ts';
+import { unreachable } from '../decider.ts';
+
+export interface FilingState {
+  readonly recorded: RecordedFiling;
+  /** Name of the blob that holds its content as it is now. */
+  readonly content: string;
+  /** When the source was asked that gave this content. */
+  readonly askedAt: Instant;
+  readonly withdrawn: boolean;
+}
+
+export interface DocketState {
+  readonly opened: boolean;
+  readonly filings: ReadonlyMap<string, FilingState>;
+  /** How many filings were ever recorded, those merged away included: the next one's ordinal. */
+  readonly recordedCount: number;
+  /** Every time in use, as `availableAt` or `revisedAt`: times are unique within a docket. */
+  readonly times: ReadonlySet<Instant>;
+  readonly newestTime: Instant | null;
+  readonly details: { readonly content: string; readonly askedAt: Instant } | null;
+  /** Whether the case may have been answered before its baseline began. */
+  readonly knownInPart: boolean;
+  readonly baseline: 'none' | 'started' | 'completed';
+  readonly lastAskedAt: Instant | null;
+  readonly lastCompleteAskedAt: Instant | null;
+  /** Whether any source has shown it: an opened docket without a look at it is not answered. */
+  readonly checked: boolean;
+}
+
+export const NEW_DOCKET: DocketState = {
+  opened: false,
+  filings: new Map(),
+  recordedCount: 0,
+  times: new Set(),
+  newestTime: null,
+  details: null,
+  knownInPart: false,
+  baseline: 'none',
+  lastAskedAt: null,
+  lastCompleteAskedAt: null,
+  checked: false,
+};
+
+type Mutable = {
+  -readonly [Key in keyof DocketState]: Key extends 'filings'
+    ? Map<string, FilingState>
+    : Key extends 'times'
+      ? Set<Instant>
+      : DocketState[Key];
+};
+
+const copy = (state: DocketState): Mutable => ({
+  ...state,
+  filings: new Map(state.filings),
+  times: new Set(state.times),
+});
+
+/** A docket after more events. Pure: dockets are large, so the copy is made once for all of them. */
+export function evolveDocket(state: DocketState, events: readonly DocketEvent[]): DocketState {
+  const next = copy(state);
+  for (const event of events) apply(next, event);
+  return next;
+}
+
+function apply(state: Mutable, event: DocketEvent): void {
+  switch (event.type) {
+    case 'DocketOpened':
+      state.opened = true;
+      return;
+    case 'DocketChecked':
+      applyCheck(state, event.data);
+      return;
+    case 'DocketDetailsChanged':
+      state.details = { content: event.data.content, askedAt: event.data.askedAt };
+      return;
+    case 'FilingsRecorded': {
+      const { askedAt, content, baseline, filings } = event.data;
+      if (baseline) state.baseline = state.baseline === 'none' ? 'started' : state.baseline;
+      else if (state.baseline === 'none') state.knownInPart = true;
+      for (const recorded of filings) {
+        state.filings.set(recorded.filingId, { recorded, content, askedAt, withdrawn: false });
+        state.recordedCount++;
+        useTime(state, recorded.availableAt);
+      }
+      return;
+    }
+    case 'BaselineCompleted':
+      state.baseline = 'completed';
+      return;
+    case 'FilingRevised': {
+      const { filing, content, askedAt, revisedAt } = event.data;
+      const withdrawn = state.filings.get(filing.filingId)?.withdrawn ?? false;
+      state.filings.set(filing.filingId, { recorded: filing, content, askedAt, withdrawn });
+      if (revisedAt !== null) useTime(state, revisedAt);
+      return;
+    }
+    case 'FilingsMerged': {
+      state.filings.delete(event.data.merged);
+      useTime(state, event.data.revisedAt);
+      return;
+    }
+    case 'FilingWithdrawn': {
+      const filing = state.filings.get(event.data.filingId);
+      if (filing) {
+        const recorded = event.data.reason === 'sealed' ? { ...filing.recorded, sealed: true } : filing.recorded;
+        state.filings.set(event.data.filingId, { ...filing, recorded, withdrawn: true });
+      }
+      useTime(state, event.data.revisedAt);
+      return;
+    }
+    default:
+      unreachable(event);
+  }
+}
+
+type Check = Extract<DocketEvent, { readonly type: 'DocketChecked' }>['data'];
+
+function applyCheck(state: Mutable, { askedAt, outcome, complete }: Check): void {
+  if (outcome === 'abandoned' || outcome === 'failed') return;
+  state.checked = true;
+  state.lastAskedAt = later(state.lastAskedAt, askedAt);
+  if (complete) state.lastCompleteAskedAt = later(state.lastCompleteAskedAt, askedAt);
+  else if (state.baseline === 'none') state.knownInPart = true;
+}
+
+const later = (a: Instant | null, b: Instant): Instant => (a === null || b > a ? b : a);
+
+function useTime(state: Mutable, time: Instant): void {
+  state.times.add(time);
+  state.newestTime = later(state.newestTime, time);
+}
