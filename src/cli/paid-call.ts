@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';
 import { reachableHost } from '../runtime/listen.ts';
+import { AmountUnreadable, usdcOf } from '../solana/decimal-amount.ts';
 import { type CliContext, CliError, EXIT, note } from './command.ts';
 import { refusal } from './paid-refusal.ts';
 import type { Dialect } from './paying-fetch.ts';
 import { chainUnreachable, walletOf } from './query-wallet.ts';
-import { baseUnitsOf } from './usd.ts';
 
 export interface PayingOptions {
   readonly dialect: Dialect;
@@ -52,9 +52,7 @@ export async function payFor(
   options: PayingOptions,
   context: CliContext,
 ): Promise<PaidCall> {
-  if (!/^\d+(\.\d{1,6})?$/.test(options.maxUsd)) {
-    throw new CliError(`--max-usd is not an amount: ${options.maxUsd}`, 'Give US dollars, for example 1 or 0.99.');
-  }
+  const most = mostOf(options.maxUsd);
   const { keypair, maxUsd, dialect, paymentId = randomUUID() } = options;
   if (options.paymentId !== undefined && dialect !== 'v2') {
     throw new CliError('--payment-id needs --dialect v2.', 'Only v2 supports payment identifiers.');
@@ -70,7 +68,7 @@ export async function payFor(
   const rpcUrl = options.rpcUrl ?? config.solana.rpcUrls[0] ?? `http://127.0.0.1:${config.solana.localPort}`;
   assertAddress('--url', url);
   assertAddress('--rpc-url', rpcUrl);
-  const key = await walletOf({ keypair, most: baseUnitsOf(maxUsd) }, config, rpcUrl, context);
+  const key = await walletOf({ keypair, most }, config, rpcUrl, context);
 
   // Loaded here, because `docket --help` must not load the clients of a blockchain.
   const { payingFetch } = await import('./paying-fetch.ts');
@@ -224,4 +222,14 @@ async function untilSettled(
     EXIT.unavailable,
     { code: 'payment_pending', transaction: payment.transaction, result_url: payment.result_url },
   );
+}
+
+/** Base units of USDC. */
+function mostOf(maxUsd: string): bigint {
+  try {
+    return usdcOf(maxUsd);
+  } catch (error) {
+    if (!(error instanceof AmountUnreadable)) throw error;
+    throw new CliError(`--max-usd is not an amount: ${error.message}.`, 'Give US dollars, for example 1 or 0.99.');
+  }
 }

@@ -15,8 +15,8 @@ import { ExactSvmSchemeV1 } from '@x402/svm/exact/v1/client';
 import { z } from 'zod';
 import { PAYMENT_IDENTIFIER } from '../http/x402/payment-identifier.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, NETWORKS, TOKEN_PROGRAM, USDC_DECIMALS } from '../solana/addresses.ts';
+import { usdcOf } from '../solana/decimal-amount.ts';
 import type { SolanaKey } from '../solana/keys.ts';
-import { baseUnitsOf } from './usd.ts';
 
 export const DIALECTS = ['v2', 'v1', 'self'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -101,7 +101,7 @@ function selfPayingFetch(options: PayingFetchOptions): typeof fetch {
     if (!Object.values(NETWORKS).some(({ usdcMint }) => usdcMint === terms.asset)) {
       throw new NotUsdc(`the service asks for the token ${terms.asset}, which is not USDC`);
     }
-    if (BigInt(terms.maxAmountRequired) > baseUnitsOf(options.maxUsd)) {
+    if (BigInt(terms.maxAmountRequired) > usdcOf(options.maxUsd)) {
       throw new OverSpendingCap(`the call costs ${terms.maxAmountRequired} base units, more than $${options.maxUsd}`);
     }
     const headers = new Headers(request.headers);

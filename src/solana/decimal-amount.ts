@@ -1,4 +1,5 @@
-/** Converts token amounts between decimal text and integer base units. Never uses floats. */
+/** Converts token amounts between decimal text and integer base units. Never uses floats, never rounds. */
+import { USDC_DECIMALS } from './addresses.ts';
 
 /** The text is not an amount of this token. */
 export class AmountUnreadable extends Error {
@@ -26,10 +27,22 @@ export function parseAmount(text: string, decimals: number): bigint {
   return amount;
 }
 
-/** The shortest exact notation of an amount. */
-export function formatAmount(amount: bigint, decimals: number): string {
+/**
+ * The shortest exact notation of an amount.
+ * @param places least number of decimal places, filled with zeros
+ */
+export function formatAmount(amount: bigint, decimals: number, places = 0): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const fraction = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, '')
+    .padEnd(places, '0');
   return fraction ? `${whole}.${fraction}` : whole;
 }
+
+/** Base units of USDC as prices are written, with at least two places: 990000 is `0.99`. */
+export const usdcText = (baseUnits: bigint): string => formatAmount(baseUnits, USDC_DECIMALS, 2);
+
+/** A price in USDC as base units. @throws AmountUnreadable as `parseAmount` */
+export const usdcOf = (text: string): bigint => parseAmount(text, USDC_DECIMALS);

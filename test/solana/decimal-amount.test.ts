@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AmountUnreadable, formatAmount, parseAmount } from '../../src/solana/decimal-amount.ts';
+import { AmountUnreadable, formatAmount, parseAmount, usdcOf, usdcText } from '../../src/solana/decimal-amount.ts';
 
 describe('amounts', () => {
   it('survive formatting and parsing, for every amount and number of decimals', () => {
@@ -23,6 +23,14 @@ describe('amounts', () => {
     expect(formatAmount(990_000n, 6)).toBe('0.99');
     expect(formatAmount(5n, 9)).toBe('0.000000005');
     expect(formatAmount(0n, 6)).toBe('0');
+    expect([990_000n, 1_000_000n, 1n, 0n, 49_500_000n].map(usdcText)).toEqual([
+      '0.99',
+      '1.00',
+      '0.000001',
+      '0.00',
+      '49.50',
+    ]);
+    expect(usdcOf('0.99')).toBe(990_000n);
   });
 
   it('are rejected if they are not plain decimals, have too many decimals or are too large', () => {

@@ -8,7 +8,7 @@ import {
   MOST_BLOCKS_AHEAD,
   type Simulation,
 } from '../../solana/chain.ts';
-import { usdcText } from '../../solana/usdc-text.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
 import type { VerifiedTransaction } from '../../solana/verify-transaction.ts';
 import type { UnknownBlockhashes } from '../purchase/unknown-blockhashes.ts';
 

@@ -8,7 +8,7 @@ import type { PurchaseOutcome, PurchaseRequest, Purchasing } from '../../command
 import type { SponsorStanding } from '../../commands/purchase/sponsor-budget.ts';
 import { type DeliveryStanding, MOST_COUNTED } from '../../queries/delivery-standing.ts';
 import { sampledLines } from '../../runtime/sampled-lines.ts';
-import { usdcText } from '../../solana/usdc-text.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
 import { isPaying } from '../request-log.ts';
 import type { CloseReason } from '../unread-answers.ts';
 

@@ -4,7 +4,7 @@ import { type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { toInstant } from '../../runtime/instant.ts';
 import { associatedTokenAddress } from '../../solana/addresses.ts';
-import { usdcText } from '../../solana/usdc-text.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import type { AskedSignIn } from '../paid/buy.ts';
 import type { AnsweringService } from '../send-problem.ts';

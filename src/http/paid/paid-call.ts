@@ -3,6 +3,7 @@ import type { QueryAnswer, RequestedCallback, UnchargedAnswer } from '../../comm
 import type { GivenProof } from '../../commands/signing-key/sign-in.ts';
 import type { Problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
 import type { SentRequest } from '../parameters/request-parameters.ts';
 import type { PurposeWord } from '../x402/purpose.ts';
 
@@ -82,5 +83,5 @@ export interface PaidRoute<Parameters> {
 /** The price of one query: 0.99 USDC in base units (docs/design/interface.md#1). */
 export const PRICE_BASE_UNITS = 990_000n;
 
-/** Price in US dollars of an amount in base units: exact, since prices are whole cents. */
-export const costInUsd = (amount: bigint): number => Number(amount / 10_000n) / 100;
+/** Price in US dollars of an amount in base units, to the nearest double. */
+export const costInUsd = (amount: bigint): number => Number(usdcText(amount));

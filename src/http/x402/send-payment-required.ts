@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import type { LatestBlockhash } from '../../solana/chain.ts';
-import { usdcText } from '../../solana/usdc-text.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
 import { paymentAdvice } from '../paid/payment-advice.ts';
 import { sendProblem } from '../send-problem.ts';
 import { newMemos } from './purpose.ts';

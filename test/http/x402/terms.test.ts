@@ -7,7 +7,7 @@ import { receiptHeaders } from '../../../src/http/x402/receipt.ts';
 import { checkTerms } from '../../../src/http/x402/send-payment-required.ts';
 import { type Merchant, termsFor, transferTermsOf } from '../../../src/http/x402/terms.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
-import { usdcText } from '../../../src/solana/usdc-text.ts';
+import { usdcText } from '../../../src/solana/decimal-amount.ts';
 
 const merchant: Merchant = {
   network: NETWORKS.devnet,

@@ -1,5 +1,5 @@
 /** `service_case_batch`: what `POST /v2/cases/batch` answers. */
-import { usdcText } from '../../../solana/usdc-text.ts';
+import { usdcText } from '../../../solana/decimal-amount.ts';
 import { BATCH_CHARGING } from '../../paid/batch-charging.ts';
 import type { PaidRoute } from '../../paid/paid-call.ts';
 import { MAX_BATCH_SIZE } from '../../parameters/batch-request.ts';

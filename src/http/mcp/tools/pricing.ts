@@ -1,7 +1,7 @@
 /** `service_pricing`: what costs how much, and how it is paid. */
 import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/purchase/wallet-limits.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
-import { usdcText } from '../../../solana/usdc-text.ts';
+import { usdcText } from '../../../solana/decimal-amount.ts';
 import { BATCH_CHARGING } from '../../paid/batch-charging.ts';
 import { costInUsd, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
 import type { AnsweringService } from '../../send-problem.ts';

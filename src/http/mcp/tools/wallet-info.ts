@@ -4,7 +4,7 @@
  * answered.
  */
 import { isProblem, type Problem, problem } from '../../../errors.ts';
-import { usdcText } from '../../../solana/usdc-text.ts';
+import { usdcText } from '../../../solana/decimal-amount.ts';
 import type { Bought, VerifiedPayment } from '../../paid/buy.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
 import type { Issue } from '../../parameters/issues.ts';
