@@ -1,7 +1,7 @@
 /** The payment that a tool's call carries, in either of the two ways to send one. */
 import type { Problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
-import { type PresentedPayment, readPaymentText, unreadable } from '../x402/payment-header.ts';
+import { type PresentedPayment, readPaymentObject, readPaymentText, unreadable } from '../x402/payment-header.ts';
 
 export interface CallPayment {
   /** As it was read, or why it could not be. */
@@ -30,5 +30,5 @@ export function readCallPayment(
 function readX402(sent: unknown, network: NetworkNames): PresentedPayment | Problem {
   if (typeof sent === 'string') return readPaymentText(sent, network);
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return unreadable('not_an_object');
-  return readPaymentText(Buffer.from(JSON.stringify(sent)).toString('base64'), network);
+  return readPaymentObject(sent as Readonly<Record<string, unknown>>, network);
 }

@@ -2,22 +2,24 @@
 import { type ErrorCode, isProblem, type Problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
+import { readRequest } from '../paid/sell.ts';
 import { type Issue, refuseFor } from '../parameters/issues.ts';
-import type { SentRequest } from '../parameters/request-parameters.ts';
+import type { CallRequest } from '../parameters/request-parameters.ts';
 import type { ToolCall } from './tool.ts';
 
-/** The request over REST that a call stands for. What has no value is left out. */
+/** The request to an endpoint that a call stands for. What has no value is left out. */
 export function requestOf(
   call: Pick<ToolCall, 'headers' | 'sandbox'>,
-  path: string,
   values: Readonly<Record<string, string | undefined>>,
-): SentRequest {
-  const pairs = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-  );
-  if (call.sandbox) pairs.push('test=1');
+): CallRequest {
+  const given = Object.entries({ ...values, ...(call.sandbox && { test: '1' }) });
   const tag = call.headers['x-service-tag'];
-  return { url: `${path}?${pairs.join('&')}`, headers: tag === undefined ? {} : { 'x-service-tag': tag } };
+  return {
+    parameters: new Map(
+      given.flatMap(([name, text]) => (text === undefined ? [] : [[name, [{ text, wellFormed: true }]]])),
+    ),
+    headers: tag === undefined ? {} : { 'x-service-tag': tag },
+  };
 }
 
 /**
@@ -27,12 +29,11 @@ export function requestOf(
  */
 export async function readParameters<Parameters extends object>(
   route: PaidRoute<Parameters>,
-  request: SentRequest,
+  request: CallRequest,
   issues: readonly Issue[],
   names: Readonly<Record<string, string>> = {},
 ): Promise<Parameters | Problem> {
-  let parameters: Parameters | Problem = route.parse(request);
-  if (isProblem(parameters) && route.reconsider) parameters = await route.reconsider(request, parameters);
+  const parameters = await readRequest(route, request);
   const found = isProblem(parameters) ? issuesOf(parameters).map((issue) => renamed(issue, names)) : [];
   if (issues.length === 0 && found.every(({ parameter }) => !Object.values(names).includes(parameter)))
     return parameters;

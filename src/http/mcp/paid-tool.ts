@@ -1,11 +1,11 @@
 /** A tool that sells one answer: the endpoint behind it does everything but the talking. */
 import type { Logger } from 'pino';
-import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Buying } from '../paid/buy.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
+import { only, type PaidRequest, requested, sell } from '../paid/sell.ts';
 import type { Issue } from '../parameters/issues.ts';
-import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
+import { type CallRequest, readTag } from '../parameters/request-parameters.ts';
 import type { AnsweringService } from '../send-problem.ts';
 import type { Purpose } from '../x402/purpose.ts';
 import type { Merchant } from '../x402/terms.ts';
@@ -14,7 +14,7 @@ import { openSchema } from './output-schema.ts';
 import { type AnsweredCall, paidAnswers } from './paid-answer.ts';
 import { readParameters } from './paid-parameters.ts';
 import { type Argument, type Parameter, type Parameters, readArguments } from './parameters.ts';
-import type { PaymentTerms } from './payment-terms.ts';
+import type { AskedPayment, PaymentTerms } from './payment-terms.ts';
 import type { Tool, ToolCall } from './tool.ts';
 import { toolResult } from './tool-result.ts';
 import { untrusted } from './untrusted-text.ts';
@@ -37,8 +37,8 @@ export interface PaidTool<RouteParameters extends object> {
   readonly queryParameters?: Parameters;
   readonly returns: Readonly<Record<string, JsonObject>>;
   readonly route: PaidRoute<RouteParameters>;
-  /** The request over REST that the arguments stand for. */
-  request(values: ReadonlyMap<string, Argument>, call: ToolCall): SentRequest;
+  /** The request to the endpoint that the arguments stand for. */
+  request(values: ReadonlyMap<string, Argument>, call: ToolCall): CallRequest;
   /** Faults that only a tool's call can have. */
   check?(values: ReadonlyMap<string, Argument>): readonly Issue[];
   /** Members of the answer that hold texts of dockets, written by courts and parties; none: left out. */
@@ -77,14 +77,12 @@ export function paidTool<RouteParameters extends object>(
       const { values, issues } = readArguments(parameters, call.sentArguments);
       const sent = tool.request(values, call);
       const tag = readTag(sent);
-      const read = await readParameters(route, sent, [...issues, ...(tool.check?.(values) ?? [])]);
-      const answeredCall = (amount: bigint, byX402: boolean): AnsweredCall => ({
-        asked: {
-          tool: name,
-          argument: PAYMENT_ARGUMENT,
-          amount,
-          purpose: toolPurpose(merchant, name, route, isProblem(read) ? null : read),
-        },
+      const transaction = values.get(PAYMENT_ARGUMENT);
+      const payment = readOnce(() =>
+        readCallPayment(typeof transaction === 'string' ? transaction : null, call.x402Payment, merchant.network),
+      );
+      const answeredCall = (asked: AskedPayment, byX402: boolean): AnsweredCall => ({
+        asked,
         description: route.description,
         requestId,
         tag,
@@ -92,34 +90,58 @@ export function paidTool<RouteParameters extends object>(
         noteBought: call.noteBought,
         docketText,
       });
-      if (isProblem(read)) return answers.refuse(answeredCall(0n, false), read);
-
-      const rehearsal = route.sandbox(read);
-      // Before any payment is looked at: one that is sent along is not even read.
-      if (rehearsal !== null) {
-        return toolResult({ structured: (await rehearsal)({ requestId, tag }), ...untrusted(docketText) });
+      const asking = (amount: bigint, read: RouteParameters | null): AskedPayment => ({
+        tool: name,
+        argument: PAYMENT_ARGUMENT,
+        amount,
+        purpose: toolPurpose(merchant, name, route, read),
+      });
+      const answer = requested<RouteParameters, AskedPayment>(buying, {
+        route,
+        requestId,
+        read: () => readParameters(route, sent, [...issues, ...(tool.check?.(values) ?? [])]),
+        terms: (read) => asking(route.price(read), read),
+        asked: (asked) => asked,
+        payment: () => payment()?.payment ?? null,
+      });
+      const sale = await sell(buying, paidRequestOf(call, tag), [answer]);
+      switch (sale.sale) {
+        case 'invalid':
+          return answers.refuse(answeredCall(asking(0n, null), false), sale.problem);
+        case 'rehearsed': {
+          const [structured = ''] = sale.answers.map((composed) => composed({ requestId, tag }));
+          return toolResult({ structured, ...untrusted(docketText) });
+        }
+        case 'unpaid': {
+          const asked = only(sale.missing);
+          const more = { ...sale.known, ...tool.instructions?.(asked.amount) };
+          return answers.askForPayment(answeredCall(asked, false), undefined, more);
+        }
+        case 'refused':
+          return answers.refuse(answeredCall(sale.terms ?? asking(0n, null), payment()?.byX402 ?? false), sale.problem);
+        case 'bought': {
+          const { terms: asked, bought } = only(sale.bought);
+          return answers.outcome(answeredCall(asked, payment()?.byX402 ?? false), bought);
+        }
       }
-
-      const amount = route.price(read);
-      const transaction = values.get(PAYMENT_ARGUMENT);
-      const sentPayment = readCallPayment(
-        typeof transaction === 'string' ? transaction : null,
-        call.x402Payment,
-        merchant.network,
-      );
-      const answered = answeredCall(amount, sentPayment?.byX402 ?? false);
-      if (sentPayment === null) {
-        const known = await route.beforePayment?.(read);
-        return answers.askForPayment(answered, undefined, { ...known, ...tool.instructions?.(amount) });
-      }
-
-      const payment = await buying.verify(sentPayment.payment, answered.asked, call.address);
-      if (isProblem(payment)) return answers.refuse(answered, payment);
-      const { startedAt, address, isAbandoned } = call;
-      const caller = { startedAt, address, isAbandoned };
-      const bought = await buying.buy({ route, parameters: read, payment, requestId, tag, ...caller });
-      return answers.outcome(answered, bought);
     },
+  };
+}
+
+/** A call as `sell` knows it. */
+export const paidRequestOf = (call: ToolCall, tag: string | null): PaidRequest => ({
+  tag,
+  startedAt: call.startedAt,
+  address: () => call.address,
+  isAbandoned: call.isAbandoned,
+});
+
+/** The same value whenever it is asked for, made when it first is. */
+export function readOnce<Value>(read: () => Value): () => Value {
+  let known: { readonly value: Value } | null = null;
+  return () => {
+    known ??= { value: read() };
+    return known.value;
   };
 }
 

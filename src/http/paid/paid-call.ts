@@ -42,7 +42,7 @@ export interface SandboxCallback extends RequestedCallback {
   payload(call: SandboxCallContext): Promise<string>;
 }
 
-/** One paid endpoint. Payment, limits, settlement and errors are the same for all and live in `paid-route.ts`. */
+/** One paid endpoint. Payment, limits, settlement and errors are the same for all: `sell` and what it calls. */
 export interface PaidRoute<Parameters> {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -1,13 +1,10 @@
-/**
- * What every paid endpoint has in common: the order of checks, payment, settlement, receipts
- * (docs/design/request-checks.md#order-of-checks).
- */
+/** A paid endpoint over REST: how its request is read, and how what became of it is answered. `sell` does the rest. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../../commands/payment/answer.ts';
 import type { PurchaseOutcome } from '../../commands/purchase/contract.ts';
 import { pausedProblem, SELF_PAID_HINT, type SponsorBudget } from '../../commands/purchase/sponsor-budget.ts';
-import { isProblem, type Problem, problem } from '../../errors.ts';
+import { type Problem, problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import type { ClientAddresses } from '../client-address.ts';
@@ -26,6 +23,7 @@ import { type BuyingDependencies, createBuying } from './buy.ts';
 import { deliveryHeaders } from './delivery-header.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
+import { only, type PaidRequest, readRequest, requested, sell } from './sell.ts';
 import { unpaidRefusal } from './unpaid-refusal.ts';
 
 export interface PaidRouteDependencies extends BuyingDependencies {
@@ -74,69 +72,73 @@ export function registerPaidRoute<Parameters>(
     url: route.path,
     handler: async (request, reply) => {
       const startedAt = performance.now();
-      let parameters = route.parse(request);
-      if (isRefusal(parameters) && route.reconsider) parameters = await route.reconsider(request, parameters);
-      if (!isRefusal(parameters)) {
-        // Before any payment is looked at: one that is sent along is not even read.
-        const rehearsal = route.sandbox(parameters);
-        if (rehearsal !== null) {
-          const answer = await rehearsal;
-          const call = { requestId: request.requestId, tag: readTag(request) };
-          const body = answer(call);
-          const asked = isHead(request) ? [] : (route.sandboxCallbacks?.(parameters) ?? []);
-          if (asked.length > 0)
-            reply.headers(dependencies.sandboxCallbacks?.push(asked, call, clientAddresses.of(request.raw)) ?? {});
-          return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
-        }
-      }
-      // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
-      const payment = isHead(request) ? null : readPayment(request.headers, merchant.network);
+      const { requestId } = request;
+      const tag = readTag(request);
       const askForPayment = (offer: Offer, refusal?: Problem, known?: JsonObject) =>
         sendPaymentRequired(reply, merchant, offer, dependencies.newestBlockhash, refusal, {
           ...known,
           ...(refusal ? {} : pauseNotice(dependencies)),
         });
-
-      if (!payment && isBareRequest(request)) {
-        const asked = isRefusal(parameters) ? null : route.fingerprint(parameters);
-        return askForPayment(offerOf(PRICE_BASE_UNITS, asked));
-      }
-      if (isRefusal(parameters)) return sendProblem(reply, parameters);
-      const offer = offerOf(route.price(parameters), route.fingerprint(parameters));
-      if (!payment) return askForPayment(offer, undefined, await route.beforePayment?.(parameters));
-
-      const address = clientAddresses.of(request.raw);
+      // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
+      const payment = () => (isHead(request) ? null : readPayment(request.headers, merchant.network));
       const { signIn } = route;
-      const asked = signIn && {
-        terms: signInTerms(signIn.statement),
-        needsBound: signIn.needsBound,
-        sent: request.headers[SIGN_IN_WITH_X]?.toString(),
-      };
-      const verified = await buying.verify(payment, { ...offer, signIn: asked }, address);
-      if (isProblem(verified)) {
-        return verified.problem === 'payment_rejected' ? askForPayment(offer, verified) : sendProblem(reply, verified);
-      }
-      const { requestId } = request;
-      const tag = readTag(request);
-      const { outcome, receipt } = await buying.buy({
+      const answer = requested<Parameters, Offer>(buying, {
         route,
-        parameters,
-        payment: verified,
         requestId,
+        read: () => readRequest(route, request),
+        terms: (parameters) => offerOf(route.price(parameters), route.fingerprint(parameters)),
+        bareTerms: () => (isBareRequest(request) && payment() === null ? offerOf(PRICE_BASE_UNITS, null) : null),
+        asked: (offer) => ({
+          ...offer,
+          signIn: signIn && {
+            terms: signInTerms(signIn.statement),
+            needsBound: signIn.needsBound,
+            sent: request.headers[SIGN_IN_WITH_X]?.toString(),
+          },
+        }),
+        payment,
+      });
+      const paidRequest: PaidRequest = {
         tag,
         startedAt,
-        address,
+        address: () => clientAddresses.of(request.raw),
         isAbandoned: () => reply.raw.destroyed,
-      });
-      if (isPaying(requestId, outcome)) notePurchase(reply.raw);
-      setPaymentHeaders(reply, outcome);
-      return answerWith(reply, outcome, {
-        requestId,
-        tag,
-        receipt,
-        clock: dependencies.clock,
-        askForPayment: (refusal) => askForPayment(offer, refusal),
-      });
+      };
+      const sale = await sell(buying, paidRequest, [answer]);
+      switch (sale.sale) {
+        case 'invalid':
+          return sendProblem(reply, sale.problem);
+        case 'rehearsed': {
+          const call = { requestId, tag };
+          const [body] = sale.answers.map((composed) => composed(call));
+          if (sale.callbacks.length > 0 && !isHead(request)) {
+            const address = clientAddresses.of(request.raw);
+            reply.headers(dependencies.sandboxCallbacks?.push(sale.callbacks, call, address) ?? {});
+          }
+          return reply.headers(UNPAID_ANSWER_HEADERS).send(body);
+        }
+        case 'unpaid':
+          return askForPayment(only(sale.missing), undefined, sale.known);
+        case 'refused': {
+          const { problem: refusal, terms } = sale;
+          return terms && refusal.problem === 'payment_rejected'
+            ? askForPayment(terms, refusal)
+            : sendProblem(reply, refusal);
+        }
+        case 'bought': {
+          const { terms: offer, bought } = only(sale.bought);
+          const { outcome, receipt } = bought;
+          if (isPaying(requestId, outcome)) notePurchase(reply.raw);
+          setPaymentHeaders(reply, outcome);
+          return answerWith(reply, outcome, {
+            requestId,
+            tag,
+            receipt,
+            clock: dependencies.clock,
+            askForPayment: (refusal) => askForPayment(offer, refusal),
+          });
+        }
+      }
     },
   });
 }
@@ -154,8 +156,6 @@ function pauseNotice({ sponsoring, clock }: PaidRouteDependencies): JsonObject {
 }
 
 const isHead = ({ method }: FastifyRequest): boolean => method === 'HEAD';
-
-const isRefusal = (value: unknown): value is Problem => typeof value === 'object' && value !== null && isProblem(value);
 
 function setPaymentHeaders(reply: FastifyReply, { limits, timings }: PurchaseOutcome): void {
   if (limits) {

@@ -8,14 +8,28 @@ import { type Query, type QueryValue, readQuery } from './query-string.ts';
 /** Most unknown names that are listed, so that an error is not larger than its request; the rest are counted. */
 const MAX_UNKNOWN_LISTED = 20;
 
-/** A request as sent, independent of the endpoint. */
-export interface SentRequest {
-  /** The request target. */
-  readonly url: string;
+interface RequestContent {
   readonly headers: IncomingHttpHeaders;
   /** Its bytes, or an already parsed value; undefined if there is none. */
   readonly body?: unknown;
 }
+
+/** A request whose parameters are the query string of its target. */
+export interface TargetedRequest extends RequestContent {
+  readonly url: string;
+}
+
+/** A call whose parameters are already parsed: a call of a tool. */
+export interface CallRequest extends RequestContent {
+  readonly parameters: Query;
+}
+
+/** A request as sent, by any transport. */
+export type SentRequest = TargetedRequest | CallRequest;
+
+/** The parameters of a request, by name. */
+export const queryOf = (request: SentRequest): Query =>
+  'parameters' in request ? request.parameters : readQuery(request.url);
 
 export interface RequestParameters {
   /** By name: values that were sent once, are well-formed and have a known name. */
@@ -39,7 +53,7 @@ export function readRequestParameters(
   known: readonly string[],
   { repeatable = [], sandbox: hasSandbox = true }: ReadingOptions = {},
 ): RequestParameters {
-  const query = readQuery(request.url);
+  const query = queryOf(request);
   const once = hasSandbox ? [...known, 'test'] : known;
   const values = new Map<string, string>();
   const issues: Issue[] = [];
@@ -85,7 +99,7 @@ function tagIssues(tag: string | null): readonly Issue[] {
  * asked to pay.
  */
 export const isBareRequest = (request: SentRequest): boolean =>
-  readQuery(request.url).size === 0 &&
+  queryOf(request).size === 0 &&
   !hasSandboxHeader(request) &&
   tagIssues(readTag(request)).length === 0 &&
   !hasBody(request);

@@ -4,12 +4,12 @@ import { isProblem } from '../../errors.ts';
 import { commonHeaders } from '../common-headers.ts';
 import { countHosts } from '../host-header.ts';
 import type { PaidRoute, SandboxAnswer } from '../paid/paid-call.ts';
-import { readTag, type SentRequest } from '../parameters/request-parameters.ts';
+import { readTag, type TargetedRequest } from '../parameters/request-parameters.ts';
 import { newRequestId } from '../send-problem.ts';
 import type { EarlyAnswer } from '../server.ts';
 
 /** The body of an answer that is ready; null if there is none. */
-type ReadyAnswer = (request: SentRequest, requestId: string) => string | Buffer | null;
+type ReadyAnswer = (request: TargetedRequest, requestId: string) => string | Buffer | null;
 
 /** Number of answers kept by request: callers that test send the same few again and again. */
 const KEPT_ANSWERS = 1_000;
@@ -19,7 +19,7 @@ const MAX_KEPT_URL = 300;
 export function readyAnswerOf<Parameters extends object>(route: PaidRoute<Parameters>): ReadyAnswer {
   // A request that was valid once stays valid: its times are compared only with a clock that moves forward.
   const kept = new Map<string, SandboxAnswer>();
-  const compose = (request: SentRequest): SandboxAnswer | null => {
+  const compose = (request: TargetedRequest): SandboxAnswer | null => {
     const parameters = route.parse(request);
     if (isProblem(parameters)) return null;
     // The route sends callbacks.

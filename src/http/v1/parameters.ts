@@ -8,8 +8,13 @@ import type { Instant, Micros } from '../../runtime/instant.ts';
 import { type CaseQueryParameters, checkCaseQuery } from '../parameters/case-query.ts';
 import { faultyOf } from '../parameters/case-request.ts';
 import { echo, type Issue, refuseFor } from '../parameters/issues.ts';
-import { type Query, type QueryValue, readQuery } from '../parameters/query-string.ts';
-import { hasSandboxHeader, readRequestParameters, type SentRequest } from '../parameters/request-parameters.ts';
+import type { Query, QueryValue } from '../parameters/query-string.ts';
+import {
+  hasSandboxHeader,
+  queryOf,
+  readRequestParameters,
+  type SentRequest,
+} from '../parameters/request-parameters.ts';
 
 export interface V1CaseRequest extends Pick<CaseQueryParameters, 'caseId' | 'courtCode' | 'court' | 'caseNumber'> {
   readonly lastChecked: Instant | null;
@@ -45,7 +50,7 @@ function read(
   const faulty = faultyOf(issues);
   const checked = checkCaseQuery(values, now, faulty);
   const lists = readLists(
-    readQuery(request.url),
+    queryOf(request),
     listNames.filter((name) => !faulty.has(name)),
   );
   const [first, ...others] = [...found, ...checked.issues, ...lists.issues];

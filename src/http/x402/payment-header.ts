@@ -62,6 +62,18 @@ export function readPaymentText(text: string, network: NetworkNames): PresentedP
   return readEnvelope(value as Readonly<Record<string, unknown>>, network);
 }
 
+/** Reads one payment that came as an object, within the bounds that its text would have in a header. */
+export function readPaymentObject(
+  envelope: Readonly<Record<string, unknown>>,
+  network: NetworkNames,
+): PresentedPayment | Problem {
+  const text = JSON.stringify(envelope);
+  if (base64Length(Buffer.byteLength(text)) > MAX_PAYMENT_HEADER_BYTES) return unreadable('too_long');
+  return nestingOf(text) > MAX_NESTING ? unreadable('not_json') : readEnvelope(envelope, network);
+}
+
+const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
+
 function readEnvelope(envelope: Readonly<Record<string, unknown>>, network: NetworkNames): PresentedPayment | Problem {
   switch (envelope.x402Version) {
     case 2: {

@@ -4,7 +4,7 @@ import bs58 from 'bs58';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isProblem } from '../../../src/errors.ts';
-import { readPayment, readPaymentText } from '../../../src/http/x402/payment-header.ts';
+import { readPayment, readPaymentObject, readPaymentText } from '../../../src/http/x402/payment-header.ts';
 import { identifierHashOf } from '../../../src/http/x402/payment-identifier.ts';
 import { NETWORKS } from '../../../src/solana/addresses.ts';
 import { selfPaid } from '../../solana/payment-transactions.ts';
@@ -36,6 +36,29 @@ function reasonOf(text: string) {
   const outcome = read(text);
   return isProblem(outcome) ? [outcome.problem, outcome.details.reason] : 'read';
 }
+
+describe('a payment that comes as an object', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 'x' : { deeper: deep(levels - 1) });
+
+  it('is read as the text of it would be, whatever it holds', () => {
+    const envelope = fc.oneof(
+      fc.constant(second),
+      fc.constant(first),
+      fc.record({ ...Object.fromEntries(Object.keys(second).map((name) => [name, fc.jsonValue()])) }),
+      fc.record({ x402Version: fc.constantFrom(1, 2, 3), accepted: fc.jsonValue(), payload: fc.jsonValue() }),
+      fc.jsonValue().map((extensions) => ({ ...second, extensions })),
+      fc.integer({ min: 1, max: 60 }).map((levels) => ({ ...second, extensions: { more: deep(levels) } })),
+      fc
+        .integer({ min: 11_000, max: 13_000 })
+        .map((length) => ({ ...second, extensions: { more: 'é'.repeat(length / 2) } })),
+    );
+    fc.assert(
+      fc.property(envelope, (value) => {
+        expect(readPaymentObject(value as Record<string, unknown>, network)).toEqual(read(base64(value)));
+      }),
+    );
+  });
+});
 
 describe('a payment is read by its content', () => {
   it('x402 v2, in the form of its own encoder, with the memo that the client sent back', () => {

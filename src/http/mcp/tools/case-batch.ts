@@ -32,7 +32,7 @@ export const caseBatchTool = <Parameters extends object>(
     docketText: ['results'],
     route,
     request: (values, call) => ({
-      ...requestOf(call, route.path, {}),
+      ...requestOf(call, {}),
       body: { queries: queriesIn(values.get('queries')) },
     }),
     check: (values) => unknownCallbacks(values.get('queries')),

@@ -22,5 +22,5 @@ export const caseMonitorTool = <Parameters extends object>(
     },
     returns: { changed: { type: 'boolean' }, change_count: { type: 'number' } },
     route,
-    request: (values, call) => requestOf(call, route.path, texts(values, ['case_id', 'court_code', 'last_checked'])),
+    request: (values, call) => requestOf(call, texts(values, ['case_id', 'court_code', 'last_checked'])),
   });

@@ -22,5 +22,5 @@ export const caseQueryTool = <Parameters extends object>(
     },
     docketText: ['case', 'delta'],
     route,
-    request: (values, call) => requestOf(call, route.path, texts(values, CASE_QUERY_PARAMETERS)),
+    request: (values, call) => requestOf(call, texts(values, CASE_QUERY_PARAMETERS)),
   });

@@ -7,16 +7,24 @@ import { isProblem, type Problem, problem } from '../../../errors.ts';
 import { usdcText } from '../../../solana/decimal-amount.ts';
 import type { Bought, VerifiedPayment } from '../../paid/buy.ts';
 import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
+import { only, type PaidRequest, requested, sell } from '../../paid/sell.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { readTag } from '../../parameters/request-parameters.ts';
 import { newRequestId } from '../../send-problem.ts';
 import { SIGN_IN_WITH_X } from '../../x402/sign-in.ts';
-import { type CallPayment, readCallPayment } from '../call-payment.ts';
+import { readCallPayment } from '../call-payment.ts';
 import { MCP_PATH } from '../endpoint.ts';
 import { openSchema } from '../output-schema.ts';
 import { type AnsweredCall, paidAnswers } from '../paid-answer.ts';
 import { readParameters, requestOf } from '../paid-parameters.ts';
-import { PAYMENT_MEMBERS, type PaidToolDependencies, paymentParameter, toolPurpose } from '../paid-tool.ts';
+import {
+  PAYMENT_MEMBERS,
+  type PaidToolDependencies,
+  paidRequestOf,
+  paymentParameter,
+  readOnce,
+  toolPurpose,
+} from '../paid-tool.ts';
 import { type Parameters, readArguments } from '../parameters.ts';
 import type { AskedPayment } from '../payment-terms.ts';
 import { refusal } from '../refusal.ts';
@@ -94,104 +102,103 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
   };
 
   const run = async (call: ToolCall): Promise<ToolResult> => {
-    const { requestId, startedAt, address, isAbandoned } = call;
+    const { requestId } = call;
     const { values, issues } = readArguments(PARAMETERS, call.sentArguments);
     const include = values.get('include_deliveries') === true;
     const sentKeys = textOf(values.get(KEYS));
     const sentDeliveries = textOf(values.get(DELIVERIES));
-    const keysRequest = requestOf(call, routes.keys.path, {});
+    const keysRequest = requestOf(call, {});
     const limit = values.get('deliveries_limit');
-    const deliveriesRequest = requestOf(call, routes.deliveries.path, {
-      limit: limit === undefined ? undefined : String(limit),
-    });
+    const deliveriesRequest = requestOf(call, { limit: limit === undefined ? undefined : String(limit) });
     const tag = readTag(keysRequest);
     const refuse = (refused: Problem) => refusal(service, { tool: NAME, requestId }, refused);
 
     const found = sentDeliveries !== null && !include ? [...issues, NOT_ASKED_FOR] : issues;
+    // Read whether or not they are asked for: a fault of theirs is one of the call.
     const deliveries = await readParameters(routes.deliveries, deliveriesRequest, found, { limit: 'deliveries_limit' });
     if (isProblem(deliveries)) return refuse(deliveries);
-    const keys = await readParameters(routes.keys, keysRequest, []);
-    if (isProblem(keys)) return refuse(keys);
 
-    const asking = (argument: string): AskedPayment => ({
-      tool: NAME,
-      argument,
-      amount: PRICE_BASE_UNITS,
-      purpose:
-        argument === KEYS
-          ? toolPurpose(merchant, NAME, routes.keys, keys)
-          : toolPurpose(merchant, NAME, routes.deliveries, deliveries),
-      ...(argument === DELIVERIES && routes.deliveries.signIn
-        ? {
-            signIn: {
-              terms: {
-                publicUrl: merchant.publicUrl,
-                path: MCP_PATH,
-                statement: routes.deliveries.signIn.statement,
-                chainId: merchant.network.caip2,
-              },
-              needsBound: routes.deliveries.signIn.needsBound,
-              sent: call.headers[SIGN_IN_WITH_X]?.toString(),
-            },
-          }
-        : {}),
+    const keysPayment = readOnce(() =>
+      readCallPayment(sentKeys, include ? undefined : call.x402Payment, merchant.network),
+    );
+    const secondId = newRequestId();
+    const forKeys = requested<KeysRequest, AskedPayment>(buying, {
+      route: routes.keys,
+      requestId,
+      read: () => readParameters(routes.keys, keysRequest, []),
+      terms: (keys) => ({
+        tool: NAME,
+        argument: KEYS,
+        amount: PRICE_BASE_UNITS,
+        purpose: toolPurpose(merchant, NAME, routes.keys, keys),
+      }),
+      asked: (asked) => asked,
+      payment: () => keysPayment()?.payment ?? null,
     });
-
-    const keysRehearsal = routes.keys.sandbox(keys);
-    const deliveriesRehearsal = include ? routes.deliveries.sandbox(deliveries) : null;
-    if (keysRehearsal) {
-      const shownKeys = (await keysRehearsal)({ requestId, tag });
-      return rehearsed(shownKeys, deliveriesRehearsal && (await deliveriesRehearsal)({ requestId, tag }));
-    }
-
-    if (include && call.x402Payment !== undefined && call.x402Payment !== null) return refuse(ONE_FOR_TWO);
-    const keysPayment = readCallPayment(sentKeys, include ? undefined : call.x402Payment, merchant.network);
-    const deliveriesPayment = include ? readCallPayment(sentDeliveries, undefined, merchant.network) : null;
-    const answeredCall = (argument: string, id: string, byX402: boolean): AnsweredCall => ({
-      asked: asking(argument),
-      description: argument === KEYS ? routes.keys.description : routes.deliveries.description,
+    const { signIn } = routes.deliveries;
+    const forDeliveries = requested<DeliveriesRequest, AskedPayment>(buying, {
+      route: routes.deliveries,
+      requestId: secondId,
+      read: () => deliveries,
+      terms: () => ({
+        tool: NAME,
+        argument: DELIVERIES,
+        amount: PRICE_BASE_UNITS,
+        purpose: toolPurpose(merchant, NAME, routes.deliveries, deliveries),
+        ...(signIn && {
+          signIn: {
+            terms: {
+              publicUrl: merchant.publicUrl,
+              path: MCP_PATH,
+              statement: signIn.statement,
+              chainId: merchant.network.caip2,
+            },
+            needsBound: signIn.needsBound,
+            sent: call.headers[SIGN_IN_WITH_X]?.toString(),
+          },
+        }),
+      }),
+      asked: (asked) => asked,
+      payment: () => readCallPayment(sentDeliveries, undefined, merchant.network)?.payment ?? null,
+      spared: (payment, buy) => spared(payment, secondId, buy),
+    });
+    const answeredCall = (asked: AskedPayment, id = requestId): AnsweredCall => ({
+      asked,
+      description: asked.argument === KEYS ? routes.keys.description : routes.deliveries.description,
       requestId: id,
       tag,
-      inX402Form: !include && (byX402 || call.speaksX402),
+      inX402Form: !include && ((keysPayment()?.byX402 ?? false) || call.speaksX402),
       noteBought: call.noteBought,
     });
-    const keysCall = answeredCall(KEYS, requestId, keysPayment?.byX402 ?? false);
-    if (!include && !keysPayment) return answers.askForPayment(keysCall);
-    const missing = [...(keysPayment ? [] : [KEYS]), ...(include && !deliveriesPayment ? [DELIVERIES] : [])];
-    if (missing.length) return askForSeveral(missing.map(asking), requestId);
 
-    const verify = ({ payment }: CallPayment, argument: string) =>
-      buying.verify(payment, asking(argument), call.address);
-    const payment = keysPayment && (await verify(keysPayment, KEYS));
-    if (!payment) throw new Error('a payment was neither sent nor asked for');
-    if (isProblem(payment)) return answers.refuse(keysCall, payment);
-    const buyKeys = () =>
-      buying.buy({ route: routes.keys, parameters: keys, payment, requestId, tag, startedAt, address, isAbandoned });
-    if (!deliveriesPayment) return answers.outcome(keysCall, await buyKeys());
-
-    const second = await verify(deliveriesPayment, DELIVERIES);
-    const secondId = newRequestId();
-    if (isProblem(second)) return answers.refuse(answeredCall(DELIVERIES, requestId, false), second);
-    const unfit = refusePair(payment, second);
-    if (unfit) return refuse(unfit);
-    // One after the other: a wallet that has the money for one alone is told so by the check of the second.
-    const keysPart: WalletPart = { call: keysCall, bought: await buyKeys() };
-    const deliveriesPart: WalletPart = {
-      call: answeredCall(DELIVERIES, secondId, false),
-      bought: await spared(second, secondId, () =>
-        buying.buy({
-          route: routes.deliveries,
-          parameters: deliveries,
-          payment: second,
-          requestId: secondId,
-          tag,
-          startedAt,
-          address,
-          isAbandoned,
-        }),
-      ),
+    const request: PaidRequest = {
+      ...paidRequestOf(call, tag),
+      paymentFault: () => (include && call.x402Payment !== undefined && call.x402Payment !== null ? ONE_FOR_TWO : null),
+      pairFault: refusePair,
     };
-    return walletResult(service, answers, { requestId, tag }, keysPart, deliveriesPart);
+    const sale = await sell(buying, request, include ? [forKeys, forDeliveries] : [forKeys]);
+    switch (sale.sale) {
+      case 'invalid':
+        return refuse(sale.problem);
+      case 'rehearsed': {
+        const [keys = '', shownDeliveries = null] = sale.answers.map((composed) => composed({ requestId, tag }));
+        return rehearsed(keys, shownDeliveries);
+      }
+      case 'unpaid':
+        return include
+          ? askForSeveral(sale.missing, requestId)
+          : answers.askForPayment(answeredCall(only(sale.missing)));
+      case 'refused':
+        return sale.terms ? answers.refuse(answeredCall(sale.terms), sale.problem) : refuse(sale.problem);
+      case 'bought': {
+        const [keys, second] = sale.bought;
+        if (!keys) throw new Error('a sale without an answer');
+        const keysPart: WalletPart = { call: answeredCall(keys.terms), bought: keys.bought };
+        if (!second) return answers.outcome(keysPart.call, keysPart.bought);
+        const deliveriesPart: WalletPart = { call: answeredCall(second.terms, secondId), bought: second.bought };
+        return walletResult(service, answers, { requestId, tag }, keysPart, deliveriesPart);
+      }
+    }
   };
 
   return {
@@ -229,7 +236,8 @@ const ONE_FOR_TWO = problem(
 );
 
 /** Why two payments cannot go together; nothing was charged for either. */
-function refusePair(keys: VerifiedPayment, deliveries: VerifiedPayment): Problem | null {
+function refusePair([keys, deliveries]: readonly VerifiedPayment[]): Problem | null {
+  if (!keys || !deliveries) return null;
   if (keys.transaction.messageHash === deliveries.transaction.messageHash) {
     return problem(
       'invalid_payment',

@@ -1,0 +1,183 @@
+/**
+ * The checks of a paid request in their order (docs/design/request-checks.md#order-of-checks), once for every transport.
+ * A transport says how a request is read, and writes the answer to what became of it.
+ */
+import { isProblem, type Problem } from '../../errors.ts';
+import type { JsonObject } from '../../events/event.ts';
+import type { SentRequest } from '../parameters/request-parameters.ts';
+import type { PresentedPayment } from '../x402/payment-header.ts';
+import type { AskedFor, Bought, Buying, VerifiedPayment } from './buy.ts';
+import type { PaidRoute, SandboxAnswer, SandboxCallback } from './paid-call.ts';
+
+/** One request, whichever way it came. */
+export interface PaidRequest {
+  /** `X-Service-Tag`, checked. */
+  readonly tag: string | null;
+  /** `performance.now()` when the request came. */
+  readonly startedAt: number;
+  /** Of the caller, as `ClientAddresses` gives it. */
+  address(): string | null;
+  /** Whether the caller has broken off. */
+  isAbandoned(): boolean;
+  /** What the payments cannot be used for, before any is read; null for nothing. */
+  paymentFault?(): Problem | null;
+  /** Why payments that are sound, each by itself, cannot go together; null where they can. */
+  pairFault?(payments: readonly VerifiedPayment[]): Problem | null;
+}
+
+/** One answer that a request asks for, with the payment that it brings for it. */
+export interface RequestedAnswer<Parameters, Terms> {
+  readonly route: PaidRoute<Parameters>;
+  readonly requestId: string;
+  /** The parameters, or every fault of them at once. */
+  read(): Parameters | Problem | Promise<Parameters | Problem>;
+  /** What its payment is asked for. */
+  terms(parameters: Parameters): Terms;
+  /** The same of a request without anything in it, of which no fault is told; null where this is none. */
+  bareTerms?(): Terms | null;
+  /** What a payment is checked against. */
+  asked(terms: Terms): AskedFor;
+  /** As it was read, why it could not be, or null for none. Not called before it is needed. */
+  payment(): PresentedPayment | Problem | null;
+  /** Buys, where what goes wrong unforeseen is not to be thrown. */
+  spared?(payment: VerifiedPayment, buy: () => Promise<Bought>): Promise<Bought>;
+}
+
+/** What became of a request; `terms` are those of each answer, in the order asked for. */
+export type Sale<Terms> =
+  /** Its parameters are at fault. */
+  | { readonly sale: 'invalid'; readonly problem: Problem }
+  /** Nobody pays for it: answered from fixtures, or nothing of it can be answered. */
+  | {
+      readonly sale: 'rehearsed';
+      readonly answers: readonly SandboxAnswer[];
+      readonly callbacks: readonly SandboxCallback[];
+    }
+  /** Payments are missing, for the answers with these terms. */
+  | { readonly sale: 'unpaid'; readonly missing: readonly Terms[]; readonly known: JsonObject | undefined }
+  /** A payment is at fault: that for the answer with these terms, or all of them together (null). */
+  | { readonly sale: 'refused'; readonly problem: Problem; readonly terms: Terms | null }
+  | { readonly sale: 'bought'; readonly bought: readonly { readonly terms: Terms; readonly bought: Bought }[] };
+
+/** An answer that can be sold: its parameters are sound. */
+interface Sellable<Terms> {
+  readonly terms: Terms;
+  readonly asked: AskedFor;
+  rehearsal(): SandboxAnswer | Promise<SandboxAnswer> | null;
+  callbacks(): readonly SandboxCallback[];
+  known(): Promise<JsonObject> | undefined;
+  payment(): PresentedPayment | Problem | null;
+  buy(payment: VerifiedPayment, request: PaidRequest, address: string | null): Promise<Bought>;
+}
+
+/** An answer whose parameters are not read yet. */
+export interface Requested<Terms> {
+  read(): Promise<Sellable<Terms> | Problem>;
+  bareTerms(): Terms | null;
+}
+
+/** Parameters, sandbox and payment are read only as far as `sell` comes. */
+export const requested = <Parameters, Terms>(
+  buying: Buying,
+  answer: RequestedAnswer<Parameters, Terms>,
+): Requested<Terms> => ({
+  bareTerms: () => answer.bareTerms?.() ?? null,
+  async read() {
+    const { route, requestId, spared } = answer;
+    const parameters = await answer.read();
+    if (isRefusal(parameters)) return parameters;
+    const terms = answer.terms(parameters);
+    return {
+      terms,
+      asked: answer.asked(terms),
+      rehearsal: () => route.sandbox(parameters),
+      callbacks: () => route.sandboxCallbacks?.(parameters) ?? [],
+      known: () => route.beforePayment?.(parameters),
+      payment: () => answer.payment(),
+      buy(payment, { tag, startedAt, isAbandoned }, address) {
+        const buy = () => buying.buy({ route, parameters, payment, requestId, tag, startedAt, address, isAbandoned });
+        return spared ? spared(payment, buy) : buy();
+      },
+    };
+  },
+});
+
+/**
+ * Sells what a request asks for, one answer or several, each for a payment of its own. Every answer passes a check before
+ * any of them meets the next; they are bought one after the other, so that a wallet that has the money for one alone
+ * learns so from the check of the second.
+ */
+export async function sell<Terms>(
+  buying: Buying,
+  request: PaidRequest,
+  answers: readonly Requested<Terms>[],
+): Promise<Sale<Terms>> {
+  // Steps 2 and 3: nothing is asked of a caller for a request that cannot be answered, or that nobody pays for.
+  const sellable: Sellable<Terms>[] = [];
+  for (const answer of answers) {
+    const read = await answer.read();
+    if (isProblem(read)) {
+      const bare = answer.bareTerms();
+      return bare === null ? { sale: 'invalid', problem: read } : { sale: 'unpaid', missing: [bare], known: undefined };
+    }
+    sellable.push(read);
+  }
+  const rehearsals = sellable.flatMap((one) => one.rehearsal() ?? []);
+  if (rehearsals.length > 0) {
+    // Before any payment is looked at: one that is sent along is not even read.
+    return {
+      sale: 'rehearsed',
+      answers: await Promise.all(rehearsals),
+      callbacks: sellable.flatMap((one) => one.callbacks()),
+    };
+  }
+
+  // Step 4.
+  const fault = request.paymentFault?.() ?? null;
+  if (fault) return { sale: 'refused', problem: fault, terms: null };
+  const paid = sellable.flatMap((one) => {
+    const payment = one.payment();
+    return payment === null ? [] : [{ one, payment }];
+  });
+  if (paid.length < sellable.length) {
+    const missing = sellable.filter((one) => !paid.some((each) => each.one === one));
+    const [only] = sellable;
+    const known = sellable.length === 1 ? await only?.known() : undefined;
+    return { sale: 'unpaid', missing: missing.map(({ terms }) => terms), known };
+  }
+
+  // Step 5.
+  const address = request.address();
+  const verified: { readonly one: Sellable<Terms>; readonly payment: VerifiedPayment }[] = [];
+  for (const { one, payment } of paid) {
+    const sound = await buying.verify(payment, one.asked, address);
+    if (isProblem(sound)) return { sale: 'refused', problem: sound, terms: one.terms };
+    verified.push({ one, payment: sound });
+  }
+  const unfit = request.pairFault?.(verified.map(({ payment }) => payment)) ?? null;
+  if (unfit) return { sale: 'refused', problem: unfit, terms: null };
+
+  // Steps 6 to 11.
+  const bought: { readonly terms: Terms; readonly bought: Bought }[] = [];
+  for (const { one, payment } of verified) {
+    bought.push({ terms: one.terms, bought: await one.buy(payment, request, address) });
+  }
+  return { sale: 'bought', bought };
+}
+
+/** That of a request for one answer. */
+export function only<Of>([one]: readonly Of[]): Of {
+  if (one === undefined) throw new Error('a request asked for no answer');
+  return one;
+}
+
+/** Step 2 of one endpoint: its parameters, or every fault of them at once. */
+export async function readRequest<Parameters>(
+  route: Pick<PaidRoute<Parameters>, 'parse' | 'reconsider'>,
+  request: SentRequest,
+): Promise<Parameters | Problem> {
+  const parameters = route.parse(request);
+  return isRefusal(parameters) && route.reconsider ? route.reconsider(request, parameters) : parameters;
+}
+
+const isRefusal = (value: unknown): value is Problem => typeof value === 'object' && value !== null && isProblem(value);
