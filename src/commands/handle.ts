@@ -64,7 +64,11 @@ export interface Recording<State, Command, Event extends DomainEvent, Code exten
 
 /** What became of a command. */
 export type Outcome<State, Event, Code extends string> =
-  | { readonly recorded: Handled<State, Event> }
+  | {
+      readonly recorded: Handled<State, Event>;
+      /** The stream, if others have written since: `recorded` is what this command left. */
+      readonly since?: Found<State>;
+    }
   /** A rule said no, on the stream as it was at this point. */
   | { readonly rejected: Code; readonly at: Loaded<State> }
   /** Others wrote first, each time that it was decided: certainly not written. */
@@ -108,33 +112,27 @@ export function headOf(recorded: readonly RecordedEvent[]): StreamHead {
 
 /**
  * Decides one command on one stream and records the outcome. An append of unknown outcome is repeated unchanged, and
- * nothing is decided in between. Where the log says that it was not written, the stream has the last word: it may show
- * this very append, by the hash of its last event, where an attempt that gave no answer was recorded after all.
+ * nothing is decided in between. Where the log says that it was not written, the stream has the last word: it may hold
+ * this very append, at its revision and with its hash, where an attempt that gave no answer was written after all.
  * @throws what the first read throws, and InvalidAppend; then nothing was written
  */
 export async function record<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
   recording: Recording<State, Command, Event, Code>,
 ): Promise<Outcome<State, Event, Code>> {
-  const { log, clock } = ports;
-  const { decider, stream, command, context, known, payloads, decisions = 1 } = recording;
+  const { log } = ports;
+  const { decider, stream, known, decisions = 1 } = recording;
   let at = known ?? (await load(log, decider, stream));
   let failure: StorageFailure | null = null;
   for (let decision = 1; ; decision++) {
-    const now = clock.now();
-    const decided = decider.decide(at.state, commandAt(command, now));
-    if (isRejection(decided)) return { rejected: decided.rejected as Code, at };
-    const events = decided;
-    if (events.length === 0) return { recorded: { ...loadedOf(at), events, position: null } };
+    const decided = decideOn(ports, recording, at);
+    if (isRejection(decided)) return { rejected: decided.rejected, at };
+    if (!decided.append) return { recorded: decided.after(null) };
+    // After a failure it is only asked whether the command is still due: others may have done it, or ruled it out.
     if (failure) return { unwritten: 'failed', error: failure };
-    const prepared = prepareAppend({ stream, head: at.head, events, context, recordedAt: toInstant(now) });
-    const append: Append = payloads ? { ...prepared, payloads } : prepared;
-    const after = headAfter(append);
-    const recorded = (position: Position): Outcome<State, Event, Code> => ({
-      recorded: { state: evolved(decider, at.state, events), head: after, events, position },
-    });
+    const { append, after } = decided;
     const attempted = await appendUntilKnown(ports, append, recording.repeatsMs);
-    if ('position' in attempted) return recorded(attempted.position);
+    if ('position' in attempted) return { recorded: after(attempted.position) };
     if ('unknown' in attempted) return attempted;
     const { refusal } = attempted;
     const isConflict = refusal instanceof RevisionConflict;
@@ -144,15 +142,55 @@ export async function record<State, Command, Event extends DomainEvent, Code ext
     } catch (error) {
       return isConflict ? { unknown: error } : { unwritten: 'failed', error: refusal };
     }
+    const { head } = after(null);
     const own = found.recorded.find(
-      ({ revision, metadata: { hash } }) => revision === after.revision && hash === after.hash,
+      ({ revision, metadata: { hash } }) => revision === head.revision && hash === head.hash,
     );
-    if (own) return recorded(own.position);
+    if (own) return { recorded: after(own.position), ...(own === found.recorded.at(-1) ? {} : { since: found }) };
     if (isConflict && decision >= decisions) return { unwritten: 'overtaken', error: refusal, found };
-    // Of a log that failed it is only asked whether the command is still due: others may have done it, or ruled it out.
     if (!isConflict) failure = refusal;
     at = found;
   }
+}
+
+type Decided<State, Event, Code extends string> =
+  | Rejection<Code>
+  | {
+      /** Null where nothing is to be done. */
+      readonly append: Append | null;
+      readonly after: (position: Position | null) => Handled<State, Event>;
+    };
+
+function decideOn<State, Command, Event extends DomainEvent, Code extends string>(
+  { clock }: Pick<RecordPorts, 'clock'>,
+  { decider, stream, command, context, payloads }: Recording<State, Command, Event, Code>,
+  at: Loaded<State>,
+): Decided<State, Event, Code> {
+  const now = clock.now();
+  const events = decider.decide(at.state, commandAt(command, now));
+  if (isRejection(events)) return rejected(events.rejected as Code);
+  if (events.length === 0) return { append: null, after: (position) => ({ ...loadedOf(at), events, position }) };
+  const prepared = prepareAppend({ stream, head: at.head, events, context, recordedAt: toInstant(now) });
+  const head = headAfter(prepared);
+  // Folded once it is asked for: the state after a command may be large, and most callers do not look at it.
+  const state = once(() => evolved(decider, at.state, events));
+  const after = (position: Position | null): Handled<State, Event> => ({
+    get state() {
+      return state();
+    },
+    head,
+    events,
+    position,
+  });
+  return { append: payloads ? { ...prepared, payloads } : prepared, after };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 type Attempted =
@@ -161,7 +199,7 @@ type Attempted =
   | { readonly refusal: RevisionConflict | StorageFailure }
   | { readonly unknown: unknown };
 
-/** Appends, and repeats the same append until its outcome is known. @throws InvalidAppend */
+/** Appends, and repeats the same append until its outcome is known. @throws InvalidAppend where no attempt may be written */
 async function appendUntilKnown(
   { log, sleep = wait }: RecordPorts,
   append: Append,
@@ -172,9 +210,12 @@ async function appendUntilKnown(
     try {
       return { position: (await log.append(append)).position };
     } catch (error) {
-      if (error instanceof InvalidAppend) throw error;
       if (error instanceof RevisionConflict) return { refusal: error };
       // What one attempt may have written, no later one can deny.
+      if (error instanceof InvalidAppend) {
+        if (unknown) return unknown;
+        throw error;
+      }
       if (!isUnwritten(error)) unknown ??= { unknown: error };
       const pause = pauses[attempt];
       if (pause === undefined) return unknown ?? (isUnwritten(error) ? { refusal: error } : { unknown: error });
@@ -219,27 +260,39 @@ export function isWritten<State, Event>(outcome: Outcome<State, Event, never>): 
 }
 
 /**
- * Decides one command on one stream and records the outcome by one append, which is not repeated.
+ * Decides one command on one stream and appends once. Nothing is read after a failure.
  * @param known what a caller already knows of the stream, to save the read; wrong knowledge can only conflict
- * @throws RevisionConflict if somebody else wrote first
+ * @throws RevisionConflict if others wrote first, and what the log throws
  */
-export const handle = async <State, Command, Event extends DomainEvent, Code extends string>(
+export async function handle<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
   decider: Decider<State, Command, Event, Code>,
   stream: string,
   command: Command,
   context: CommandContext,
   known?: Loaded<State>,
-): Promise<Handled<State, Event> | Rejection<Code>> =>
-  handledOf(await record(ports, { decider, stream, command, context, known, repeatsMs: [] }));
+): Promise<Handled<State, Event> | Rejection<Code>> {
+  const at = known ?? (await load(ports.log, decider, stream));
+  const decided = decideOn(ports, { decider, stream, command, context }, at);
+  if (isRejection(decided)) return decided;
+  const position = decided.append && (await ports.log.append(decided.append)).position;
+  return decided.after(position);
+}
 
-/** As `handle`, and decides again on fresh state as long as others write first. */
-export const handleWithRetry = async <State, Command, Event extends DomainEvent, Code extends string>(
+/** As `handle`, and decides again on fresh state as long as others write first, ten times where nothing is said. */
+export async function handleWithRetry<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
   decider: Decider<State, Command, Event, Code>,
   stream: string,
   command: Command,
   context: CommandContext,
-  decisions = 10,
-): Promise<Handled<State, Event> | Rejection<Code>> =>
-  handledOf(await record(ports, { decider, stream, command, context, decisions, repeatsMs: [] }));
+  { known, decisions = 10 }: { readonly known?: Loaded<State>; readonly decisions?: number } = {},
+): Promise<Handled<State, Event> | Rejection<Code>> {
+  for (let decision = 1; ; decision++) {
+    try {
+      return await handle(ports, decider, stream, command, context, decision === 1 ? known : undefined);
+    } catch (error) {
+      if (!(error instanceof RevisionConflict) || decision >= decisions) throw error;
+    }
+  }
+}

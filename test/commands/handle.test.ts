@@ -8,7 +8,7 @@ import { type Decider, isRejection, rejected } from '../../src/commands/decider.
 import { handle, load, type Outcome, type Recording, record } from '../../src/commands/handle.ts';
 import type { EventSkipped } from '../../src/events/operator.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
-import { type Append, type EventLog, RevisionConflict } from '../../src/storage/event-log.ts';
+import { type Append, type EventLog, InvalidAppend, RevisionConflict } from '../../src/storage/event-log.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { contextOf, freshStream, note } from '../storage/samples.ts';
@@ -51,6 +51,10 @@ type Attempt =
   | 'lost after'
   /** Says that somebody else wrote first, though it has written the append. */
   | 'conflict with its own'
+  /** As before, and others have written after it. */
+  | 'conflict with its own, others after'
+  /** A node with a smaller limit rejects the append as invalid. */
+  | 'invalid'
   /** Somebody else writes first. */
   | 'overtaken'
   /** Somebody else ends the stream, and then the log fails and says that nothing was written. */
@@ -78,6 +82,13 @@ function logWith(attempts: readonly Attempt[], read: EventLog['read'] = (...aske
         const { revision } = await storage.log.append(sent);
         throw new RevisionConflict(sent.stream, sent.expected, revision);
       }
+      case 'conflict with its own, others after': {
+        const { revision } = await storage.log.append(sent);
+        await say(sent.stream, 'theirs');
+        throw new RevisionConflict(sent.stream, sent.expected, revision);
+      }
+      case 'invalid':
+        throw new InvalidAppend('too large');
       case 'overtaken':
         await say(sent.stream, 'theirs');
         return storage.log.append(sent);
@@ -103,12 +114,14 @@ async function recordMine(attempts: readonly Attempt[], options: Options = {}, r
   await say(stream, 'before');
   const known = await load(storage.log, texts, stream);
   const { log, appends, reads } = logWith(attempts, read);
+  const pauses: number[] = [];
+  const sleep = async (milliseconds: number) => void pauses.push(milliseconds);
   const outcome = await record(
-    { log, clock: systemClock, sleep: () => Promise.resolve() },
-    { decider: texts, stream, command: { say: 'mine' }, context: contextOf(), known, repeatsMs: [1, 1], ...options },
+    { log, clock: systemClock, sleep },
+    { decider: texts, stream, command: { say: 'mine' }, context: contextOf(), known, repeatsMs: [1, 2], ...options },
   );
   const now = await load(storage.log, texts, stream);
-  return { outcome, appends, reads: reads.count, known, now };
+  return { outcome, appends, reads: reads.count, known, now, pauses };
 }
 
 const nameOf = <State, Event>(outcome: Outcome<State, Event, string>): string => {
@@ -176,9 +189,21 @@ describe('an append whose outcome is not known', () => {
     ['the log denies only a later attempt', ['lost before', 'nothing written']],
     ['the log denies only earlier attempts', ['nothing written', 'nothing written', 'lost before']],
   ] as const)('stays unknown where %s', async (_title, attempts) => {
-    const { outcome, appends } = await recordMine(attempts);
+    const { outcome, appends, pauses } = await recordMine(attempts);
     expect(outcome).toEqual({ unknown: silent });
-    expect(appends).toHaveLength(3);
+    expect([appends.length, pauses]).toEqual([3, [1, 2]]);
+  });
+
+  it('stays unknown where a later attempt is rejected as invalid, and is invalid where the first one is', async () => {
+    const { outcome } = await recordMine(['lost after', 'invalid']);
+    expect(outcome).toEqual({ unknown: silent });
+    await expect(recordMine(['invalid'])).rejects.toThrow(InvalidAppend);
+    await expect(recordMine(['nothing written', 'invalid'])).rejects.toThrow(InvalidAppend);
+  });
+
+  it('is repeated after 50, 250 and 1,000 ms where nothing else is said', async () => {
+    const { pauses } = await recordMine(['lost before'], { repeatsMs: undefined });
+    expect(pauses).toEqual([50, 250, 1_000]);
   });
 
   it('is made once where no repetition is allowed', async () => {
@@ -203,6 +228,15 @@ describe('an append that the log says was not written', () => {
     const { outcome, now } = await recordMine(['conflict with its own']);
     expect(outcome).toMatchObject({ recorded: { state: ['before', 'mine'], head: now.head } });
     expect(now.state).toEqual(['before', 'mine']);
+  });
+
+  it('is recorded where the stream shows it with what others wrote after it', async () => {
+    const { outcome, now } = await recordMine(['conflict with its own, others after'], { decisions: 3 });
+    expect(now.state).toEqual(['before', 'mine', 'theirs']);
+    expect(outcome).toMatchObject({
+      recorded: { state: ['before', 'mine'] },
+      since: { state: now.state, head: now.head },
+    });
   });
 
   it('is not known where others may have written first and the stream cannot be read', async () => {
@@ -236,7 +270,7 @@ describe('an append that the log says was not written', () => {
   });
 });
 
-describe('whatever a log does', () => {
+describe('a log that fails in any order', () => {
   it('an outcome says only what is true of the stream', async () => {
     const attempt = fc.constantFrom<Attempt>(
       'written',
@@ -244,6 +278,7 @@ describe('whatever a log does', () => {
       'lost before',
       'lost after',
       'conflict with its own',
+      'conflict with its own, others after',
       'overtaken',
     );
     const options = fc.record({ decisions: fc.integer({ min: 1, max: 3 }) });
@@ -252,7 +287,11 @@ describe('whatever a log does', () => {
         const { outcome, now } = await recordMine(attempts, given);
         const times = now.state.filter((text) => text === 'mine').length;
         expect(times).toBeLessThanOrEqual(1);
-        if ('recorded' in outcome) expect(times).toBe(1);
+        if ('recorded' in outcome) {
+          expect(times).toBe(1);
+          expect(now.state.slice(0, now.state.indexOf('mine') + 1)).toEqual(outcome.recorded.state);
+          if (outcome.since) expect(outcome.since.head).toEqual(now.head);
+        }
         if ('unwritten' in outcome || isRejection(outcome)) expect(times).toBe(0);
       }),
       { numRuns: 60 },

@@ -7,10 +7,10 @@ import { type Clock, toMicros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
 import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStatus } from '../../solana/chain.ts';
 import { networkFeeOf } from '../../solana/network-fee.ts';
-import { type CommandContext, type EventLog, RevisionConflict } from '../../storage/event-log.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { isRejection } from '../decider.ts';
-import { handle, handleWithRetry, type Loaded, load } from '../handle.ts';
+import { handleWithRetry, type Loaded, load } from '../handle.ts';
 import { giveBack, reservedUntil } from '../purchase/reservation.ts';
 import type { SponsorBudget } from '../purchase/sponsor-budget.ts';
 import type { WaitingLines } from '../purchase/waiting-lines.ts';
@@ -128,26 +128,12 @@ export async function recordOutcome(
   command: PaymentCommand,
   context: CommandContext,
 ): Promise<Loaded<Payment>> {
-  let outcome: Awaited<ReturnType<typeof handleOnce>>;
-  try {
-    outcome = await handleOnce(ports, stream, known, command, context);
-  } catch (error) {
-    if (!(error instanceof RevisionConflict)) throw error;
-    outcome = await handleWithRetry(ports, payment, stream, command, context);
-  }
+  const outcome = await handleWithRetry(ports, payment, stream, command, context, { known });
   // The rules rejected it: the stream already has the outcome.
   if (isRejection(outcome)) return load(ports.log, payment, stream);
   await countCost(ports, outcome.state, outcome.events);
   return outcome;
 }
-
-const handleOnce = (
-  ports: SettlementPorts,
-  stream: string,
-  known: Loaded<Payment>,
-  command: PaymentCommand,
-  context: CommandContext,
-) => handle(ports, payment, stream, command, context, known);
 
 /** What the first outcome of a payment means for its wallet's limits, and for what we pay in fees. */
 async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {

@@ -63,5 +63,8 @@ async function change(
       decisions: Number.POSITIVE_INFINITY,
     },
   );
-  return 'rejected' in outcome ? outcome.at.state : recordedOf(outcome).state;
+  if ('rejected' in outcome) return outcome.at.state;
+  const { state } = recordedOf(outcome);
+  // Others may have written since: a key that was just replaced must not be shown as the current one.
+  return 'since' in outcome && outcome.since ? outcome.since.state : state;
 }
