@@ -1,4 +1,5 @@
 /** `docket demo`: the main use case end to end, run with the same commands that a user would type. */
+
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { startService } from '../main.ts';
 import { freePorts } from '../runtime/free-ports.ts';
 import { openEventLog } from '../service/open-storage.ts';
 import { NETWORKS } from '../solana/addresses.ts';
+import { usdcOf, usdcText } from '../solana/decimal-amount.ts';
 import { localChainDirectory } from '../solana/local/start-local-chain.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson, type RunDocket } from './command.ts';
 
@@ -274,7 +276,7 @@ async function tell(context: CliContext, place: Place, say: (line: string) => vo
     return {
       transaction: second.transaction,
       transactions: [first.transaction, second.transaction],
-      charged_usd: Number((first.charged_usd + second.charged_usd).toFixed(2)),
+      charged_usd: Number(usdcText(usdcOf(String(first.charged_usd)) + usdcOf(String(second.charged_usd)))),
       wallet: address,
       wallet_usdc_left: usdc,
       case_number: number,

@@ -1,7 +1,9 @@
 /** `docket query --batch`: up to 50 cases for one payment. */
+
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { usdcOf, usdcText } from '../solana/decimal-amount.ts';
 import { type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
 import { type PayingOptions, payFor, readAnswer } from './paid-call.ts';
 
@@ -83,7 +85,7 @@ export async function queryBatch(file: string, options: BatchOptions, context: C
     if (meta.query_cost_usd > 0) {
       print(
         context,
-        `Paid ${meta.query_cost_usd.toFixed(2)} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`,
+        `Paid ${usdcText(usdcOf(String(meta.query_cost_usd)))} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`,
       );
     }
     if (resultUrl !== null) print(context, `Fetch this answer again for free: ${resultUrl}`);

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { usdcOf, usdcText } from '../solana/decimal-amount.ts';
 import { type AddCommand, type CliContext, CliError, print, printJson } from './command.ts';
 import { type PaidCall, type PayingOptions, payFor, readAnswer } from './paid-call.ts';
 import { CaseAnswer, printFilings, queryBatch } from './query-batch.ts';
@@ -121,7 +122,10 @@ function show(paid: PaidCall, json: boolean, context: CliContext): void {
   if (!answer.delta && filing_count !== undefined) {
     print(context, `${filing_count} filings so far; to get them all, use --context full --json`);
   }
-  print(context, `Paid ${query_cost_usd.toFixed(2)} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`);
+  print(
+    context,
+    `Paid ${usdcText(usdcOf(String(query_cost_usd)))} USDC from ${wallet}, transaction ${transaction ?? 'unknown'}`,
+  );
   printFilings(answer, context, '');
   print(context, `Next time: --last-checked ${queried_at}`);
   print(context, `Fetch this answer again for free: ${resultUrl ?? 'not kept'}`);

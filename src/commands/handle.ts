@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { decodeEvent } from '../events/codec.ts';
 import type { DomainEvent } from '../events/event.ts';
 import { type Clock, type Micros, toInstant } from '../runtime/instant.ts';
+import { once } from '../runtime/once.ts';
 import {
   type Append,
   type CommandContext,
@@ -183,14 +184,6 @@ function decideOn<State, Command, Event extends DomainEvent, Code extends string
     position,
   });
   return { append: payloads ? { ...prepared, payloads } : prepared, after };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 type Attempted =

@@ -267,7 +267,8 @@ describe('docket query explains an error and what to do', () => {
   });
 
   it('a wrong option', async () => {
-    expect((await query('a', '--max-usd', 'lots')).code).toBe(EXIT.usage);
+    for (const amount of ['lots', '0.1234567', '99999999999999', '-1', '1e3'])
+      expect((await query('a', `--max-usd=${amount}`)).code, amount).toBe(EXIT.usage);
     expect((await query('a', '--dialect', 'v3')).code).toBe(EXIT.usage);
     expect((await docket('query', '--court-code', 'cand')).code).toBe(EXIT.usage);
   });

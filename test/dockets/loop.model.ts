@@ -15,7 +15,7 @@ import { bodyOf, contextOf, court } from './world.ts';
 const MINUTE: Micros = 60_000 * MICROS_PER_MS;
 
 /** An entry of the court's own docket. `key` is in its text and in its document id, so that the model recognizes it. */
-interface CourtEntry {
+export interface CourtEntry {
   readonly key: number;
   /** The docket version that adds it. */
   readonly since: number;
@@ -77,7 +77,7 @@ function entryAt(entry: CourtEntry, version: number, start: Micros): SnapshotEnt
 /** After this many steps, or with an append sent and not answered. */
 type Kill = number | 'in append' | null;
 
-type Act =
+export type Act =
   | { readonly type: 'snapshot'; readonly complete: boolean; readonly late: boolean; readonly kill: Kill }
   | { readonly type: 'grow' }
   | { readonly type: 'poll'; readonly caller: number }
@@ -111,7 +111,8 @@ interface Caller {
 
 const CASE = '3:24-cv-01234';
 
-async function runLoop(
+/** As `holdsOver`, for one history, with the order of steps that this seed gives. */
+export async function holdsFor(
   docket: readonly CourtEntry[],
   acts: readonly Act[],
   seed: number,
@@ -307,7 +308,7 @@ export const holdsOver = (histories: number): Promise<void> =>
       fc.array(act, { minLength: 3, maxLength: 25 }),
       fc.integer(),
       fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 4 }),
-      runLoop,
+      holdsFor,
     ),
     { numRuns: histories },
   );

@@ -62,12 +62,14 @@ export function compareSnapshot(
 ): Comparison {
   const known = [...state.filings.values()];
   const stale = state.lastAskedAt !== null && snapshot.askedAt < state.lastAskedAt;
+  // Of two snapshots of one instant neither shows what the other does not: both may be right.
+  const isNewer = state.lastAskedAt === null || snapshot.askedAt > state.lastAskedAt;
   const contentOf = ({ recorded }: FilingState): FilingContent =>
     contents.filings.get(recorded.filingId) ?? REDACTED_FILING;
   const { filingOf, duplicates, merges } = matchEntries(
     known.map((filing) => matchable(filing.recorded, contentOf(filing))),
     snapshot.entries,
-    snapshot.complete && !stale,
+    snapshot.complete && isNewer,
     {
       numbersAreUnique: snapshot.court.system === 'US federal district courts',
       isShown: (index) => isShown(state, snapshot, index),

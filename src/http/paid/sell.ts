@@ -2,8 +2,10 @@
  * The checks of a paid request in their order (docs/design/request-checks.md#order-of-checks), once for every transport.
  * A transport says how a request is read, and writes the answer to what became of it.
  */
+
 import { isProblem, type Problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
+import { once } from '../../runtime/once.ts';
 import type { SentRequest } from '../parameters/request-parameters.ts';
 import type { PresentedPayment } from '../x402/payment-header.ts';
 import type { AskedFor, Bought, Buying, VerifiedPayment } from './buy.ts';
@@ -61,8 +63,9 @@ export type Sale<Terms> =
 
 /** An answer that can be sold: its parameters are sound. */
 interface Sellable<Terms> {
-  readonly terms: Terms;
-  readonly asked: AskedFor;
+  /** The same each time. Made only for a request that is not answered from fixtures. */
+  terms(): Terms;
+  asked(): AskedFor;
   rehearsal(): SandboxAnswer | Promise<SandboxAnswer> | null;
   callbacks(): readonly SandboxCallback[];
   known(): Promise<JsonObject> | undefined;
@@ -86,10 +89,10 @@ export const requested = <Parameters, Terms>(
     const { route, requestId, spared } = answer;
     const parameters = await answer.read();
     if (isRefusal(parameters)) return parameters;
-    const terms = answer.terms(parameters);
+    const terms = once(() => answer.terms(parameters));
     return {
       terms,
-      asked: answer.asked(terms),
+      asked: () => answer.asked(terms()),
       rehearsal: () => route.sandbox(parameters),
       callbacks: () => route.sandboxCallbacks?.(parameters) ?? [],
       known: () => route.beforePayment?.(parameters),
@@ -103,16 +106,15 @@ export const requested = <Parameters, Terms>(
 });
 
 /**
- * Sells what a request asks for, one answer or several, each for a payment of its own. Every answer passes a check before
- * any of them meets the next; they are bought one after the other, so that a wallet that has the money for one alone
- * learns so from the check of the second.
+ * Sells what a request asks for, one answer or several, each for a payment of its own. Each of the steps 2 to 5 ends for
+ * all answers before the next begins. Then they are bought one after the other: the first may settle and the second fail.
  */
 export async function sell<Terms>(
   buying: Buying,
   request: PaidRequest,
   answers: readonly Requested<Terms>[],
 ): Promise<Sale<Terms>> {
-  // Steps 2 and 3: nothing is asked of a caller for a request that cannot be answered, or that nobody pays for.
+  // Steps 2 and 3: no payment is asked for a request that cannot be answered, or that is free.
   const sellable: Sellable<Terms>[] = [];
   for (const answer of answers) {
     const read = await answer.read();
@@ -124,6 +126,7 @@ export async function sell<Terms>(
   }
   const rehearsals = sellable.flatMap((one) => one.rehearsal() ?? []);
   if (rehearsals.length > 0) {
+    if (rehearsals.length < sellable.length) throw new Error('a request was in the sandbox in part');
     // Before any payment is looked at: one that is sent along is not even read.
     return {
       sale: 'rehearsed',
@@ -141,17 +144,17 @@ export async function sell<Terms>(
   });
   if (paid.length < sellable.length) {
     const missing = sellable.filter((one) => !paid.some((each) => each.one === one));
-    const [only] = sellable;
-    const known = sellable.length === 1 ? await only?.known() : undefined;
-    return { sale: 'unpaid', missing: missing.map(({ terms }) => terms), known };
+    const [first] = sellable;
+    const known = sellable.length === 1 ? await first?.known() : undefined;
+    return { sale: 'unpaid', missing: missing.map(({ terms }) => terms()), known };
   }
 
   // Step 5.
   const address = request.address();
   const verified: { readonly one: Sellable<Terms>; readonly payment: VerifiedPayment }[] = [];
   for (const { one, payment } of paid) {
-    const sound = await buying.verify(payment, one.asked, address);
-    if (isProblem(sound)) return { sale: 'refused', problem: sound, terms: one.terms };
+    const sound = await buying.verify(payment, one.asked(), address);
+    if (isProblem(sound)) return { sale: 'refused', problem: sound, terms: one.terms() };
     verified.push({ one, payment: sound });
   }
   const unfit = request.pairFault?.(verified.map(({ payment }) => payment)) ?? null;
@@ -160,7 +163,7 @@ export async function sell<Terms>(
   // Steps 6 to 11.
   const bought: { readonly terms: Terms; readonly bought: Bought }[] = [];
   for (const { one, payment } of verified) {
-    bought.push({ terms: one.terms, bought: await one.buy(payment, request, address) });
+    bought.push({ terms: one.terms(), bought: await one.buy(payment, request, address) });
   }
   return { sale: 'bought', bought };
 }

@@ -35,7 +35,7 @@ export const PARAMETERS = {
   case_id: described(
     z.string().min(1),
     '3:24-cv-01234',
-    'Case number, in the form that the court uses or as people type it. `GET /v2/status` lists the pattern of each court.',
+    'Case number, as the court writes it or as people type it. `GET /v2/status` lists the pattern of each court.',
   ),
   court_code: described(
     z.string().min(1),
@@ -45,7 +45,7 @@ export const PARAMETERS = {
   last_checked: described(
     timestamp,
     '2026-03-01T12:00:00Z',
-    'When you last queried the case: ISO-8601 with an offset. Use `meta.queried_at` of your previous answer, unchanged. At most 5 minutes ahead of our clock.',
+    'When you last asked: ISO-8601 with an offset. Use `meta.queried_at` of your last answer, unchanged. At most 5 minutes ahead of our clock.',
   ),
   context: described(
     z.enum(['basic', 'full']).default('basic'),
@@ -65,7 +65,7 @@ export const PARAMETERS = {
   callback_url: described(
     z.string().max(MAX_CALLBACK_URL_LENGTH),
     'https://agent.example/callbacks',
-    'URL to which a signed copy of the answer is sent once it is paid. It is not parsed or resolved before the answer.',
+    'URL that gets a signed copy of the answer once it is paid. Not parsed or resolved before the answer.',
   ),
   test: described(z.string(), '1', '`1` enables the sandbox: a free answer from fixtures. No other value does.'),
   status: described(

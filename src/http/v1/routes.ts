@@ -25,7 +25,7 @@ export const v1CaseRoute = (dependencies: V1RouteDependencies): V1Route => {
   return v1Route(dependencies, {
     path: '/v1/case',
     word: 'case',
-    description: 'A US or Canadian court case and its new filings, in the shape of version 1 of this API',
+    description: 'A US or Canadian court case and its new filings, in the form of version 1',
     read: readV1CaseRequest,
     answer: (request, call) => answerCase(queries, request, call),
   });
@@ -37,7 +37,7 @@ export const v1MonitorRoute = (dependencies: V1RouteDependencies): V1Route => {
   return v1Route(dependencies, {
     path: '/v1/monitor',
     word: 'monitor',
-    description: 'Whether a US or Canadian court case has new filings, in the shape of version 1 of this API',
+    description: 'Whether a US or Canadian court case has new filings, in the form of version 1',
     read: readV1MonitorRequest,
     answer: (request, call) => answerMonitor(queries, request, call),
   });

@@ -57,7 +57,7 @@ export function batchRoute({
     method: 'POST',
     path: '/v2/cases/batch',
     word: 'batch',
-    description: 'Up to 50 US or Canadian court cases in one call, each with the filings new since you last looked',
+    description: 'Up to 50 US or Canadian court cases in one call, with the filings new since you last looked',
     parse: (request) => readBatchRequest(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServedBatch({ readStore, reach: askedOnce(reach) }, request, refusal, clock.now()),

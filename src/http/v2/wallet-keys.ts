@@ -94,8 +94,7 @@ export function rotateKeyRoute({
     fingerprint: ({ requireSignIn }) => (requireSignIn ? `${REQUIRE_SIGN_IN}=true` : ''),
     method: 'POST',
     word: 'rotate-key',
-    description:
-      'A new key for the callbacks of your wallet, with its secret, shown once; if the answer is lost, rotate again',
+    description: 'A new signing key for your callbacks, its secret shown once; if the answer is lost, rotate again',
     sandbox: ({ sandbox, requireSignIn }) => (sandbox ? sandboxRotation(clock, requireSignIn) : null),
     signIn: {
       statement: 'Replace the callback signing key and show the new secret',

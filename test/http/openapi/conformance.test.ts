@@ -45,7 +45,7 @@ describe('an answer is checked against the document', () => {
     ['no request id', () => ({ ...sound, headers: { 'content-type': 'application/json' } }), /X-Request-Id/],
     ['a 402 without terms', () => ({ ...sound, status: 402 }), /PAYMENT-REQUIRED/],
     ['an address that it does not know', () => ({ ...sound, target: '/v2/secret' }), /nothing is documented/],
-    ['an error that it does not know', () => ({ ...sound, target: '/v2/secret', status: 404 }), /no error/],
+    ['an error that it does not know', () => ({ ...sound, target: '/v2/secret', status: 404 }), /is not an error/],
   ])('and fails with %s', (_what, answer, fault) => {
     expect(violationsOf(answer()).join('\n')).toMatch(fault);
   });

@@ -46,7 +46,10 @@ async function salesOf(brought: readonly Brought[], faults: Partial<PaidRequest>
         steps.push(`read ${name}`);
         return parameters === 'sound' ? {} : parameters;
       },
-      terms: () => name,
+      terms() {
+        steps.push(`make the terms of ${name}`);
+        return name;
+      },
       bareTerms: () => (bare ? `${name} of nobody` : null),
       asked: () => ({
         amount: 1n,
@@ -72,50 +75,58 @@ describe('a request for one answer', () => {
   it('is sold: parameters, payment, soundness, purchase', async () => {
     const { sale, steps } = await salesOf([{ name: 'a' }]);
     expect(sale).toMatchObject({ sale: 'bought', bought: [{ terms: 'a' }] });
-    expect(steps).toEqual(['read a', 'read the payment for a', 'verify a', 'buy a']);
+    expect(steps).toEqual(['read a', 'read the payment for a', 'make the terms of a', 'verify a', 'buy a']);
   });
 
-  it('whose parameters are at fault has no payment looked at', async () => {
+  it('with invalid parameters has no payment read', async () => {
     const { sale, steps } = await salesOf([{ name: 'a', parameters: invalid }]);
     expect([sale, steps]).toEqual([{ sale: 'invalid', problem: invalid }, ['read a']]);
   });
 
-  it('that has nothing in it is told the terms instead of its faults', async () => {
+  it('without any parameter gets the terms instead of its errors', async () => {
     const { sale, steps } = await salesOf([{ name: 'a', parameters: invalid, bare: true }]);
     expect([sale, steps]).toEqual([{ sale: 'unpaid', missing: ['a of nobody'], known: undefined }, ['read a']]);
   });
 
-  it('that nobody pays for has no payment looked at', async () => {
+  it('in the sandbox has no payment read and no terms made', async () => {
     const { sale, steps } = await salesOf([{ name: 'a', sandbox: true, payment: 'unsound' }]);
     expect(sale).toMatchObject({ sale: 'rehearsed', callbacks: [] });
     expect(steps).toEqual(['read a']);
   });
 
-  it('without a payment is told what is known before it pays', async () => {
+  it('without a payment gets what is known before it pays', async () => {
     const { sale, steps } = await salesOf([{ name: 'a', payment: 'none' }]);
     expect(sale).toEqual({ sale: 'unpaid', missing: ['a'], known: { known: true } });
-    expect(steps).toEqual(['read a', 'read the payment for a', 'tell what is known of a']);
+    expect(steps).toEqual(['read a', 'read the payment for a', 'tell what is known of a', 'make the terms of a']);
   });
 
-  it('with an unsound payment buys nothing', async () => {
+  it('with an invalid payment buys nothing', async () => {
     const { sale, steps } = await salesOf([{ name: 'a', payment: 'unsound' }]);
     expect(sale).toEqual({ sale: 'refused', problem: unsound, terms: 'a' });
     expect(steps.at(-1)).toBe('verify a');
   });
 });
 
+describe('a request that is in the sandbox in part', () => {
+  it('is a defect and never sold', async () => {
+    await expect(salesOf([{ name: 'a', sandbox: true }, { name: 'b' }])).rejects.toThrow('in part');
+  });
+});
+
 describe('a request for two answers', () => {
-  it('is sold step by step, both passing each before either meets the next', async () => {
+  it('is sold step by step: both pass steps 2 to 5 before either is bought', async () => {
     const { sale, steps } = await salesOf([{ name: 'a' }, { name: 'b' }]);
     expect(sale).toMatchObject({ sale: 'bought', bought: [{ terms: 'a' }, { terms: 'b' }] });
-    const inOrder = ['read', 'read the payment for', 'verify', 'buy'].flatMap((step) => [`${step} a`, `${step} b`]);
-    expect(steps).toEqual(inOrder);
+    const each = (step: string) => [`${step} a`, `${step} b`];
+    expect(steps.filter((step) => !step.startsWith('make'))).toEqual(
+      ['read', 'read the payment for', 'verify', 'buy'].flatMap(each),
+    );
   });
 
   it.each<[string, Partial<Brought>, object]>([
     ['invalid', { parameters: invalid }, { sale: 'invalid' }],
     ['not paid', { payment: 'none' }, { sale: 'unpaid', missing: ['b'] }],
-    ['paid unsoundly', { payment: 'unsound' }, { sale: 'refused', terms: 'b' }],
+    ['paid with an invalid payment', { payment: 'unsound' }, { sale: 'refused', terms: 'b' }],
   ])('buys neither where the second is %s', async (_title, second, expected) => {
     const { sale, steps } = await salesOf([{ name: 'a' }, { name: 'b', ...second }]);
     expect(sale).toMatchObject(expected);
