@@ -76,6 +76,7 @@ function newcomer() {
     };
   };
   return {
+    wallet,
     node,
     pass: (micros: number) => {
       now += micros;
@@ -135,17 +136,20 @@ describe('payments of a wallet that has never paid', () => {
     expect(await one.reserve()).toMatchObject(oneAtATime);
   });
 
-  it('are given in the order in which they came: who comes while others wait joins them', async () => {
-    const { node } = newcomer();
+  it('are given in the order in which they came: a payment that comes while others wait joins them', async () => {
+    const { node, wallet } = newcomer();
     const one = node();
     await one.reserve();
     const given: number[] = [];
-    const waiting = Array.from({ length: 5 }, async (_, number) => {
+    const waitFor = async (number: number) => {
       const refusal = await one.reserve(60_000);
       given.push(number);
       await one.end();
       return refusal;
-    });
+    };
+    const waiting = [waitFor(0)];
+    await vi.waitUntil(() => one.lines.has(wallet), { timeout: 20_000 });
+    waiting.push(...[1, 2, 3, 4].map(waitFor));
     expect(await one.reserve()).toMatchObject(oneAtATime);
     await one.end();
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => null));
