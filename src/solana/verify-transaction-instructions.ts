@@ -146,7 +146,7 @@ function readGuard({ data, accounts }: WireInstruction): PaymentInstruction {
   }
 }
 
-/** An assertion as it stands in a guard: one byte for its kind, then its value and one byte for the operator. */
+/** The encoding of an assertion in a guard: one byte for its kind, then its value and one byte for the operator. */
 interface SteadyAssertion {
   /** Bytes, the kind included. */
   readonly length: number;
@@ -165,7 +165,7 @@ const isSystem = (assertion: Buffer) => SYSTEM_PROGRAM.equals(assertion.subarray
 
 /**
  * Assertions that fail only by a signature of the wallet itself, by their numbers, which `lighthouse-kinds.test.ts` compares
- * with the program's own client. The others do not: an amount from above is exceeded by whoever sends some, delegates
+ * with the program's own client. The others do not: anyone who sends tokens exceeds an upper bound, delegates
  * and close authorities change what they hold, and the lamports of a nonce account are its authority's to withdraw.
  */
 const STEADY_OF_WALLET = new Map<number, SteadyAssertion>([

@@ -87,7 +87,7 @@ export interface VerifiedTransaction {
   readonly wallet: string;
   /** Base58 address of the token account that is debited. */
   readonly source: string;
-  /** Whether somebody who only sends something to the wallet may make it fail. */
+  /** Whether others than the wallet can make one of its guards fail. */
   readonly othersCanBreak: boolean;
   readonly blockhash: string;
   /** Null if there is none, or it is not UTF-8. */

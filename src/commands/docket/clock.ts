@@ -53,7 +53,7 @@ export class ProjectionBehind extends Error {
   }
 }
 
-/** An ingest has time: whoever waits for it waits for a file, not for an answer. */
+/** An ingest can wait: its caller waits for a file, not for an answer. */
 const REPEATS_MS = Array.from({ length: 29 }, (_, repeat) => Math.min(20 * 2 ** (repeat + 1), 1_000));
 
 /**

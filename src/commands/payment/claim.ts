@@ -56,7 +56,7 @@ export async function claimPayment(
     mayBeNamed = 'claimed' in claim || 'unknown' in claim;
     return claim;
   } finally {
-    // The claim is somebody else's, or nobody's: no event will ever name them.
+    // This request has no claim, so no event will name them.
     if (!mayBeNamed) await Promise.all(payloads.map(({ name }) => ports.payloads.remove(name).catch(() => undefined)));
   }
 }
@@ -90,7 +90,7 @@ async function claimWhileFree(
     if ('recorded' in outcome) return { claimed: submittedOf(outcome.recorded) };
     if ('unknown' in outcome) return outcome;
     if ('unwritten' in outcome && outcome.unwritten === 'failed') return { unwritten: outcome.error };
-    // Somebody wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
+    // Another request wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
     // have changed with it, so the identifier is looked up again.
     const now = 'rejected' in outcome ? outcome.at : outcome.found;
     if (now === at) return { used: usedProblem(at.state) };

@@ -10,7 +10,7 @@ import { associatedTokenAddress } from '../../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../../solana/chain.ts';
 import type { VerifiedTransaction } from '../../solana/verify-transaction.ts';
 import type { ProvenWallets } from './proven-wallets.ts';
-import type { Patience } from './reservation.ts';
+import { chainUnavailable, type Patience } from './reservation.ts';
 import { SELF_PAID_HINT } from './sponsor-budget.ts';
 import { type EndTurn, WaitingLines } from './waiting-lines.ts';
 
@@ -146,7 +146,6 @@ export class FirstPayment {
   }
 }
 
-const chainUnavailable = (): Problem => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 const notFromThisAccount = (): Problem => problem('payment_rejected', { reason: 'source_not_sponsored' });
 
 const tooMany = (retryAfter: number): Problem =>

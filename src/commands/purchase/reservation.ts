@@ -50,12 +50,13 @@ export interface Patience {
 /** Longer than a payment can be undecided on a healthy chain: what a killed process reserved is then free. */
 export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
 const PAUSE_MS = 100;
-/** Each pause is so much longer than the one before: who waits on the node that frees a place is woken anyway. */
+/** Each pause is this much longer than the one before; the node that frees a place wakes its own waiters at once. */
 const PAUSE_GROWTH = 1.25;
 const LONGEST_PAUSE_MS = 1_000;
 
 const reservedOf = (wallet: string) => `${wallet}-reserved`;
-const chainUnavailable = () => problem('service_unavailable', { component: 'chain', retry_after: 2 });
+/** The chain did not answer. */
+export const chainUnavailable = (): Problem => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 
 /**
  * Amount and place share one counter, so that a payment reserves both by one write: a place counts as more base units
@@ -117,7 +118,7 @@ export const reservedBy = (failures: number, { count, resetsAt }: Counted): Rese
  * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute.
  * A payment that is alone is not looked at: the simulation that follows says whether it can be paid.
  * @param begun what `reservation` of this amount came to, where it was made already
- * @returns why it is refused, if it is not reserved
+ * @returns the reservation, or why there is none
  */
 export async function reserve(
   ports: ReservationPorts,
@@ -125,7 +126,7 @@ export async function reserve(
   { until, signal }: Patience,
   begun: Reserving | null = null,
 ): Promise<Reserved | Problem> {
-  // Those who wait already come first.
+  // Payments that wait already come first.
   const first = begun || !ports.lines.has(spending.wallet) ? await attempt(ports, spending, begun) : null;
   if (first && 'until' in first) return first;
   if (first && (first.final || signal.aborted || performance.now() >= until)) return first.problem;

@@ -61,7 +61,7 @@ export class WalletAdvance {
   async take(patience: Patience): Promise<NotTaken | null> {
     const { transaction, mint, amount } = this.#request;
     const { wallet, source } = transaction;
-    // Who finds others waiting joins them.
+    // A payment that finds others waiting joins their line.
     const along = this.#ports.lines.has(wallet) ? [] : [reservation(wallet, amount, this.#ports.clock.now())];
     const admission = await admit(this.#ports, this.#presented(), along);
     if (isProblem(admission)) return { because: 'limits', problem: admission };

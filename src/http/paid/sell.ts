@@ -1,6 +1,6 @@
 /**
  * The checks of a paid request in their order (docs/design/request-checks.md#order-of-checks), once for every transport.
- * A transport says how a request is read, and writes the answer to what became of it.
+ * A transport reads a request and writes the answer to its sale.
  */
 
 import { isProblem, type Problem } from '../../errors.ts';
@@ -11,7 +11,7 @@ import type { PresentedPayment } from '../x402/payment-header.ts';
 import type { AskedFor, Bought, Buying, VerifiedPayment } from './buy.ts';
 import type { PaidRoute, SandboxAnswer, SandboxCallback } from './paid-call.ts';
 
-/** One request, whichever way it came. */
+/** One request, by any transport. */
 export interface PaidRequest {
   /** `X-Service-Tag`, checked. */
   readonly tag: string | null;
@@ -19,11 +19,11 @@ export interface PaidRequest {
   readonly startedAt: number;
   /** Of the caller, as `ClientAddresses` gives it. */
   address(): string | null;
-  /** Whether the caller has broken off. */
+  /** Whether the caller has disconnected. */
   isAbandoned(): boolean;
-  /** What the payments cannot be used for, before any is read; null for nothing. */
+  /** Why the payments cannot be used at all, before any is read; null if they can. */
   paymentFault?(): Problem | null;
-  /** Why payments that are sound, each by itself, cannot go together; null where they can. */
+  /** Why payments that are valid by themselves cannot be used together; null if they can. */
   pairFault?(payments: readonly VerifiedPayment[]): Problem | null;
 }
 
@@ -31,25 +31,25 @@ export interface PaidRequest {
 export interface RequestedAnswer<Parameters, Terms> {
   readonly route: PaidRoute<Parameters>;
   readonly requestId: string;
-  /** The parameters, or every fault of them at once. */
+  /** The parameters, or all errors in them at once. */
   read(): Parameters | Problem | Promise<Parameters | Problem>;
-  /** What its payment is asked for. */
+  /** The terms of its payment. */
   terms(parameters: Parameters): Terms;
-  /** The same of a request without anything in it, of which no fault is told; null where this is none. */
+  /** The terms for a request without any parameter, which gets them instead of errors; null for any other request. */
   bareTerms?(): Terms | null;
   /** What a payment is checked against. */
   asked(terms: Terms): AskedFor;
-  /** As it was read, why it could not be, or null for none. Not called before it is needed. */
+  /** The payment, why it cannot be read, or null if there is none. Called only when it is needed. */
   payment(): PresentedPayment | Problem | null;
-  /** Buys, where what goes wrong unforeseen is not to be thrown. */
+  /** Buys without throwing, where an unexpected failure must not hide the answer that was bought before. */
   spared?(payment: VerifiedPayment, buy: () => Promise<Bought>): Promise<Bought>;
 }
 
-/** What became of a request; `terms` are those of each answer, in the order asked for. */
+/** The outcome of a request; `terms` are those of each answer, in the order requested. */
 export type Sale<Terms> =
-  /** Its parameters are at fault. */
+  /** Its parameters are invalid. */
   | { readonly sale: 'invalid'; readonly problem: Problem }
-  /** Nobody pays for it: answered from fixtures, or nothing of it can be answered. */
+  /** It is free: answered from fixtures, or none of it can be answered. */
   | {
       readonly sale: 'rehearsed';
       readonly answers: readonly SandboxAnswer[];
@@ -57,11 +57,11 @@ export type Sale<Terms> =
     }
   /** Payments are missing, for the answers with these terms. */
   | { readonly sale: 'unpaid'; readonly missing: readonly Terms[]; readonly known: JsonObject | undefined }
-  /** A payment is at fault: that for the answer with these terms, or all of them together (null). */
+  /** A payment is invalid: the one for the answer with these terms, or all of them together (null). */
   | { readonly sale: 'refused'; readonly problem: Problem; readonly terms: Terms | null }
   | { readonly sale: 'bought'; readonly bought: readonly { readonly terms: Terms; readonly bought: Bought }[] };
 
-/** An answer that can be sold: its parameters are sound. */
+/** An answer that can be sold: its parameters are valid. */
 interface Sellable<Terms> {
   /** The same each time. Made only for a request that is not answered from fixtures. */
   terms(): Terms;
@@ -168,13 +168,13 @@ export async function sell<Terms>(
   return { sale: 'bought', bought };
 }
 
-/** That of a request for one answer. */
+/** The single element, for a request with one answer. */
 export function only<Of>([one]: readonly Of[]): Of {
   if (one === undefined) throw new Error('a request asked for no answer');
   return one;
 }
 
-/** Step 2 of one endpoint: its parameters, or every fault of them at once. */
+/** Step 2 of one endpoint: its parameters, or all errors in them at once. */
 export async function readRequest<Parameters>(
   route: Pick<PaidRoute<Parameters>, 'parse' | 'reconsider'>,
   request: SentRequest,
