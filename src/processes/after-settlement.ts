@@ -159,7 +159,7 @@ class Following {
         const alarm = 'settlement_left_behind';
         this.#ports.logger.error(
           { err: error, stream, alarm },
-          'what a settled payment owes beside its answer could not be done; it is tried again every minute',
+          'the callbacks or the key call of a settled payment failed; retrying every minute',
         );
         this.#left.set(stream, { stream, revision });
         await this.#save();

@@ -149,7 +149,7 @@ describe('a used payment', () => {
     );
     const { status, json, text } = await world.get('/v2/case?q=slow', payment);
     expect([status, json.error.code, json.error.details.transaction]).toEqual([409, 'payment_already_used', null]);
-    expect(json.error.details.hint).toMatch(/do not pay anew: send it unchanged in a second/);
+    expect(json.error.details.hint).toMatch(/do not pay again: send it unchanged in a second/);
     expect((await first).status).toBe(200);
     expect(text).not.toContain((await first).json.meta.request_id);
   });

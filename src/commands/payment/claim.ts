@@ -110,9 +110,9 @@ const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { u
 const RESULT_HINT =
   'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
 
-/** The catalogue's hint, to sign anew, would have a client that only repeats itself pay twice. */
+/** With the catalogue's hint, to sign again, a client that only repeats its request would pay twice. */
 export const UNDER_WAY_HINT =
-  'If this is the same request again, do not pay anew: send it unchanged in a second. For another request, sign again ' +
+  'If this is the same request again, do not pay again: send it unchanged in a second. For another request, sign again ' +
   'with a newer blockhash or a unique memo.';
 
 /**

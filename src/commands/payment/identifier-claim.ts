@@ -46,7 +46,7 @@ const conflicting: Earlier = { refused: problem('idempotency_conflict') };
 const underWay: Earlier = {
   refused: problem(
     'payment_already_used',
-    { transaction: null, retry_after: 1, hint: 'Do not pay anew: send the same request unchanged in a second.' },
+    { transaction: null, retry_after: 1, hint: 'Do not pay again: send the same request unchanged in a second.' },
     'Another request with this payment identifier is under way; send the same again in a second.',
   ),
 };

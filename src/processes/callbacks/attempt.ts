@@ -165,7 +165,7 @@ class Attendance {
     if (known.state.status === 'none' || !waitAgain(known.state, now)) return known;
     const recorded = await this.#record(known, { type: 'Reschedule', now });
     if (isRejection(recorded)) return known;
-    logger.debug({ deliveryId: this.#deliveryId }, 'a delivery waits anew: the clock was set back');
+    logger.debug({ deliveryId: this.#deliveryId }, 'the wait of a delivery starts again: the clock was set back');
     return recorded;
   }
 
