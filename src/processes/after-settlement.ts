@@ -11,10 +11,11 @@ import { type Purchase, payment } from '../commands/payment/payment.ts';
 import { PaymentSettled, PaymentSettledLate, paymentOf } from '../events/payment.ts';
 import { pause } from '../runtime/pause.ts';
 import type { CommandContext, Position, RecordedEvent } from '../storage/event-log.ts';
-import { HeldLease, LeaseLost } from '../storage/held-lease.ts';
+import { type HeldLease, LeaseLost } from '../storage/held-lease.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { Trouble } from '../storage/trouble.ts';
+import { whileHeld } from '../storage/while-held.ts';
 
 export interface AfterSettlementPorts extends SchedulePorts {
   readonly readStore: ReadStore;
@@ -36,7 +37,6 @@ const NAME = 'after-settlement';
 const LEASE_MS = 15_000;
 /** How often a process that is not the owner asks whether it may be. */
 const STANDBY_MS = 1_000;
-const LONGEST_BACK_OFF_MS = 5_000;
 const AT_ONCE = 16;
 /** The cursor may lag: what it has not passed is looked at again, and found done. */
 const SAVE_EVERY_MS = 500;
@@ -70,29 +70,19 @@ export async function forgetCursor(readStore: ReadStore): Promise<void> {
 export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlement {
   const { readStore, clock, owner, logger } = ports;
   return {
-    async run(signal) {
+    run(signal) {
       const trouble = new Trouble(logger, { process: NAME });
-      let failures = 0;
-      while (!signal.aborted) {
-        let lease: HeldLease | null = null;
-        try {
-          lease = await HeldLease.take({ readStore, clock, owner, name: NAME, durationMs: LEASE_MS });
-          if (lease) {
-            await new Following(ports, lease, AbortSignal.any([signal, lease.lost])).run(() => {
-              failures = 0;
-              trouble.recovered();
-            });
-          } else await pause(STANDBY_MS, signal);
-        } catch (error) {
-          failures++;
-          if (!(error instanceof LeaseLost)) {
-            trouble.failed(error, 'callbacks and calls on keys wait for the storage; they are taken up again');
-          }
-        } finally {
-          await lease?.release().catch(() => undefined);
-        }
-        if (failures > 0) await pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures), signal);
-      }
+      return whileHeld({
+        lease: { readStore, clock, owner, name: NAME, durationMs: LEASE_MS },
+        signal,
+        standByMs: STANDBY_MS,
+        work: (lease, workSignal, progressed) =>
+          new Following(ports, lease, workSignal).run(() => {
+            progressed();
+            trouble.recovered();
+          }),
+        failed: (error) => trouble.failed(error, 'callbacks and calls on keys wait for the storage; retrying'),
+      });
     },
   };
 }

@@ -9,13 +9,12 @@ import { ANSWER_RETENTION } from '../commands/payment/answer.ts';
 import { payment } from '../commands/payment/payment.ts';
 import { PaymentFailed, paymentOf, paymentStream } from '../events/payment.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
-import { pause } from '../runtime/pause.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
 import type { EventLog } from '../storage/event-log.ts';
-import { HeldLease } from '../storage/held-lease.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
+import { whileHeld } from '../storage/while-held.ts';
 import { LogWitness } from './log-witness.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
@@ -58,24 +57,22 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   const trouble = new Trouble(logger, { process: NAME });
   return { round, run };
 
-  async function run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      let lease: HeldLease | null = null;
-      try {
-        lease = await HeldLease.take({ readStore, clock, steady, owner, name: NAME, durationMs: LEASE_MS });
-        if (!lease) await witness.look();
-        else {
-          const done = await round(AbortSignal.any([signal, lease.lost]));
-          if (done.unpaid + done.expired > 0) logger.info(done, 'content that can no longer be requested was removed');
-          trouble.recovered();
-        }
-      } catch (error) {
-        trouble.failed(error, 'content that can no longer be requested could not be removed; retrying');
-      } finally {
-        await lease?.release().catch(() => undefined);
-      }
-      await pause(PAUSE_MS, signal);
-    }
+  function run(signal: AbortSignal): Promise<void> {
+    return whileHeld({
+      lease: { readStore, clock, steady, owner, name: NAME, durationMs: LEASE_MS },
+      signal,
+      standByMs: PAUSE_MS,
+      restMs: PAUSE_MS,
+      backOffMs: () => PAUSE_MS,
+      standBy: () => witness.look(),
+      async work(_lease, workSignal) {
+        const done = await round(workSignal);
+        if (done.unpaid + done.expired > 0) logger.info(done, 'content that can no longer be requested was removed');
+        trouble.recovered();
+      },
+      failed: (error) =>
+        trouble.failed(error, 'content that can no longer be requested could not be removed; retrying'),
+    });
   }
 
   async function round(signal?: AbortSignal): Promise<HousekeepingRound> {

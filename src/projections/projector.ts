@@ -1,10 +1,10 @@
 /** Runs one projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
 import type { BaseLogger } from 'pino';
 import { type Instant, toInstant } from '../runtime/instant.ts';
-import { pause } from '../runtime/pause.ts';
-import { HeldLease, LeaseLost } from '../storage/held-lease.ts';
+import { type HeldLease, LeaseLost } from '../storage/held-lease.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
+import { whileHeld } from '../storage/while-held.ts';
 import { nextTurn } from './apply-events.ts';
 import type { ContentSources } from './contents.ts';
 import { Follower } from './follower.ts';
@@ -24,7 +24,6 @@ export interface ProjectorOptions extends ContentSources {
 }
 
 const STANDBY_LOOKS_IN_A_LEASE = 15;
-const LONGEST_BACK_OFF_MS = 5000;
 /** After a batch of this size, other work gets a turn. */
 const LARGE_BATCH = 50;
 
@@ -72,52 +71,40 @@ export class Projector {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  #run(): Promise<void> {
     const { projection, logger, leaseMs } = this.#options;
     const trouble = new Trouble(logger, { projection: projection.name });
-    let failures = 0;
-    while (!this.#stopping.signal.aborted) {
-      let lease: HeldLease | null = null;
-      try {
-        lease = await HeldLease.take({ ...this.#options, name: `projection/${projection.name}`, durationMs: leaseMs });
-        if (lease) {
-          await this.#follow(lease, () => {
-            failures = 0;
-            this.#trouble = null;
-            trouble.recovered();
-          });
-        } else {
-          await this.#pause(leaseMs / STANDBY_LOOKS_IN_A_LEASE);
-        }
-      } catch (error) {
-        if (error instanceof LeaseLost) {
-          logger.warn({ projection: projection.name }, 'another process now owns the projection');
-        } else {
-          failures++;
-          this.#trouble = error instanceof Error ? error.message : String(error);
-          trouble.failed(error, 'the projection waits and retries');
-        }
-      } finally {
+    return whileHeld({
+      lease: { ...this.#options, name: `projection/${projection.name}`, durationMs: leaseMs },
+      signal: this.#stopping.signal,
+      standByMs: leaseMs / STANDBY_LOOKS_IN_A_LEASE,
+      work: (lease, signal, progressed) =>
+        this.#follow(lease, signal, () => {
+          progressed();
+          this.#trouble = null;
+          trouble.recovered();
+        }),
+      failed: (error) => {
+        this.#trouble = error instanceof Error ? error.message : String(error);
+        trouble.failed(error, 'the projection waits and retries');
+      },
+      lost: () => logger.warn({ projection: projection.name }, 'another process now owns the projection'),
+      ended: () => {
         this.#isOwner = false;
         this.progress.forget();
-        await lease?.release().catch((error: unknown) => {
-          trouble.failed(error, 'the lease could not be released; it will expire');
-        });
-      }
-      if (failures > 0) await this.#pause(Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures));
-    }
+      },
+    });
   }
 
-  async #follow(lease: HeldLease, wentWell: () => void): Promise<void> {
+  async #follow(lease: HeldLease, signal: AbortSignal, progressed: () => void): Promise<void> {
     const { projection, readStore, log } = this.#options;
     const generation = await readStore.activeGeneration(projection.name);
     await readStore.prepare(projection.name, generation, projection.collections);
     const from = await readStore.checkpoint(projection.name, generation);
-    const signal = AbortSignal.any([this.#stopping.signal, lease.lost]);
     const follower = new Follower(this.#options, generation, lease, signal, {
       moved: (position) => {
         this.#lastProgressAt = toInstant(this.#options.clock.now());
-        wentWell();
+        progressed();
         this.progress.moveTo(position);
       },
       halted: (halt) => {
@@ -139,10 +126,5 @@ export class Projector {
       this.#halt = null;
     }
     if (lease.lost.aborted) throw new LeaseLost(projection.name);
-  }
-
-  /** Ends early when the projector stops. */
-  #pause(milliseconds: number): Promise<void> {
-    return pause(milliseconds, this.#stopping.signal);
   }
 }

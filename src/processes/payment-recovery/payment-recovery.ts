@@ -20,9 +20,9 @@ import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../..
 import { pause } from '../../runtime/pause.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import type { CommandContext } from '../../storage/event-log.ts';
-import { HeldLease } from '../../storage/held-lease.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
+import { whileHeld } from '../../storage/while-held.ts';
 import { DoubtSpan } from './doubt-span.ts';
 import { createRecoveryQueue } from './recovery-queue.ts';
 
@@ -87,22 +87,17 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   /** Payments that an alarm was raised for: once by each process, not by each round. */
   const toldOf = new Set<string>();
 
-  return { round, run };
+  const run = (signal: AbortSignal): Promise<void> =>
+    whileHeld({
+      lease: { readStore, clock, steady, owner, name: LEASE, durationMs: LEASE_MS },
+      signal,
+      standByMs: IDLE_PAUSE_MS,
+      backOffMs: () => IDLE_PAUSE_MS,
+      work: (_lease, workSignal) => rounds(workSignal),
+      failed: (error) => trouble.failed(error, 'payment recovery could not acquire its lease; retrying'),
+    });
 
-  async function run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      let lease: HeldLease | null = null;
-      try {
-        lease = await HeldLease.take({ readStore, clock, steady, owner, name: LEASE, durationMs: LEASE_MS });
-        if (lease) await rounds(AbortSignal.any([signal, lease.lost]));
-      } catch (error) {
-        trouble.failed(error, 'the lease of payment recovery could not be asked for; it is tried again');
-      } finally {
-        await lease?.release().catch(() => undefined);
-      }
-      if (!lease) await pause(IDLE_PAUSE_MS, signal);
-    }
-  }
+  return { round, run };
 
   async function rounds(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

@@ -1,0 +1,63 @@
+/** The loop of a process that works under a lease: one of all nodes works, the others stand by. */
+import { pause } from '../runtime/pause.ts';
+import { HeldLease, LeaseLost, type LeaseOptions } from './held-lease.ts';
+
+const LONGEST_BACK_OFF_MS = 5_000;
+
+export interface HeldWork {
+  readonly lease: LeaseOptions;
+  /** Ends the loop: after the present work, which gets it too. */
+  readonly signal: AbortSignal;
+  /**
+   * Works until it is done or its signal aborts, which it does too when the lease is lost.
+   * @param progressed call it when something was achieved: failures before that no longer count
+   */
+  readonly work: (lease: HeldLease, signal: AbortSignal, progressed: () => void) => Promise<void>;
+  /** Before each pause while another node has the lease. */
+  readonly standBy?: () => Promise<void>;
+  /** Between two attempts to acquire the lease, milliseconds. */
+  readonly standByMs: number;
+  /** After work that ended by itself, milliseconds; 0 where left out. */
+  readonly restMs?: number;
+  /** What failed: the lease, the work or standing by. Not called for a lost lease. */
+  readonly failed: (error: unknown) => void;
+  /** After how many milliseconds to try again; where left out, 100 after the first failure, then twice as many, up to 5,000. */
+  readonly backOffMs?: (failures: number) => number;
+  /** The lease was lost: another node works now. */
+  readonly lost?: () => void;
+  /** When the work has ended, in whichever way, before its lease is released. */
+  readonly ended?: () => void;
+}
+
+/** Runs until the signal aborts. Never throws. */
+export async function whileHeld(held: HeldWork): Promise<void> {
+  const { lease: options, signal, standByMs, restMs = 0, backOffMs = backOff } = held;
+  let failures = 0;
+  while (!signal.aborted) {
+    let lease: HeldLease | null = null;
+    let pauseMs = restMs;
+    try {
+      lease = await HeldLease.take(options);
+      if (lease) {
+        await held.work(lease, AbortSignal.any([signal, lease.lost]), () => {
+          failures = 0;
+        });
+        failures = 0;
+      } else {
+        pauseMs = standByMs;
+        await held.standBy?.();
+      }
+    } catch (error) {
+      if (error instanceof LeaseLost) held.lost?.();
+      else held.failed(error);
+      failures++;
+      pauseMs = backOffMs(failures);
+    } finally {
+      held.ended?.();
+      await lease?.release().catch((error: unknown) => held.failed(error));
+    }
+    if (pauseMs > 0) await pause(pauseMs, signal);
+  }
+}
+
+const backOff = (failures: number): number => Math.min(LONGEST_BACK_OFF_MS, 50 * 2 ** failures);
