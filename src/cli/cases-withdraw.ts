@@ -10,7 +10,7 @@ import type { Position } from '../storage/event-log.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import type { ImportStorage } from './import.ts';
-import { CATCH_UP_HINT } from './shown.ts';
+import { CATCH_UP_HINT } from './list-completeness.ts';
 
 export interface WithdrawOptions {
   readonly filing: string;

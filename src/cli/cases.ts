@@ -16,8 +16,8 @@ import { writeOwnDocket } from '../sources/files/own-docket.ts';
 import { type WithdrawOptions, withdraw } from './cases-withdraw.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import type { ImportStorage, OpenImportStorage } from './import.ts';
+import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from './list-completeness.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
-import { CATCH_UP_HINT, noteIfIncomplete, showsEverything } from './shown.ts';
 
 const PAGE = 500;
 const DEFAULT_LIMIT = 100;
@@ -160,8 +160,8 @@ async function find(storage: ImportStorage, code: string, number: string): Promi
       CATCH_UP_HINT,
       EXIT.unavailable,
     );
-  const reach = { wasBuilt: false, showsEverything: isWhole };
-  const found = await findKnownCase({ readStore, reach }, court, number);
+  const freshness = { wasBuilt: false, showsEverything: isWhole };
+  const found = await findKnownCase({ readStore, freshness }, court, number);
   if (isProblem(found)) {
     if (found.problem === 'service_unavailable') throw notYetShown();
     const candidates = (found.details.candidates ?? []) as readonly string[];

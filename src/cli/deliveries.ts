@@ -14,8 +14,8 @@ import { resolveIntact } from '../storage/intact-payloads.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
+import { noteIfIncomplete } from './list-completeness.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
-import { noteIfIncomplete } from './shown.ts';
 
 const PAGE = 200;
 const DEFAULT_LIMIT = 50;

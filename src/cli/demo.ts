@@ -100,7 +100,7 @@ function collector() {
  * The docket file of the demo. On engines it gets a number of its own: the event store keeps the docket of an earlier
  * demo, so a second demo under the same number would find no new filings.
  */
-async function fixture(name: string, { engines, number, scratch }: Place): Promise<string> {
+async function fixture(name: string, { engines, number, scratch }: DemoSetting): Promise<string> {
   const original = join(FIXTURES, name);
   if (!engines) return original;
   const file = join(scratch, name);
@@ -194,7 +194,12 @@ Examples:
         const scratch = await mkdtemp(join(tmpdir(), 'docket-demo-files-'));
         try {
           await mkdir(folder, { recursive: true, mode: 0o700 });
-          const place: Place = { folder, scratch, engines: engines !== null, number: engines ? ownNumber() : CASE };
+          const place: DemoSetting = {
+            folder,
+            scratch,
+            engines: engines !== null,
+            number: engines ? ownNumber() : CASE,
+          };
           const told = await tell(context, place, say, run);
           if (options.json) printJson(context, { ...told, data_dir: keep ? folder : null });
           else if (keep) print(context, `\nThe ${engines ? 'local chain' : 'data'} is in ${folder}.`);
@@ -205,7 +210,7 @@ Examples:
       });
   };
 
-interface Place {
+interface DemoSetting {
   /** The data folder of the service. */
   readonly folder: string;
   /** For files that the demo itself writes. */
@@ -216,7 +221,7 @@ interface Place {
 }
 
 /** Runs the steps of the demo. */
-async function tell(context: CliContext, place: Place, say: (line: string) => void, run: RunDocket) {
+async function tell(context: CliContext, place: DemoSetting, say: (line: string) => void, run: RunDocket) {
   const { folder, number } = place;
   const [port, adminPort, rpcPort] = await freePorts(3);
   const environment: NodeJS.ProcessEnv = {

@@ -11,9 +11,9 @@ import type { CourtSource } from '../courts/status-courts.ts';
 import { cases } from '../projections/cases.ts';
 import { courtRecords } from '../projections/court-records.ts';
 import { deliveries } from '../projections/deliveries.ts';
+import { createFreshness } from '../projections/freshness.ts';
 import { payments } from '../projections/payments.ts';
 import type { Projection } from '../projections/projection.ts';
-import { createReach } from '../projections/reach.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { createCourtStandings } from '../queries/court-standings.ts';
 import type { EventLog } from '../storage/event-log.ts';
@@ -86,15 +86,15 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const clientAddresses = dependencies.clientAddresses ?? createClientAddresses();
   const sandbox = createSandbox(clock);
   const reachOf = ({ name }: Pick<Projection, 'name'>, patienceMs?: number) =>
-    createReach({ log: storage.log, runner, projection: name, patienceMs });
-  const reach = reachOf(cases);
-  const standings = createCourtStandings({ ...storage, reach: reachOf(courtRecords), clock });
+    createFreshness({ log: storage.log, runner, projection: name, patienceMs });
+  const freshness = reachOf(cases);
+  const standings = createCourtStandings({ ...storage, freshness: reachOf(courtRecords), clock });
   const statusOf = { service, courts, sourceOf, health, standings };
   const status = statusEndpoint(statusOf);
   const v1Status = v1StatusEndpoint(statusOf);
-  const readCase = caseRoute({ ...storage, reach, clock, sandbox });
-  const monitor = monitorRoute({ ...storage, reach, clock, sandbox });
-  const batch = batchRoute({ ...storage, reach, clock, sandbox, publicUrl: service.publicUrl });
+  const readCase = caseRoute({ ...storage, freshness, clock, sandbox });
+  const monitor = monitorRoute({ ...storage, freshness, clock, sandbox });
+  const batch = batchRoute({ ...storage, freshness, clock, sandbox, publicUrl: service.publicUrl });
   const walletKeys = walletKeysRoute({ ...storage, clock, masterKeys: dependencies.masterKeys });
   const answerSandbox = answerSandboxEarly(
     service.publicUrl,
@@ -105,7 +105,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   );
   const buying = createBuying({ ...dependencies, clock });
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
-  const walletDeliveries = walletDeliveriesRoute({ ...storage, reach: reachOf(deliveries), clock });
+  const walletDeliveries = walletDeliveriesRoute({ ...storage, freshness: reachOf(deliveries), clock });
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
   const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, clientAddresses, newestBlockhash, routes });
   const app = makeServer(service, logger, {
@@ -130,14 +130,14 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerPaidRoute(app, paying, readCase);
   registerPaidRoute(app, paying, monitor);
   registerBatch(app, (scope) => registerPaidRoute(scope, paying, batch));
-  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, reach, clock }));
-  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, reach, clock }));
+  registerPaidRoute(app, paying, v1CaseRoute({ ...storage, freshness, clock }));
+  registerPaidRoute(app, paying, v1MonitorRoute({ ...storage, freshness, clock }));
   registerPaidRoute(app, paying, walletKeys);
   registerPaidRoute(app, paying, walletDeliveries);
   registerBodilessRoute(app, paying, rotateKeyRoute({ ...storage, clock }));
   registerResults(app, {
     ...storage,
-    reach: reachOf(payments, RESULTS_PATIENCE_MS),
+    freshness: reachOf(payments, RESULTS_PATIENCE_MS),
     clock,
     keyCalls: dependencies.keyCalls,
     resultIds: dependencies.resultIds,

@@ -45,21 +45,21 @@ export function planSteps(events: readonly TargetedEvent[]): readonly FoldStep[]
   return [...planSteps(events.slice(0, middle)), ...planSteps(events.slice(middle))];
 }
 
-interface Place {
+interface TargetOrder {
   readonly target: Target;
   /** How many documents must be written directly before this one. */
   before: number;
-  readonly behind: Place[];
+  readonly behind: TargetOrder[];
 }
 
 /** A topological order of all targets, otherwise by first appearance; null if there is a cycle. */
 function commonOrder(events: readonly TargetedEvent[]): readonly Target[] | null {
-  const places = new Map<string, Place>();
+  const places = new Map<string, TargetOrder>();
   for (const { targets } of events) {
-    let previous: Place | null = null;
+    let previous: TargetOrder | null = null;
     for (const target of targets) {
       const key = targetKey(target);
-      const place: Place = places.get(key) ?? { target, before: 0, behind: [] };
+      const place: TargetOrder = places.get(key) ?? { target, before: 0, behind: [] };
       places.set(key, place);
       if (previous) {
         previous.behind.push(place);

@@ -91,7 +91,7 @@ const PATIENCE_MS = 2_000;
 
 export function createCaseQueries({
   readStore,
-  reach,
+  freshness,
   clock,
   sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   patienceMs = PATIENCE_MS,
@@ -101,7 +101,7 @@ export function createCaseQueries({
   /** How long a query waits while a baseline is being recorded. */
   readonly patienceMs?: number;
 }): CaseQueries {
-  const ports: QueryPorts = { readStore, reach, clock, sleep, patienceMs };
+  const ports: QueryPorts = { readStore, freshness, clock, sleep, patienceMs };
   return {
     answerCase: (query) => answerCase(ports, query),
     answerMonitor: async ({ court, caseId, filingTypes, lastChecked }) => {

@@ -3,7 +3,7 @@ import { parseCaseNumber } from '../courts/case-number.ts';
 import type { Court } from '../courts/court.ts';
 import { CASE_NUMBERS, type CaseNumberDocument, caseNumberId } from '../dockets/case-document.ts';
 import { isProblem, type Problem, problem } from '../errors.ts';
-import type { Reach } from '../projections/reach.ts';
+import type { Freshness } from '../projections/freshness.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 import { type Known, readUntilKnown } from './known.ts';
 
@@ -24,15 +24,15 @@ export interface FoundCase {
 export interface LookupPorts {
   readonly readStore: QueryStore;
   /** Of the read model of cases. */
-  readonly reach: Reach;
+  readonly freshness: Freshness;
 }
 
 /** The stream of the case that a number refers to, or why there is not exactly one, once that is certain. */
 export const findKnownCase = (
-  { readStore, reach }: LookupPorts,
+  { readStore, freshness }: LookupPorts,
   court: Court,
   caseId: string,
-): Promise<FoundCase | Problem> => readUntilKnown(reach, () => findCase(readStore, court, caseId), lookupHolds);
+): Promise<FoundCase | Problem> => readUntilKnown(freshness, () => findCase(readStore, court, caseId), lookupHolds);
 
 /** How certain the result of a lookup is. */
 function lookupHolds(found: FoundCase | Problem): Known {

@@ -56,7 +56,7 @@ export async function readMoment(
     if (!stored || document === null || !document.opened) return caseNotFound();
     if (cell.value === null && !isRebuilt) {
       // The clock is lost, and with it the record of how much of the case was shown before.
-      if (!(await ports.reach.showsEverything())) break;
+      if (!(await ports.freshness.showsEverything())) break;
       isRebuilt = true;
       continue;
     }

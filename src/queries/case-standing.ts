@@ -38,7 +38,7 @@ export async function standingOf(ports: StandingPorts, court: Court, caseId: str
 async function readStanding(ports: StandingPorts, court: Court, caseId: string): Promise<CaseStanding> {
   // Only a model that shows everything can say that a case does not exist.
   const read = await readUntilKnown(
-    ports.reach,
+    ports.freshness,
     () => shownStanding(ports, court, caseId),
     ({ known }) => (known === false ? 'if_whole' : 'always'),
   );

@@ -1,7 +1,7 @@
 /** What is known about each court's cases, for the status. Read now and then; after the first read no caller waits. */
 
 import { COURT_RECORDS, type CourtRecord } from '../projections/court-records.ts';
-import type { Reach } from '../projections/reach.ts';
+import type { Freshness } from '../projections/freshness.ts';
 import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { QueryStore } from '../storage/read-store.ts';
 
@@ -18,7 +18,7 @@ export interface StandingsReader {
 export interface StandingsPorts {
   readonly readStore: Pick<QueryStore, 'find'>;
   /** Of the read model of courts. */
-  readonly reach: Reach;
+  readonly freshness: Freshness;
   readonly clock: Clock;
 }
 
@@ -27,14 +27,14 @@ const MOST_COURTS = 10_000;
 const READ_EVERY = 5 * MICROS_PER_SECOND;
 const PATIENCE_MS = 1_500;
 
-export function createCourtStandings({ readStore, reach, clock }: StandingsPorts): StandingsReader {
+export function createCourtStandings({ readStore, freshness, clock }: StandingsPorts): StandingsReader {
   let known: CourtStandings | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
     // While the model is being built from scratch, its counts mean nothing.
-    if (!reach.wasBuilt && !(await reach.showsEverything())) return;
+    if (!freshness.wasBuilt && !(await freshness.showsEverything())) return;
     const found = await readStore.find<CourtRecord>({ collection: COURT_RECORDS, limit: MOST_COURTS });
     known = new Map(found.map(({ id, document }) => [id, document]));
   }

@@ -23,7 +23,7 @@ export async function readKnownCase(
   if (isProblem(found)) return found;
   const { stream } = found;
   // A number becomes visible before its case.
-  const moment = await readUntilKnown(ports.reach, () => readMoment(ports, stream, lastChecked), momentHolds);
+  const moment = await readUntilKnown(ports.freshness, () => readMoment(ports, stream, lastChecked), momentHolds);
   return isProblem(moment) ? moment : { ...moment, stream };
 }
 

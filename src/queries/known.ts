@@ -1,6 +1,6 @@
 /** When an answer from a read model that may be incomplete is certain: when no missing data could contradict it. */
 import { type Problem, problem } from '../errors.ts';
-import type { Reach } from '../projections/reach.ts';
+import type { Freshness } from '../projections/freshness.ts';
 
 /**
  * When a result is certain: always; only if the read model is not being built from scratch; or only if the model shows
@@ -24,19 +24,19 @@ export const notYetShown = (): Problem =>
  * @param whenKnown when the result is certain
  */
 export async function readUntilKnown<Read>(
-  reach: Reach,
+  freshness: Freshness,
   read: () => Promise<Read>,
   whenKnown: (read: Read) => Known,
 ): Promise<Read | Problem> {
   // As it was before the read: data that is built during the read need not have been part of it.
-  const { wasBuilt } = reach;
+  const { wasBuilt } = freshness;
   const isKnown = (what: Read): boolean => {
     const when = whenKnown(what);
     return when === 'always' || (when === 'once_built' && wasBuilt);
   };
   const first = await read();
   if (isKnown(first)) return first;
-  const isWhole = await reach.showsEverything();
+  const isWhole = await freshness.showsEverything();
   const second = await read();
   return isWhole || isKnown(second) ? second : notYetShown();
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { COMPLETE } from '../../src/projections/reach.ts';
+import { COMPLETE } from '../../src/projections/freshness.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
@@ -58,7 +58,7 @@ it.skipIf(!existsSync(join(ROOT, 'dist/cli/main.js')))(
       const storage = openSqlite({ directory });
       const answer = await createCaseQueries({
         readStore: storage.readStore,
-        reach: COMPLETE,
+        freshness: COMPLETE,
         clock: systemClock,
       }).answerCase({
         court: court('cand'),

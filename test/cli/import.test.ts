@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createImportCommand } from '../../src/cli/import.ts';
-import { COMPLETE } from '../../src/projections/reach.ts';
+import { COMPLETE } from '../../src/projections/freshness.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
@@ -56,7 +56,7 @@ const write = async (name: string, content: unknown): Promise<string> => {
 
 async function filingCount(number = '3:24-cv-01234'): Promise<number | null> {
   const { readStore, close } = await storage();
-  const answer = await createCaseQueries({ readStore, reach: COMPLETE, clock: systemClock }).answerCase({
+  const answer = await createCaseQueries({ readStore, freshness: COMPLETE, clock: systemClock }).answerCase({
     court: court('cand'),
     courtCode: 'cand',
     caseId: number,

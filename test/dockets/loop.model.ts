@@ -177,7 +177,7 @@ export async function holdsFor(
     const wasImported = imported;
     const queries = createCaseQueries({
       readStore: node.readStore,
-      reach: world.reach,
+      freshness: world.freshness,
       clock: node.clock,
       sleep: node.sleep,
       patienceMs: 50,
@@ -274,7 +274,7 @@ function checkLog(world: MemoryWorld): void {
 /** The court's docket is complete: each entry once, with its newest number and text. */
 async function checkEnd(world: MemoryWorld, docket: readonly CourtEntry[], turns: Turns, start: Micros): Promise<void> {
   const node = world.node(0, () => true);
-  const queries = createCaseQueries({ ...node, reach: world.reach });
+  const queries = createCaseQueries({ ...node, freshness: world.freshness });
   const asking = queries.answerCase({
     court: court('cand'),
     courtCode: 'cand',

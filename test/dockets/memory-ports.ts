@@ -7,8 +7,8 @@ import type { IngestPorts } from '../../src/commands/docket/clock.ts';
 import { decodeEvent } from '../../src/events/codec.ts';
 import type { JsonObject } from '../../src/events/event.ts';
 import { cases } from '../../src/projections/cases.ts';
+import type { Freshness } from '../../src/projections/freshness.ts';
 import type { Content } from '../../src/projections/projection.ts';
-import type { Reach } from '../../src/projections/reach.ts';
 import { MICROS_PER_MS, type Micros } from '../../src/runtime/instant.ts';
 import { type Append, type RecordedEvent, RevisionConflict } from '../../src/storage/event-log.ts';
 import type { PayloadStore } from '../../src/storage/payload-store.ts';
@@ -172,7 +172,7 @@ export class MemoryWorld {
   }
 
   /** The position of the projection, as a node that does not wait sees it. */
-  get reach(): Reach {
+  get freshness(): Freshness {
     const asked = async (): Promise<boolean> => {
       const head = this.events.length;
       await this.turns.next();

@@ -29,7 +29,7 @@ function queriesOn(document: Stored) {
   const load = async (collection: string, ids: readonly string[]) =>
     collection === CASES ? new Map([[STREAM, document]]) : world.storage.readStore.load(collection, ids);
   const readStore = overriding<ReadStore>(world.storage.readStore, { load: load as ReadStore['load'] });
-  return createCaseQueries({ readStore, reach: world.reach, clock: world.clock, patienceMs: 50 });
+  return createCaseQueries({ readStore, freshness: world.freshness, clock: world.clock, patienceMs: 50 });
 }
 
 describe('a case whose read store is being rebuilt', () => {

@@ -9,7 +9,7 @@ import type { IngestPorts } from '../../src/commands/docket/clock.ts';
 import { type IngestReport, ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { findCourt } from '../../src/courts/registry.ts';
 import { cases } from '../../src/projections/cases.ts';
-import { createReach } from '../../src/projections/reach.ts';
+import { createFreshness } from '../../src/projections/freshness.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { type CaseAnswer, type CaseQuery, createCaseQueries } from '../../src/queries/case-answer.ts';
 import { type Clock, MICROS_PER_MS, type Micros, toInstant } from '../../src/runtime/instant.ts';
@@ -73,15 +73,15 @@ export async function openWorld(clock: TestClock = new TestClock()) {
       if (!(await runner.waitFor('cases', position, 10_000))) throw new Error(`not projected: ${position}`);
     },
   };
-  const reach = createReach({ ...storage, runner, projection: cases.name });
-  const queries = createCaseQueries({ readStore: storage.readStore, reach, clock, patienceMs: 100 });
+  const freshness = createFreshness({ ...storage, runner, projection: cases.name });
+  const queries = createCaseQueries({ readStore: storage.readStore, freshness, clock, patienceMs: 100 });
   return {
     directory,
     storage,
     runner,
     ports,
     clock,
-    reach,
+    freshness,
     queries,
     /** Imports a docket as juriscraper writes it. */
     async ingest(raw: unknown, { complete = true, askedAt = toInstant(clock.now()) } = {}): Promise<IngestReport> {

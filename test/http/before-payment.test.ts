@@ -77,10 +77,12 @@ describe('whether a case is known', () => {
     const clock = { now: () => Date.now() * 1000 };
     const behind = { wasBuilt: false, showsEverything: async () => false };
     const nothing = { known: null, cache_age_seconds: null, source: null };
-    expect(await standingOf({ readStore, reach: behind, clock }, court, UNKNOWN.case_id)).toEqual(nothing);
-    expect(await standingOf({ readStore, reach: behind, clock }, court, KNOWN.case_id)).toMatchObject({ known: true });
+    expect(await standingOf({ readStore, freshness: behind, clock }, court, UNKNOWN.case_id)).toEqual(nothing);
+    expect(await standingOf({ readStore, freshness: behind, clock }, court, KNOWN.case_id)).toMatchObject({
+      known: true,
+    });
     for (const load of [() => Promise.reject(notYetShown()), () => new Promise<never>(() => {})])
-      expect(await standingOf({ readStore: { ...readStore, load }, reach: behind, clock }, court, 'x')).toEqual(
+      expect(await standingOf({ readStore: { ...readStore, load }, freshness: behind, clock }, court, 'x')).toEqual(
         nothing,
       );
   });

@@ -53,12 +53,12 @@ async function steered(question: string, { wallet: payer }: { readonly wallet: s
   return { body: Buffer.from(JSON.stringify({ payer, question })), answeredCases: 1 };
 }
 
-interface Refusal {
+interface UnreadableDocket {
   readonly status: number;
   readonly json: AnswerBody;
 }
 
-const read = async (answer: Response): Promise<Refusal> => ({
+const read = async (answer: Response): Promise<UnreadableDocket> => ({
   status: answer.status,
   json: (await answer.json()) as AnswerBody,
 });
@@ -90,7 +90,7 @@ async function halfRecorded(number: string): Promise<void> {
   await expect(ingestDocket(ports, parsed.snapshot, context)).rejects.toThrow('killed');
 }
 
-const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<Refusal>>> = {
+const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<UnreadableDocket>>> = {
   missing_required_parameter: () => get('/v2/case?court_code=cand'),
   invalid_parameter: () => get(`${CASE}&context=huge`),
   invalid_case_id: () => get('/v2/case?court_code=cand&case_id=nothing!'),

@@ -23,9 +23,9 @@ import { registerResults } from '../../src/http/v2/results.ts';
 import { registerBodilessRoute, rotateKeyRoute, walletKeysRoute } from '../../src/http/v2/wallet-keys.ts';
 import { newMemos, type Purpose } from '../../src/http/x402/purpose.ts';
 import { createPaymentRecovery, type PaymentRecovery } from '../../src/processes/payment-recovery/payment-recovery.ts';
+import { createFreshness } from '../../src/projections/freshness.ts';
 import { payments } from '../../src/projections/payments.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { createReach } from '../../src/projections/reach.ts';
 import { createProjectionRunner } from '../../src/projections/runner.ts';
 import { wallets } from '../../src/projections/wallets.ts';
 import { settledPayments } from '../../src/queries/settled-payments.ts';
@@ -225,10 +225,10 @@ export async function openWorld({
     const keys = { ...storage, clock: systemClock, masterKeys };
     registerPaidRoute(app, paying, walletKeysRoute(keys));
     registerBodilessRoute(app, paying, rotateKeyRoute(keys));
-    const reach = createReach({ ...storage, runner, projection: payments.name });
+    const freshness = createFreshness({ ...storage, runner, projection: payments.name });
     registerResults(app, {
       ...storage,
-      reach,
+      freshness,
       clock: systemClock,
       keyCalls: ports.keyCalls,
       resultIds: ports.resultIds,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
-import { COMPLETE } from '../../src/projections/reach.ts';
+import { COMPLETE } from '../../src/projections/freshness.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
@@ -143,7 +143,7 @@ describe(`${KILLS} kills of a service that masks stored content again`, () => {
   /** What each case answers to a caller that asked then. */
   async function answersSince(lastChecked: string) {
     const { readStore, close } = openSqlite({ directory: stage.dataDirectory });
-    const queries = createCaseQueries({ readStore, reach: COMPLETE, clock: systemClock });
+    const queries = createCaseQueries({ readStore, freshness: COMPLETE, clock: systemClock });
     const answers = [];
     for (let index = 0; index < DOCKETS; index++) {
       const answer = await queries.answerCase({

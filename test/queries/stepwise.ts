@@ -8,7 +8,7 @@ import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { isProblem } from '../../src/errors.ts';
 import { applyEvents } from '../../src/projections/apply-events.ts';
 import { cases } from '../../src/projections/cases.ts';
-import type { Reach } from '../../src/projections/reach.ts';
+import type { Freshness } from '../../src/projections/freshness.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { toInstant } from '../../src/runtime/instant.ts';
 import { readJuriscraperDocket } from '../../src/sources/juriscraper/juriscraper.ts';
@@ -45,7 +45,7 @@ export async function openStepwise() {
 
   let asked = 0;
   /** What a process that does not wait knows of the reach. */
-  const reach = (wasBuilt: boolean): Reach => ({
+  const freshness = (wasBuilt: boolean): Freshness => ({
     wasBuilt,
     async showsEverything() {
       asked++;
@@ -56,7 +56,7 @@ export async function openStepwise() {
   return {
     storage,
     show,
-    reach,
+    freshness,
     waiting,
     /** How often the head of the log was read. */
     asked: () => asked,
@@ -93,7 +93,7 @@ export async function openStepwise() {
       caseId: string,
       { wasBuilt = false, on = readStore as ReadStore, byFiling = false } = {},
     ): Promise<string> {
-      const queries = createCaseQueries({ readStore: on, reach: reach(wasBuilt), clock, patienceMs: 0 });
+      const queries = createCaseQueries({ readStore: on, freshness: freshness(wasBuilt), clock, patienceMs: 0 });
       const cand = court('cand');
       const options = { since: null, context: 'full', language: null, filingTypes: null } as const;
       const asking = { court: cand, courtCode: 'cand', caseId, lastChecked: null, ...options };

@@ -21,13 +21,13 @@ export interface Target {
   readonly trusted: boolean;
 }
 
-export interface Refusal {
+export interface TargetRejection {
   readonly failureClass: Extract<FailureClass, 'url_not_allowed' | 'address_not_public'>;
   /** For tests and logs: never contains any part of the URL. */
   readonly reason: string;
 }
 
-export type CheckedTarget = { readonly target: Target } | { readonly refused: Refusal };
+export type CheckedTarget = { readonly target: Target } | { readonly refused: TargetRejection };
 
 export interface TargetRules {
   /** Host names of this service. */
@@ -92,15 +92,15 @@ function portAllowed(port: number, ownPorts: readonly number[]): boolean {
   return port >= 1_024 && !REFUSED_PORTS.has(port) && !ownPorts.includes(port);
 }
 
-function refusedAddress(host: string, { isPublic, ownHosts }: TargetRules): Refusal | null {
+function refusedAddress(host: string, { isPublic, ownHosts }: TargetRules): TargetRejection | null {
   if (ownHosts.includes(host))
     return { failureClass: 'address_not_public', reason: "the address is this service's own" };
   if (isPublic(host)) return null;
   return { failureClass: 'address_not_public', reason: 'the address is not public' };
 }
 
-function refusedName(host: string, { ownHosts }: TargetRules): Refusal | null {
-  const refuse = (reason: string): Refusal => ({ failureClass: 'url_not_allowed', reason });
+function refusedName(host: string, { ownHosts }: TargetRules): TargetRejection | null {
+  const refuse = (reason: string): TargetRejection => ({ failureClass: 'url_not_allowed', reason });
   const labels = host.split('.');
   if (labels.length < 2) return refuse('the host is a single label');
   if (host.length > LONGEST_HOST || labels.some((label) => label === '' || label.length > LONGEST_LABEL)) {

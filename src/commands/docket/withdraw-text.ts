@@ -127,7 +127,7 @@ async function sweepAnswers(
   }
 }
 
-interface Place {
+interface ContentHolder {
   readonly name: BlobName;
   /** The event that names the content. */
   readonly source: RecordedEvent;
@@ -138,7 +138,7 @@ interface Place {
 async function replace(
   ports: WithdrawalPorts,
   order: Withdrawal,
-  place: Place & { readonly kind: PayloadKind; redact(bytes: Buffer): Buffer | null },
+  place: ContentHolder & { readonly kind: PayloadKind; redact(bytes: Buffer): Buffer | null },
 ): Promise<boolean> {
   const { payloads, log } = ports;
   const { name, kind } = place;
@@ -160,7 +160,7 @@ async function replace(
 async function remove(
   ports: WithdrawalPorts,
   order: Withdrawal,
-  place: Place & { isHeld(bytes: Buffer): boolean },
+  place: ContentHolder & { isHeld(bytes: Buffer): boolean },
 ): Promise<boolean> {
   const { payloads, log } = ports;
   const { name } = place;
@@ -177,7 +177,7 @@ async function remove(
 async function recordRedaction(
   { log, clock }: WithdrawalPorts,
   order: Withdrawal,
-  { name, source, held }: Place,
+  { name, source, held }: ContentHolder,
   known: Loaded<Replacements>,
   replacement: BlobName | null,
 ): Promise<boolean> {

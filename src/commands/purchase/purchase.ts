@@ -41,8 +41,8 @@ import type { Patience } from './reservation.ts';
 import { pausedProblem } from './sponsor-budget.ts';
 import { UNKNOWN_BLOCKHASHES, UnknownBlockhashes } from './unknown-blockhashes.ts';
 import { type EndTurn, WaitingLines } from './waiting-lines.ts';
-import { type AdvancePorts, WalletAdvance } from './wallet-advance.ts';
 import type { RateLimitState } from './wallet-limits.ts';
+import { WalletReservation, type WalletReservationPorts } from './wallet-reservation.ts';
 
 /** How long a request waits for its settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
@@ -95,7 +95,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
 }
 
 type RunPorts = PurchasePorts &
-  AdvancePorts &
+  WalletReservationPorts &
   ChainCheckPorts & {
     readonly firstPayments: FirstPayments;
     /** Queries that run at once on this node, by wallet and by client: they take its processor from all others. */
@@ -120,7 +120,7 @@ class PurchaseRun {
   readonly #context: CommandContext;
   readonly #authorization: Authorization;
   readonly #identified: IdentifiedRequest | null;
-  readonly #advance: WalletAdvance;
+  readonly #reservation: WalletReservation;
   /** Where the wallet is not proven. */
   #first: FirstPayment | null = null;
   #verifiedAt: number | null = null;
@@ -145,7 +145,7 @@ class PurchaseRun {
       requestHash,
       identifierHash,
     };
-    this.#advance = new WalletAdvance(ports, { requestId, transaction, mint, amount });
+    this.#reservation = new WalletReservation(ports, { requestId, transaction, mint, amount });
     this.#identified =
       identifierHash === null ? null : { hash: identifierHash, requestHash, payment: transaction.messageHash };
   }
@@ -173,7 +173,7 @@ class PurchaseRun {
 
   /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
   async refuse(refusal: Problem): Promise<PurchaseOutcome> {
-    await this.#advance.takeBack();
+    await this.#reservation.takeBack();
     return { outcome: 'refused', problem: refusal, ...this.#facts() };
   }
 
@@ -195,7 +195,7 @@ class PurchaseRun {
     signing.catch(() => undefined);
     const { settlementMs = SETTLEMENT_PATIENCE_MS } = ports.patience ?? {};
     const patience = { until: performance.now() + settlementMs, signal: ports.draining };
-    const notTaken = await this.#advance.take(patience);
+    const notTaken = await this.#reservation.take(patience);
     if (notTaken?.because === 'limits') return this.refuse(notTaken.problem);
     if (notTaken) return this.#refuseUnlessUsed(notTaken.problem);
     if (this.#isGone()) return this.refuse(nobodyWaits());
@@ -246,7 +246,7 @@ class PurchaseRun {
     }
     if ('uncharged' in answer) {
       await this.#recordFailedQuery(found, answer.code, 200);
-      await this.#advance.takeBack();
+      await this.#reservation.takeBack();
       return { outcome: 'uncharged', body: answer.uncharged, ...this.#facts() };
     }
     const submission = {
@@ -308,11 +308,11 @@ class PurchaseRun {
       // While it waited for its wallet's other payments, one of them may have bought what it asks for.
       const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
       if (earlier) return 'bought' in earlier ? this.#lost(earlier.bought) : this.refuse(earlier.refused);
-      if (provesNoSender(refusal)) await this.#advance.uncount();
+      if (provesNoSender(refusal)) await this.#reservation.uncount();
       return this.refuse(refusal);
     }
-    await this.#advance.uncountUsed();
-    await this.#advance.giveBackReserved();
+    await this.#reservation.uncountUsed();
+    await this.#reservation.giveBackReserved();
     return (await this.repeat()) ?? this.refuse(usedProblem(state));
   }
 
@@ -384,14 +384,14 @@ class PurchaseRun {
 
   /** The work was done and is not paid for, so it counts: otherwise a caller could break off all day for free. */
   async #abandoned(answeredCases: number): Promise<PurchaseOutcome> {
-    await this.#advance.countCases(answeredCases);
-    await this.#advance.giveBackReserved();
+    await this.#reservation.countCases(answeredCases);
+    await this.#reservation.giveBackReserved();
     return { outcome: 'refused', problem: nobodyWaits(), ...this.#facts() };
   }
 
   /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
   async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
-    await this.#advance.takeBack();
+    await this.#reservation.takeBack();
     return this.#earlier(winner);
   }
 
@@ -432,12 +432,12 @@ class PurchaseRun {
       if (state.status === 'settled') {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);
-        await this.#advance.countCases(answeredCases);
+        await this.#reservation.countCases(answeredCases);
         return this.#settled(state, this.#newResultId(), body);
       }
       if (state.status === 'failed') {
         if (state.reason === 'on_chain_error') this.#first?.end('failed');
-        await this.#advance.countCases(0);
+        await this.#reservation.countCases(0);
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
       }
     } catch (error) {
@@ -467,7 +467,7 @@ class PurchaseRun {
 
   async #pending(transaction: string, answeredCases: number): Promise<PurchaseOutcome> {
     this.#first?.follow(() => this.#firstOutcome());
-    await this.#advance.countCases(answeredCases);
+    await this.#reservation.countCases(answeredCases);
     const { requestId: boughtBy } = this.#request;
     return { outcome: 'pending', transaction, boughtBy, resultId: this.#newResultId(), ...this.#facts() };
   }
@@ -497,7 +497,7 @@ class PurchaseRun {
     const verifiedAt = this.#verifiedAt ?? now;
     const answeredAt = this.#answeredAt;
     return {
-      limits: this.#advance.limits,
+      limits: this.#reservation.limits,
       timings: {
         verify: verifiedAt - this.#request.startedAt,
         query: answeredAt === null ? null : answeredAt - verifiedAt,

@@ -148,14 +148,14 @@ export async function reserve(
   }
 }
 
-interface Refusal {
+interface NotReserved {
   readonly problem: Problem;
   /** False where it may be another one, or none, once the wallet's other payments are decided. */
   readonly final: boolean;
 }
 
 /** Whether there is a place at all, without a write. */
-async function look(ports: ReservationPorts, { wallet, amount }: Spending): Promise<Refusal | null> {
+async function look(ports: ReservationPorts, { wallet, amount }: Spending): Promise<NotReserved | null> {
   const { failures, refused } = await refuseForFailures(ports, wallet);
   if (refused) return { problem: refused, final: true };
   const { id, limit, now, windowMicros } = reservation(wallet, amount, ports.clock.now());
@@ -167,11 +167,11 @@ async function attempt(
   ports: ReservationPorts,
   spending: Spending,
   made: Reserving | null,
-): Promise<Reserved | Refusal> {
+): Promise<Reserved | NotReserved> {
   const { wallet, amount } = spending;
   const begun = made ?? (await begin(ports, spending));
   if (isProblem(begun)) return { problem: begun, final: true };
-  let refusal: Refusal | null;
+  let refusal: NotReserved | null;
   try {
     refusal =
       (await failedMeanwhile(ports, wallet, begun)) ??
@@ -187,7 +187,11 @@ async function attempt(
 }
 
 /** A failure is counted before its place is given back, so the payment that got the place reads it now at the latest. */
-async function failedMeanwhile(ports: LimitPorts, wallet: string, { failures }: Reserving): Promise<Refusal | null> {
+async function failedMeanwhile(
+  ports: LimitPorts,
+  wallet: string,
+  { failures }: Reserving,
+): Promise<NotReserved | null> {
   const refused = failures === 0 ? null : (await refuseForFailures(ports, wallet)).refused;
   return refused && { problem: refused, final: true };
 }
@@ -197,7 +201,7 @@ async function tooMany(
   ports: ReservationPorts,
   wallet: string,
   { failures, underWay }: Reserving,
-): Promise<Refusal | null> {
+): Promise<NotReserved | null> {
   const isProven = await ports.proven.isProven(wallet);
   const least = allowedUnderWay({ isProven, settled: 1, failures });
   if (underWay <= least) return null;
@@ -213,7 +217,7 @@ async function tooMuch(
   { chain }: ReservationPorts,
   { source, own, amount }: Spending,
   reserved: bigint,
-): Promise<Refusal | null> {
+): Promise<NotReserved | null> {
   if (!own()) return { problem: tooManyUnderWay(1), final: false };
   try {
     const balance = (await chain.tokenBalance(source))?.amount ?? 0n;

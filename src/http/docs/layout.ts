@@ -9,14 +9,14 @@ const styleHash = createHash('sha256').update(STYLE).digest('base64');
 /** Nothing runs and nothing is loaded; the style sheet is allowed by its hash. */
 export const PAGE_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export interface Place {
+export interface NavigationEntry {
   readonly path: string;
   /** Label in the menu. */
   readonly label: string;
 }
 
 export interface Menu {
-  readonly groups: readonly { readonly title: string; readonly places: readonly Place[] }[];
+  readonly groups: readonly { readonly title: string; readonly places: readonly NavigationEntry[] }[];
 }
 
 /** Renders a complete document. */

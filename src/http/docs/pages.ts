@@ -1,11 +1,11 @@
 /** Every page of the documentation: its path, its Markdown and its rendered form. */
 import { errorsPage, errorsText } from './errors-page.ts';
 import { type DocsFacts, type GuideName, guideText } from './guides.ts';
-import type { Menu, Place } from './layout.ts';
+import type { Menu, NavigationEntry } from './layout.ts';
 import { type Rendered, renderMarkdown, withoutIds } from './markdown.ts';
 import { referenceText } from './reference-page.ts';
 
-export interface Page extends Place {
+export interface Page extends NavigationEntry {
   /** One line for the list that models read. */
   readonly about: string;
   text(facts: DocsFacts): string;

@@ -6,7 +6,7 @@
 import type { Court } from '../../courts/court.ts';
 import { isProblem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
-import { COMPLETE } from '../../projections/reach.ts';
+import { COMPLETE } from '../../projections/freshness.ts';
 import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.ts';
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 import type { QueryStore } from '../../storage/read-store.ts';
@@ -60,7 +60,7 @@ export function createSandbox(clock: Clock): Sandbox {
       readStore = fixtureStore(snapshotOf(FIXTURES[name]));
       stores.set(name, readStore);
     }
-    return createCaseQueries({ readStore, reach: COMPLETE, clock });
+    return createCaseQueries({ readStore, freshness: COMPLETE, clock });
   };
   return {
     answerCase(query, name = fixtureFor(query.court, query.caseNumber)) {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
-import { askedOnce } from '../../projections/reach.ts';
+import { askedOnce } from '../../projections/freshness.ts';
 import { answerBatch, type WrittenAnswer } from '../../queries/batch-answer.ts';
 import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
@@ -37,7 +37,7 @@ const MOST_LOOKS = 200;
 
 export function batchRoute({
   readStore,
-  reach,
+  freshness,
   clock,
   sandbox,
   publicUrl,
@@ -60,7 +60,7 @@ export function batchRoute({
     description: 'Up to 50 US or Canadian court cases in one call, with the filings new since you last looked',
     parse: (request) => readBatchRequest(request, clock.now()),
     reconsider: (request, refusal) =>
-      acceptServedBatch({ readStore, reach: askedOnce(reach) }, request, refusal, clock.now()),
+      acceptServedBatch({ readStore, freshness: askedOnce(freshness) }, request, refusal, clock.now()),
     sandbox({ queries, sandbox: rehearses }) {
       if (rehearses) return sandboxBatch(sandbox, queries, clock, publicUrl);
       return queries.every(cannotBe) ? refuseAll(queries) : null;
@@ -92,7 +92,7 @@ export function batchRoute({
         return { cases, charging: BATCH_CHARGING };
       }
       looking += queries.length;
-      const ports = { readStore: coalescedLoads(readStore), reach: askedOnce(reach), clock };
+      const ports = { readStore: coalescedLoads(readStore), freshness: askedOnce(freshness), clock };
       try {
         const cases = await Promise.all(
           queries.map(async ({ caseId, courtCode, named }) => ({
@@ -112,7 +112,7 @@ export function batchRoute({
       // Created for each batch: lookups of the same moment are combined into one read.
       const { answerCase } = createCaseQueries({
         readStore: coalescedLoads(readStore),
-        reach: askedOnce(reach),
+        freshness: askedOnce(freshness),
         clock,
       });
       const answers = await answerBatch(

@@ -19,8 +19,8 @@ export interface CaseRouteDependencies extends LookupPorts {
   readonly sandbox: Sandbox;
 }
 
-export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
-  const queries: CaseQueries = createCaseQueries({ readStore, reach, clock });
+export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDependencies): PaidRoute<CaseRequest> {
+  const queries: CaseQueries = createCaseQueries({ readStore, freshness, clock });
   return {
     method: 'GET',
     path: '/v2/case',
@@ -29,7 +29,7 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
     parse: (request) => readCaseRequest(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServed(
-        { readStore, reach },
+        { readStore, freshness },
         refusal,
         (now) => readCaseRequest(request, now),
         ({ lastChecked }) => lastChecked?.at ?? null,
@@ -43,7 +43,9 @@ export function caseRoute({ readStore, reach, clock, sandbox }: CaseRouteDepende
             payload: async (call) => (await sandbox.answerCase({ ...request, context: 'basic' }))(call),
           }))
         : [],
-    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf({ readStore, reach, clock }, court, caseId)) }),
+    beforePayment: async ({ court, caseId }) => ({
+      ...(await standingOf({ readStore, freshness, clock }, court, caseId)),
+    }),
     price: () => PRICE_BASE_UNITS,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),
     async answer(request, call) {

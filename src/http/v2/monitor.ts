@@ -18,11 +18,11 @@ export interface MonitorRouteDependencies extends LookupPorts {
 
 export function monitorRoute({
   readStore,
-  reach,
+  freshness,
   clock,
   sandbox,
 }: MonitorRouteDependencies): PaidRoute<MonitorRequest> {
-  const queries = createCaseQueries({ readStore, reach, clock });
+  const queries = createCaseQueries({ readStore, freshness, clock });
   return {
     method: 'GET',
     path: '/v2/monitor',
@@ -31,13 +31,15 @@ export function monitorRoute({
     parse: (request) => readMonitorRequest(request, clock.now()),
     reconsider: (request, refusal) =>
       acceptServed(
-        { readStore, reach },
+        { readStore, freshness },
         refusal,
         (now) => readMonitorRequest(request, now),
         ({ lastChecked }) => lastChecked,
       ),
     sandbox: (request) => (request.sandbox ? sandbox.answerMonitor(request) : null),
-    beforePayment: async ({ court, caseId }) => ({ ...(await standingOf({ readStore, reach, clock }, court, caseId)) }),
+    beforePayment: async ({ court, caseId }) => ({
+      ...(await standingOf({ readStore, freshness, clock }, court, caseId)),
+    }),
     price: () => PRICE_BASE_UNITS,
     fingerprint: ({ courtCode, caseId, lastChecked }) =>
       canonicalJson({ court_code: courtCode, case_id: caseId, last_checked: lastChecked }),

@@ -12,8 +12,8 @@ import type { NamedResult, ResultIds } from '../../commands/payment/result-id.ts
 import type { KeyCalls } from '../../commands/purchase/contract.ts';
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
+import type { Freshness } from '../../projections/freshness.ts';
 import { PAYMENTS, type PaymentRecord } from '../../projections/payments.ts';
-import type { Reach } from '../../projections/reach.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import { steadyClock } from '../../runtime/steady-clock.ts';
 import type { EventLog } from '../../storage/event-log.ts';
@@ -31,7 +31,7 @@ export interface ResultsDependencies {
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
   /** Of the read model of payments. */
-  readonly reach: Reach;
+  readonly freshness: Freshness;
   readonly clock: Clock;
   readonly keyCalls: KeyCalls;
   readonly resultIds: Pick<ResultIds, 'read'>;
@@ -164,13 +164,13 @@ const tagOf = (request: FastifyRequest): string | null => readTag(request)?.slic
  * because only then an unknown id may exist; otherwise it is rejected at once.
  */
 async function paymentOfRequest(
-  { readStore, reach }: ResultsDependencies,
+  { readStore, freshness }: ResultsDependencies,
   requestId: string,
 ): Promise<string | Problem | null> {
   const find = async () =>
     (await readStore.find<PaymentRecord>({ collection: PAYMENTS, equals: { requestId }, limit: 1 }))[0]?.id ?? null;
   const known = await find();
   if (known !== null) return known;
-  const isWhole = await reach.showsEverything();
+  const isWhole = await freshness.showsEverything();
   return (await find()) ?? (isWhole ? null : BEHIND);
 }

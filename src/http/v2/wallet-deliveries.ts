@@ -2,7 +2,7 @@
 import { proveCall } from '../../commands/signing-key/sign-in.ts';
 import { problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
-import type { Reach } from '../../projections/reach.ts';
+import type { Freshness } from '../../projections/freshness.ts';
 import { findDeliveries } from '../../queries/delivery-history.ts';
 import { notYetShown } from '../../queries/known.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
@@ -19,7 +19,7 @@ export interface WalletDeliveriesDependencies {
   readonly log: EventLog;
   readonly readStore: Pick<ReadStore, 'find'>;
   /** Of the read model of deliveries. */
-  readonly reach: Reach;
+  readonly freshness: Freshness;
   readonly payloads: Pick<PayloadStore, 'resolve'>;
   readonly clock: Clock;
 }
@@ -30,7 +30,7 @@ export const DELIVERIES_STATEMENT = 'Show the callback deliveries of this wallet
 export function walletDeliveriesRoute({
   log,
   readStore,
-  reach,
+  freshness,
   payloads,
   clock,
 }: WalletDeliveriesDependencies): PaidRoute<DeliveriesRequest> {
@@ -58,7 +58,7 @@ export function walletDeliveriesRoute({
       const refused = await proveCall({ log, clock }, call, false, context);
       if (refused) return refused;
       // An incomplete history must not be paid for.
-      if (!(await reach.showsEverything())) return notYetShown();
+      if (!(await freshness.showsEverything())) return notYetShown();
       const filter = { wallet, status, court, caseNumber, attemptedAfter: since };
       const page = await findDeliveries(readStore, filter, { limit, after });
       // A payment that any 402 could have requested proves nothing: only the wallet itself may see the history.

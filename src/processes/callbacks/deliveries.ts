@@ -15,11 +15,11 @@ import type { ReadStore } from '../../storage/read-store.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { type AttemptPorts, attendDelivery } from './attempt.ts';
-import { AttendedLately } from './attended.ts';
 import { createPartitions } from './partitions.ts';
 import { CallbackQueue, type DueDelivery, QUEUE_LIMITS, type QueueLimits } from './queue.ts';
+import { RecentAttempts } from './recent-attempts.ts';
 import { CallbackScan, HORIZON } from './scan.ts';
-import { Spread } from './spread.ts';
+import { StartPacer } from './start-pacer.ts';
 
 export interface CallbackDeliveryOptions extends AttemptPorts {
   readonly readStore: ReadStore;
@@ -81,7 +81,7 @@ class Deliveries implements CallbackDeliveries {
   readonly #attending = new Set<Promise<void>>();
   readonly #setBack: SetBackWatch;
   /** What was attended lately: the read model may still show what was before. */
-  readonly #attended = new AttendedLately();
+  readonly #recent = new RecentAttempts();
   /** What became due of deliveries while they were attended. */
   readonly #meanwhile = new Map<string, Micros>();
   #lookAgain = false;
@@ -99,7 +99,7 @@ class Deliveries implements CallbackDeliveries {
       leaseMs: REARM_MS,
       ...pace,
     };
-    this.#queue = new CallbackQueue(new Spread(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
+    this.#queue = new CallbackQueue(new StartPacer(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
     this.#scan = new CallbackScan(readStore);
     this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
     this.#lookTrouble = new Trouble(options.logger, { process: 'callbacks', follows: 'read_store' });
@@ -203,7 +203,7 @@ class Deliveries implements CallbackDeliveries {
    * taken in for its former time. One after the other, or they would all be due at once when they have waited.
    */
   #hasten(shown: DueDelivery): boolean {
-    if (this.#attended.after(shown)) return this.#offer(shown);
+    if (this.#recent.after(shown)) return this.#offer(shown);
     return this.#queue.addInTurn(shown, this.#options.clock.now());
   }
 
@@ -211,7 +211,7 @@ class Deliveries implements CallbackDeliveries {
   #offer(shown: DueDelivery): boolean {
     const known = this.#queue.get(shown.deliveryId);
     if (known && shown.position <= known.position) return true;
-    const attended = this.#attended.after(shown);
+    const attended = this.#recent.after(shown);
     if (attended && attended.next === null) return true;
     return this.#queue.add({ ...shown, dueAt: attended?.next ?? shown.dueAt });
   }
@@ -228,7 +228,7 @@ class Deliveries implements CallbackDeliveries {
       'the wall clock was set back: the waits of callbacks are timed again',
     );
     this.#queue.retain(() => false);
-    this.#attended.clear();
+    this.#recent.clear();
     for (const partition of this.#partitions.held()) this.#scan.forget(partition);
     this.#lookAnew();
   }
@@ -271,7 +271,7 @@ class Deliveries implements CallbackDeliveries {
     const asked = this.#meanwhile.get(due.deliveryId);
     this.#meanwhile.delete(due.deliveryId);
     if (asked !== undefined) next = Math.min(asked, next ?? asked);
-    if (position !== null) this.#attended.remember(due.deliveryId, { next, position });
+    if (position !== null) this.#recent.remember(due.deliveryId, { next, position });
     if (next === null || next > clock.now() + HORIZON) return;
     this.#queue.add({ ...due, dueAt: next, position: position ?? due.position });
   }

@@ -4,7 +4,7 @@
  */
 import { MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
-import type { Spread } from './spread.ts';
+import type { StartPacer } from './start-pacer.ts';
 
 export interface DueDelivery {
   readonly deliveryId: string;
@@ -40,7 +40,7 @@ interface Lane {
 }
 
 export class CallbackQueue {
-  readonly #spread: Spread;
+  readonly #pacer: StartPacer;
   readonly #limits: QueueLimits;
   /** Not yet due, as a heap by due time. */
   readonly #later: DueDelivery[] = [];
@@ -58,8 +58,8 @@ export class CallbackQueue {
   readonly #waiting = new Map<string, DueDelivery>();
 
   /** @param spread when the next one of those may start that are due all at once */
-  constructor(spread: Spread, limits: QueueLimits = QUEUE_LIMITS) {
-    this.#spread = spread;
+  constructor(spread: StartPacer, limits: QueueLimits = QUEUE_LIMITS) {
+    this.#pacer = spread;
     this.#limits = limits;
   }
 
@@ -155,7 +155,7 @@ export class CallbackQueue {
   nextAt(now: Micros): Micros | null {
     const due = this.#later[0]?.dueAt ?? null;
     if (this.#line.size === 0) return due;
-    const turn = now + this.#spread.wait;
+    const turn = now + this.#pacer.wait;
     return due === null ? turn : Math.min(due, turn);
   }
 
@@ -197,11 +197,11 @@ export class CallbackQueue {
 
   /** The first in the line leaves it, if one may start now. */
   #giveTurn(): void {
-    if (this.#line.size === 0 || this.#spread.wait > 0) return;
+    if (this.#line.size === 0 || this.#pacer.wait > 0) return;
     const [first] = this.#line.values();
     if (!first) return;
     this.#line.delete(first.deliveryId);
-    this.#spread.begin();
+    this.#pacer.begin();
     this.#enterLane(first);
   }
 

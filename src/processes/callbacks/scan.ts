@@ -23,7 +23,7 @@ export interface Look {
 /** What a row of the read model offers. @returns whether there was room for it */
 export type Offer = (due: DueDelivery) => boolean;
 
-interface Place {
+interface ScanPosition {
   readonly value: string;
   readonly id: string;
 }
@@ -38,7 +38,7 @@ interface Along {
 export class CallbackScan {
   readonly #readStore: Pick<ReadStore, 'find'>;
   /** Where the last look along a field of a partition stopped; absent where it came to the end. */
-  readonly #stoppedAt = new Map<string, Place>();
+  readonly #stoppedAt = new Map<string, ScanPosition>();
 
   constructor(readStore: Pick<ReadStore, 'find'>) {
     this.#readStore = readStore;
@@ -84,7 +84,7 @@ export class CallbackScan {
       const page = await this.#readStore.find<DeliveryTimer>({
         collection: DELIVERY_TIMERS,
         equals: { partition },
-        range: { field, ...part, ...(after && fromPlace(part.above, after)) },
+        range: { field, ...part, ...(after && fromPosition(part.above, after)) },
         order: { field, direction: 'ascending' },
         limit: PAGE,
         ...(after && { after }),
@@ -109,5 +109,5 @@ export class CallbackScan {
 const placeOf = (field: Along['field'], partition: number): string => `${field} ${partition}`;
 
 /** The place is a bound too: an engine may see in a bound alone where to begin in its index. */
-const fromPlace = (above: string | undefined, { value }: Place): { readonly from?: string } =>
+const fromPosition = (above: string | undefined, { value }: ScanPosition): { readonly from?: string } =>
   above !== undefined && above >= value ? {} : { from: value };

@@ -13,7 +13,7 @@ import type { DocketSnapshot, SnapshotEntry } from '../../dockets/snapshot.ts';
 import { cleanText, clip, MAX_SHORT_TEXT, MAX_TEXT } from '../../dockets/text.ts';
 import type { JsonObject } from '../../events/event.ts';
 import { Instant } from '../../runtime/instant.ts';
-import type { LeftOut, ReadDocket, ReadOptions, Refusal } from '../juriscraper/juriscraper.ts';
+import type { LeftOut, ReadDocket, ReadOptions, UnreadableDocket } from '../juriscraper/juriscraper.ts';
 import { faultOf } from '../juriscraper/schema.ts';
 
 /** Names the form of a line; another number is another form. */
@@ -156,7 +156,7 @@ export const isOwnDocket = (value: unknown): boolean =>
   value.format.startsWith('docket-monitor/');
 
 /** Reads one docket. Never throws. The docket's own `asked_at` applies, unless it lies after that of the options. */
-export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket | Refusal {
+export function readOwnDocket(value: unknown, options: ReadOptions): ReadDocket | UnreadableDocket {
   if ((value as { readonly format?: unknown }).format !== OWN_FORMAT) {
     return { refused: `not of the form ${OWN_FORMAT}` };
   }

@@ -40,7 +40,7 @@ export interface ReadDocket {
 }
 
 /** The whole docket cannot be used. */
-export interface Refusal {
+export interface UnreadableDocket {
   readonly refused: string;
 }
 
@@ -55,7 +55,7 @@ const MAX_PARTIES = 10_000;
 const MAX_ATTORNEYS_OF_A_PARTY = 500;
 
 /** Reads one docket. Never throws. */
-export function readJuriscraperDocket(value: unknown, options: ReadOptions): ReadDocket | Refusal {
+export function readJuriscraperDocket(value: unknown, options: ReadOptions): ReadDocket | UnreadableDocket {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { refused: 'not a docket: expected an object with court_id, docket_number and docket_entries' };
   }

@@ -3,7 +3,7 @@
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, RevisionConflict } from '../event-log.ts';
 import type { SealedPayload } from '../payload-store.ts';
-import { Refusal } from './commit-together.ts';
+import { AppendRejected } from './commit-together.ts';
 import type { Database } from './driver.ts';
 import { positionText } from './event-rows.ts';
 
@@ -37,7 +37,7 @@ export function serialiseAppend(append: Append): SerialisedAppend {
   return { stream, expected, rows, payloads };
 }
 
-/** Writes one append; call it inside a transaction. Throws a `Refusal` before its first write. */
+/** Writes one append; call it inside a transaction. Throws `AppendRejected` before its first write. */
 export type AppendWriter = (append: SerialisedAppend) => Appended;
 
 export function appendWriter(database: Database, putPayload: (payload: SealedPayload) => void): AppendWriter {
@@ -60,7 +60,7 @@ export function appendWriter(database: Database, putPayload: (payload: SealedPay
       const recorded = actual > expected ? recordedIds.all(stream, expected, rows.length) : [];
       const isRepeat = recorded.length === rows.length && recorded.every(([id], index) => id === rows[index]?.id);
       const last = recorded.at(-1);
-      if (!isRepeat || !last) throw new Refusal(new RevisionConflict(stream, expected, actual));
+      if (!isRepeat || !last) throw new AppendRejected(new RevisionConflict(stream, expected, actual));
       return { revision: expected + rows.length, position: positionText(last[1]) };
     }
     for (const payload of payloads) putPayload(payload);

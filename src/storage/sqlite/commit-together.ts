@@ -2,10 +2,10 @@
 import { asStorageFailure, type SqliteFile } from './sqlite-file.ts';
 
 /** A piece of work rejects itself by throwing *before* its first write; the others are then not affected. */
-export class Refusal extends Error {
+export class AppendRejected extends Error {
   constructor(readonly reason: Error) {
     super('refused', { cause: reason });
-    this.name = 'Refusal';
+    this.name = 'AppendRejected';
   }
 }
 
@@ -28,7 +28,7 @@ export async function commitTogether(file: SqliteFile, works: readonly (() => un
           try {
             return { value: work() };
           } catch (error) {
-            if (error instanceof Refusal) return { error: error.reason };
+            if (error instanceof AppendRejected) return { error: error.reason };
             failing = index;
             throw error;
           }

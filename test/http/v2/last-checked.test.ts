@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCourt } from '../../../src/courts/registry.ts';
 import { CASES } from '../../../src/dockets/case-document.ts';
 import { isProblem } from '../../../src/errors.ts';
-import { createReach } from '../../../src/projections/reach.ts';
+import { createFreshness } from '../../../src/projections/freshness.ts';
 import { createCaseQueries } from '../../../src/queries/case-answer.ts';
 import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { until } from '../../payments/steering.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   // A node whose clock is an hour ahead answers, and then a filing arrives.
   const ahead = createCaseQueries({
     readStore: world.storage.readStore,
-    reach: createReach({ ...world.storage, runner: world.runner, projection: CASES }),
+    freshness: createFreshness({ ...world.storage, runner: world.runner, projection: CASES }),
     clock: { now: () => systemClock.now() + HOUR },
   });
   const court = findCourt('cand')!;

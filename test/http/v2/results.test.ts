@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeServer } from '../../../src/http/server.ts';
 import { registerResults } from '../../../src/http/v2/results.ts';
+import { createFreshness } from '../../../src/projections/freshness.ts';
 import { PAYMENTS, payments } from '../../../src/projections/payments.ts';
-import { createReach } from '../../../src/projections/reach.ts';
 import { createProjectionRunner } from '../../../src/projections/runner.ts';
 import { systemClock } from '../../../src/runtime/instant.ts';
 import type { ReadStore } from '../../../src/storage/read-store.ts';
@@ -42,7 +42,7 @@ describe('a paid result', () => {
     });
     registerResults(app, {
       ...stores,
-      reach: createReach({ ...stores, runner, projection: PAYMENTS }),
+      freshness: createFreshness({ ...stores, runner, projection: PAYMENTS }),
       clock: systemClock,
       keyCalls: noKeyCalls,
       resultIds: testResultIds(),

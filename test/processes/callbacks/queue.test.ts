@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallbackQueue, type DueDelivery, type QueueLimits } from '../../../src/processes/callbacks/queue.ts';
-import { Spread } from '../../../src/processes/callbacks/spread.ts';
+import { StartPacer } from '../../../src/processes/callbacks/start-pacer.ts';
 
 const due = (deliveryId: string, over: Partial<DueDelivery> = {}): DueDelivery => ({
   deliveryId,
@@ -16,7 +16,7 @@ const LIMITS = { total: 6, perOrigin: 3, perWallet: 4, waiting: 100 };
 /** Deliveries that start one after the other may start every ten microseconds of the steady clock. */
 const EVERY = 10;
 let steady = 0;
-const queueWith = (limits?: QueueLimits) => new CallbackQueue(new Spread({ now: () => steady }, EVERY), limits);
+const queueWith = (limits?: QueueLimits) => new CallbackQueue(new StartPacer({ now: () => steady }, EVERY), limits);
 const takeAll = (queue: CallbackQueue, now: number) => {
   const taken: string[] = [];
   for (let next = queue.take(now); next; next = queue.take(now)) taken.push(next.deliveryId);

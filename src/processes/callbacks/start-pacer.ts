@@ -1,7 +1,7 @@
 /** Spreads what is due all at once: a lone one may start now, the others one after the other. */
 import type { Clock, Micros } from '../../runtime/instant.ts';
 
-export class Spread {
+export class StartPacer {
   readonly #steady: Clock;
   readonly #every: Micros;
   #next: Micros;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askedOnce, createReach } from '../../src/projections/reach.ts';
+import { askedOnce, createFreshness } from '../../src/projections/freshness.ts';
 import { createProjectionRunner, type ProjectionRunner } from '../../src/projections/runner.ts';
 import { systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
@@ -20,7 +20,7 @@ function steered() {
   const waits: { readonly position: string; readonly end: (reached: boolean) => void }[] = [];
   /** One wait for each position, regardless of its number of parts. */
   const waited = new Map<string, Promise<boolean>>();
-  const reach = createReach({
+  const freshness = createFreshness({
     log: { head: () => new Promise((resolve) => heads.push(resolve)) },
     runner: {
       waitFor(_, position) {
@@ -32,28 +32,28 @@ function steered() {
     projection: 'ledger',
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
-  return { reach, heads, waits, turn };
+  return { freshness, heads, waits, turn };
 }
 
 describe('how far a read model reaches', () => {
   it('reads the log once for all callers that wait in vain', async () => {
-    const { reach, heads, waits, turn } = steered();
-    const first = reach.showsEverything();
+    const { freshness, heads, waits, turn } = steered();
+    const first = freshness.showsEverything();
     heads[0]?.('1');
     await turn();
-    const later = Array.from({ length: 1_000 }, () => reach.showsEverything());
+    const later = Array.from({ length: 1_000 }, () => freshness.showsEverything());
     await turn();
     waits[0]?.end(false);
     expect(new Set(await Promise.all([first, ...later]))).toEqual(new Set([false]));
-    expect([heads.length, waits.length, reach.wasBuilt]).toEqual([1, 1, false]);
+    expect([heads.length, waits.length, freshness.wasBuilt]).toEqual([1, 1, false]);
   });
 
   it('is never decided by a head that was read before the question', async () => {
-    const { reach, heads, waits, turn } = steered();
-    const first = reach.showsEverything();
+    const { freshness, heads, waits, turn } = steered();
+    const first = freshness.showsEverything();
     heads[0]?.('1');
     await turn();
-    const later = Array.from({ length: 1_000 }, () => reach.showsEverything());
+    const later = Array.from({ length: 1_000 }, () => freshness.showsEverything());
     waits[0]?.end(true);
     expect(await first).toBe(true);
     await turn();
@@ -65,19 +65,19 @@ describe('how far a read model reaches', () => {
     waits[1]?.end(false);
     expect(new Set(await Promise.all(later))).toEqual(new Set([false]));
     // Once built, it stays built, however far behind it is by now.
-    expect(reach.wasBuilt).toBe(true);
+    expect(freshness.wasBuilt).toBe(true);
   });
 
   it('is complete for a log without events, without a wait', async () => {
-    const { reach, heads, waits } = steered();
-    const asked = reach.showsEverything();
+    const { freshness, heads, waits } = steered();
+    const asked = freshness.showsEverything();
     heads[0]?.(null);
-    expect([await asked, waits.length, reach.wasBuilt]).toEqual([true, 0, true]);
+    expect([await asked, waits.length, freshness.wasBuilt]).toEqual([true, 0, true]);
   });
 
   it('does not give up because the process stalled for a moment', async () => {
     let patience = 0;
-    const reach = createReach({
+    const freshness = createFreshness({
       log: { head: async () => '1' },
       runner: {
         async waitFor(_, __, timeoutMs) {
@@ -89,13 +89,13 @@ describe('how far a read model reaches', () => {
       projection: 'ledger',
       patienceMs: 100,
     });
-    expect(await reach.showsEverything()).toBe(true);
+    expect(await freshness.showsEverything()).toBe(true);
     expect(patience).toBeLessThanOrEqual(100);
   });
 
   it('reads the log again after a failed read', async () => {
     let failing = true;
-    const reach = createReach({
+    const freshness = createFreshness({
       log: {
         head: async () => {
           if (failing) throw new Error('the disk is gone');
@@ -105,17 +105,17 @@ describe('how far a read model reaches', () => {
       runner: { waitFor: async () => true },
       projection: 'ledger',
     });
-    const asked = [reach.showsEverything(), reach.showsEverything()];
+    const asked = [freshness.showsEverything(), freshness.showsEverything()];
     for (const one of asked) await expect(one).rejects.toThrow('the disk is gone');
     failing = false;
-    expect(await reach.showsEverything()).toBe(true);
+    expect(await freshness.showsEverything()).toBe(true);
   });
 
   it('reads the log once for simultaneous questions', async () => {
     let asked = 0;
-    const reach = askedOnce({ wasBuilt: true, showsEverything: async () => ++asked > 1 });
-    expect(await Promise.all([reach.showsEverything(), reach.showsEverything()])).toEqual([false, false]);
-    expect([await reach.showsEverything(), asked, reach.wasBuilt]).toEqual([false, 1, true]);
+    const freshness = askedOnce({ wasBuilt: true, showsEverything: async () => ++asked > 1 });
+    expect(await Promise.all([freshness.showsEverything(), freshness.showsEverything()])).toEqual([false, false]);
+    expect([await freshness.showsEverything(), asked, freshness.wasBuilt]).toEqual([false, 1, true]);
   });
 
   describe('on a real log', () => {
@@ -155,16 +155,16 @@ describe('how far a read model reaches', () => {
       });
       runners.push(runner);
       const options = { log: storage.log, runner, projection: 'ledger', ...(patienceMs && { patienceMs }) };
-      return { runner, reach: createReach(options) };
+      return { runner, freshness: createFreshness(options) };
     }
 
     it('is incomplete while no process runs the projection, and complete once one does', async () => {
       await append('1');
       const here = node(50);
-      expect(await here.reach.showsEverything()).toBe(false);
+      expect(await here.freshness.showsEverything()).toBe(false);
       const elsewhere = node();
       await elsewhere.runner.start();
-      await expect.poll(() => here.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => here.freshness.showsEverything(), { timeout: 10_000 }).toBe(true);
     });
 
     it('waits if the projection is only a moment behind, here and in another process', async () => {
@@ -172,10 +172,13 @@ describe('how far a read model reaches', () => {
       const other = node(10_000);
       await owner.runner.start();
       await append('first');
-      await expect.poll(() => owner.reach.showsEverything(), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => owner.freshness.showsEverything(), { timeout: 10_000 }).toBe(true);
       for (let round = 0; round < 20; round++) {
         await append(`${round}`);
-        expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([true, true]);
+        expect(await Promise.all([owner.freshness.showsEverything(), other.freshness.showsEverything()])).toEqual([
+          true,
+          true,
+        ]);
       }
     });
 
@@ -186,7 +189,10 @@ describe('how far a read model reaches', () => {
       await append(POISON);
       await append('2');
       await expect.poll(async () => (await owner.runner.status())[0]?.state, { timeout: 10_000 }).toBe('halted');
-      expect(await Promise.all([owner.reach.showsEverything(), other.reach.showsEverything()])).toEqual([false, false]);
+      expect(await Promise.all([owner.freshness.showsEverything(), other.freshness.showsEverything()])).toEqual([
+        false,
+        false,
+      ]);
     });
   });
 });

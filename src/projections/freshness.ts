@@ -5,7 +5,7 @@
 import type { EventLog } from '../storage/event-log.ts';
 import type { ProjectionRunner } from './runner.ts';
 
-export interface Reach {
+export interface Freshness {
   /** Whether it has reached the head of the log since this process started, so it is not being built from scratch. */
   readonly wasBuilt: boolean;
   /**
@@ -16,7 +16,7 @@ export interface Reach {
 }
 
 /** For a model that never changes. */
-export const COMPLETE: Reach = { wasBuilt: true, showsEverything: async () => true };
+export const COMPLETE: Freshness = { wasBuilt: true, showsEverything: async () => true };
 
 /**
  * How long a healthy model needs at most to pass the latest write, in milliseconds. On EventStoreDB, a process that does
@@ -26,7 +26,7 @@ const PATIENCE_MS = 1_000;
 /** Divides the wait: if the whole process stalls for a moment, only one part is used up. */
 const PARTS = 5;
 
-export interface ReachOptions {
+export interface FreshnessOptions {
   readonly log: Pick<EventLog, 'head'>;
   readonly runner: Pick<ProjectionRunner, 'waitFor'>;
   readonly projection: string;
@@ -38,7 +38,7 @@ export interface ReachOptions {
  * Reads the log as rarely as possible: one check runs at a time and serves all callers that came before it started.
  * Callers that come while it waits in vain get its result.
  */
-export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS }: ReachOptions): Reach {
+export function createFreshness({ log, runner, projection, patienceMs = PATIENCE_MS }: FreshnessOptions): Freshness {
   let wasBuilt = false;
   let looking: Promise<boolean> | null = null;
 
@@ -68,14 +68,14 @@ export function createReach({ log, runner, projection, patienceMs = PATIENCE_MS 
 }
 
 /** For questions that all exist before the first is answered: checks only once. */
-export function askedOnce(reach: Reach): Reach {
+export function askedOnce(freshness: Freshness): Freshness {
   let asked: Promise<boolean> | null = null;
   return {
     get wasBuilt() {
-      return reach.wasBuilt;
+      return freshness.wasBuilt;
     },
     showsEverything() {
-      asked ??= reach.showsEverything();
+      asked ??= freshness.showsEverything();
       return asked;
     },
   };

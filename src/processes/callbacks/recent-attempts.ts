@@ -13,26 +13,26 @@ export interface Remembered {
   readonly position: Position;
 }
 
-export class AttendedLately {
-  readonly #attended = new Map<string, Remembered>();
+export class RecentAttempts {
+  readonly #recent = new Map<string, Remembered>();
 
   remember(deliveryId: string, attended: Remembered): void {
-    this.#attended.delete(deliveryId);
-    this.#attended.set(deliveryId, attended);
-    if (this.#attended.size <= MOST_REMEMBERED) return;
-    for (const [oldest] of this.#attended) {
-      this.#attended.delete(oldest);
+    this.#recent.delete(deliveryId);
+    this.#recent.set(deliveryId, attended);
+    if (this.#recent.size <= MOST_REMEMBERED) return;
+    for (const [oldest] of this.#recent) {
+      this.#recent.delete(oldest);
       return;
     }
   }
 
   /** What became of a delivery since it was as it is shown; null where that is not known to be old. */
   after({ deliveryId, position }: Pick<DueDelivery, 'deliveryId' | 'position'>): Remembered | null {
-    const attended = this.#attended.get(deliveryId);
+    const attended = this.#recent.get(deliveryId);
     return attended && position < attended.position ? attended : null;
   }
 
   clear(): void {
-    this.#attended.clear();
+    this.#recent.clear();
   }
 }

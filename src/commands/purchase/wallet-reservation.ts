@@ -27,11 +27,11 @@ import {
   type WindowEnds,
 } from './wallet-limits.ts';
 
-export interface AdvancePorts extends ReservationPorts {
+export interface WalletReservationPorts extends ReservationPorts {
   readonly logger: Pick<BaseLogger, 'warn'>;
 }
 
-export interface AdvanceRequest {
+export interface ReservationRequest {
   readonly requestId: string;
   readonly transaction: Pick<VerifiedTransaction, 'wallet' | 'source' | 'messageHash'>;
   readonly mint: string;
@@ -40,14 +40,14 @@ export interface AdvanceRequest {
 }
 
 /** A failure to give something back is logged and never thrown: it must not cost the caller an answer. */
-export class WalletAdvance {
-  readonly #ports: AdvancePorts;
-  readonly #request: AdvanceRequest;
+export class WalletReservation {
+  readonly #ports: WalletReservationPorts;
+  readonly #request: ReservationRequest;
   #admission: Admission | null = null;
   /** Whether the amount is reserved, and to be given back if the payment is never submitted. */
   #reserved: Reserved | null = null;
 
-  constructor(ports: AdvancePorts, request: AdvanceRequest) {
+  constructor(ports: WalletReservationPorts, request: ReservationRequest) {
     this.#ports = ports;
     this.#request = request;
   }
