@@ -2,6 +2,7 @@
  * Deliveries that are due soon, in memory: which may start now. Bounded in total, for each origin and for each wallet,
  * both in what runs and in what waits, so that no slow receiver and no busy wallet holds up or crowds out the others.
  */
+import TinyQueue from 'tinyqueue';
 import { MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { StartPacer } from './start-pacer.ts';
@@ -43,7 +44,7 @@ export class CallbackQueue {
   readonly #pacer: StartPacer;
   readonly #limits: QueueLimits;
   /** Not yet due, as a heap by due time. */
-  readonly #later: DueDelivery[] = [];
+  #later = new TinyQueue<DueDelivery>([], byTime);
   /** Due all at once, so that they wait for their turns, in order; to them the wall clock may be set to anything. */
   readonly #line = new Map<string, DueDelivery>();
   readonly #lanes = new Map<string, Lane>();
@@ -107,8 +108,8 @@ export class CallbackQueue {
 
   /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */
   take(now: Micros): DueDelivery | null {
-    for (let next = this.#later[0]; next && next.dueAt <= now; next = this.#later[0]) {
-      pop(this.#later);
+    for (let next = this.#later.peek(); next && next.dueAt <= now; next = this.#later.peek()) {
+      this.#later.pop();
       if (this.#waiting.get(next.deliveryId) !== next) continue;
       if (isOverdue(next, now)) this.#waitInLine(next);
       else this.#enterLane(next);
@@ -153,7 +154,7 @@ export class CallbackQueue {
 
   /** When the next one has its time or its turn; null where none waits for either. */
   nextAt(now: Micros): Micros | null {
-    const due = this.#later[0]?.dueAt ?? null;
+    const due = this.#later.peek()?.dueAt ?? null;
     if (this.#line.size === 0) return due;
     const turn = now + this.#pacer.wait;
     return due === null ? turn : Math.min(due, turn);
@@ -163,7 +164,7 @@ export class CallbackQueue {
   retain(keep: (due: DueDelivery) => boolean): void {
     const keptInLine = [...this.#line.values()].filter(keep);
     const kept = [...this.#waiting.values()].filter((due) => !this.#line.has(due.deliveryId) && keep(due));
-    this.#later.length = 0;
+    this.#later = new TinyQueue([], byTime);
     this.#line.clear();
     this.#lanes.clear();
     this.#rotation.length = 0;
@@ -187,7 +188,7 @@ export class CallbackQueue {
   #wait(due: DueDelivery): void {
     this.#line.delete(due.deliveryId);
     this.#waiting.set(due.deliveryId, due);
-    push(this.#later, due);
+    this.#later.push(due);
   }
 
   #waitInLine(due: DueDelivery): void {
@@ -244,6 +245,8 @@ export class CallbackQueue {
   }
 }
 
+const byTime = (a: DueDelivery, b: DueDelivery): number => a.dueAt - b.dueAt;
+
 type Owned = Pick<DueDelivery, 'wallet' | 'origin'>;
 const originKey = ({ origin }: Owned): string => `origin ${origin}`;
 const walletKey = ({ wallet }: Owned): string => `wallet ${wallet}`;
@@ -253,39 +256,6 @@ function count(counts: Map<string, number>, key: string, change: number): void {
   const after = (counts.get(key) ?? 0) + change;
   if (after > 0) counts.set(key, after);
   else counts.delete(key);
-}
-
-function push(heap: DueDelivery[], due: DueDelivery): void {
-  let child = heap.length;
-  heap.push(due);
-  while (child > 0) {
-    const parent = (child - 1) >> 1;
-    const above = heap[parent];
-    if (!above || above.dueAt <= due.dueAt) break;
-    heap[child] = above;
-    child = parent;
-  }
-  heap[child] = due;
-}
-
-function pop(heap: DueDelivery[]): void {
-  const last = heap.pop();
-  if (!last || heap.length === 0) return;
-  let parent = 0;
-  for (;;) {
-    let child = 2 * parent + 1;
-    const [left, right] = [heap[child], heap[child + 1]];
-    if (!left) break;
-    let smaller = left;
-    if (right && right.dueAt < left.dueAt) {
-      smaller = right;
-      child++;
-    }
-    if (smaller.dueAt >= last.dueAt) break;
-    heap[parent] = smaller;
-    parent = child;
-  }
-  heap[parent] = last;
 }
 
 /**
