@@ -57,7 +57,6 @@ interface Cursor {
   readonly left: readonly LeftBehind[];
 }
 
-/** Makes the process; `run` begins it. */
 /** Begins again with the first settlement: the log is older than the cursor. What was done already is not done twice. */
 export async function forgetCursor(readStore: ReadStore): Promise<void> {
   for (;;) {
