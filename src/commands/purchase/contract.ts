@@ -118,7 +118,13 @@ export interface Timings {
  * `boughtBy` is the request that bought the answer: an earlier one, where an identifier was repeated. `resultId` opens the
  * answer and belongs to its buyer alone.
  */
-export type PurchaseOutcome = (
+export type PurchaseOutcome = Outcome & {
+  readonly timings: Timings;
+  /** Null where the request was not counted. */
+  readonly limits: RateLimitState | null;
+};
+
+export type Outcome =
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** An answer that says why there is none: nothing is charged, nothing kept. */
   | { readonly outcome: 'uncharged'; readonly body: Buffer }
@@ -133,12 +139,7 @@ export type PurchaseOutcome = (
   /** Not yet known: recovery decides. */
   | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string; readonly resultId: string }
   /** It certainly did not move any money. */
-  | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string }
-) & {
-  readonly timings: Timings;
-  /** Null where the request was not counted. */
-  readonly limits: RateLimitState | null;
-};
+  | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string };
 
 export interface Purchasing {
   buy(request: PurchaseRequest): Promise<PurchaseOutcome>;

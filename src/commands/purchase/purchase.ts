@@ -4,7 +4,6 @@
  * the payment to its end.
  */
 import { setMaxListeners } from 'node:events';
-import { MasterKeyMissing } from '../../callbacks/master-keys.ts';
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../../errors.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { problemOf } from '../../failure-problem.ts';
@@ -12,7 +11,7 @@ import { transactionId, withFeePayerSignature } from '../../solana/verify-transa
 import { type CommandContext, RevisionConflict } from '../../storage/event-log.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import { handle, type Loaded, load } from '../handle.ts';
-import { isKept, keptAnswer, promisedBy, resultOf, sealAnswer } from '../payment/answer.ts';
+import { sealAnswer } from '../payment/answer.ts';
 import { type ChainCheckPorts, checkOnChain, endsTooSoon } from '../payment/chain-checks.ts';
 import { claimPayment, type SubmittedPayment, usedProblem } from '../payment/claim.ts';
 import { earlierOutcome, type IdentifiedRequest, type SubmittedState } from '../payment/identifier-claim.ts';
@@ -24,7 +23,6 @@ import {
   type Purchase,
   payment,
 } from '../payment/payment.ts';
-import { resultKeyMissing } from '../payment/result-id.ts';
 import { settle } from '../payment/settlement.ts';
 import type {
   KeyCallContext,
@@ -34,6 +32,7 @@ import type {
   Purchasing,
   Timings,
 } from './contract.ts';
+import { boughtBefore, settledWith } from './earlier.ts';
 import { type FirstOutcome, type FirstPayment, FirstPayments } from './first-payments.ts';
 import { ProvenWallets } from './proven-wallets.ts';
 import { nobodyWaits, QUERY_DEADLINE_MS, type QueryAnswer, runQuery, stopping } from './query-run.ts';
@@ -397,27 +396,7 @@ class PurchaseRun {
 
   /** The outcome of the payment that an identifier names. Nothing is charged. */
   async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
-    const { transaction } = state.submission;
-    const boughtBy = state.authorization.requestId;
-    const resultId = this.#resultIdOf(state);
-    if (resultId === null) return { outcome: 'refused', problem: resultKeyMissing(), ...this.#facts() };
-    switch (state.status) {
-      case 'submitted':
-        return { outcome: 'pending', transaction, boughtBy, resultId, ...this.#facts() };
-      case 'settled': {
-        const body =
-          state.answer.keyCall?.does === 'show' && isKept(this.#ports.clock, state)
-            ? await this.#ports.keyCalls.show(state, this.#keyCallContext())
-            : await keptAnswer(this.#ports, state);
-        if (!body) return { outcome: 'refused', problem: problem('result_gone'), ...this.#facts() };
-        if (isProblem(body)) return { outcome: 'refused', problem: body, ...this.#facts() };
-        return this.#settled(state, resultId, body);
-      }
-      case 'failed':
-        return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
-      case 'rolled_back':
-        return { outcome: 'failed', transaction, reason: 'rolled_back', ...this.#facts() };
-    }
+    return { ...(await boughtBefore(this.#ports, state, this.#keyCallContext())), ...this.#facts() };
   }
 
   /** @param composed null where the answer is composed after settlement */
@@ -433,7 +412,7 @@ class PurchaseRun {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);
         await this.#reservation.countCases(answeredCases);
-        return this.#settled(state, this.#newResultId(), body);
+        return { ...settledWith(state, this.#newResultId(), body), ...this.#facts() };
       }
       if (state.status === 'failed') {
         if (state.reason === 'on_chain_error') this.#first?.end('failed');
@@ -446,12 +425,6 @@ class PurchaseRun {
       logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
     }
     return this.#pending(transaction, answeredCases);
-  }
-
-  #settled(state: SubmittedState, resultId: string, body: Buffer): PurchaseOutcome {
-    const { transaction } = state.submission;
-    const boughtBy = state.authorization.requestId;
-    return { outcome: 'settled', transaction, boughtBy, resultId, body, promised: promisedBy(state), ...this.#facts() };
   }
 
   #keyAnswer(settled: Purchase): Promise<Buffer | Problem> {
@@ -476,16 +449,6 @@ class PurchaseRun {
   #newResultId(): string {
     const { resultIds } = this.#ports;
     return resultIds.idOf({ requestId: this.#request.requestId, resultKey: resultIds.newest });
-  }
-
-  /** Null where this node cannot make it. */
-  #resultIdOf({ answer }: SubmittedState): string | null {
-    try {
-      return this.#ports.resultIds.idOf(resultOf(answer));
-    } catch (error) {
-      if (error instanceof MasterKeyMissing) return null;
-      throw error;
-    }
   }
 
   #who(): { readonly requestId: string; readonly wallet: string } {
