@@ -1,7 +1,7 @@
 /** A decider is plain data: three pure functions that state the rules of one aggregate. */
 import type { DomainEvent } from '../events/event.ts';
 
-/** A business rule said no. Deciders are total: they give this instead of throwing. */
+/** A business rule rejected the command. Deciders are total: they return this instead of throwing. */
 export interface Rejection<Code extends string = string> {
   readonly rejected: Code;
 }
@@ -14,7 +14,7 @@ export interface Decider<State, Command, Event extends DomainEvent, Code extends
   readonly initialState: State;
   decide(state: State, command: Command): readonly Event[] | Rejection<Code>;
   evolve(state: State, event: Event): State;
-  /** The same for several events, one after the other: where a large state is to be copied only once for all of them. */
+  /** Optional: applies several events with one copy of a large state. */
   evolveAll?(state: State, events: readonly Event[]): State;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The one door to the log: load, decide, append at exactly the revision that was read, and repeat that append until its
- * outcome is known (docs/design/event-log.md#unknown-outcomes). Commands and processes append nowhere else.
+ * The one door to the log: loads, decides, appends at exactly the revision that was read, and repeats that append until
+ * its outcome is known (docs/design/event-log.md#unknown-outcomes). Commands and processes append nowhere else.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeEvent } from '../events/codec.ts';
@@ -28,7 +28,7 @@ export interface Loaded<State> {
   readonly head: StreamHead;
 }
 
-/** A stream as it was read, whole. */
+/** A complete stream, as it was read. */
 export interface Found<State> extends Loaded<State> {
   readonly recorded: readonly RecordedEvent[];
 }
@@ -42,54 +42,57 @@ export interface Handled<State, Event> extends Loaded<State> {
 export interface RecordPorts {
   readonly log: Pick<EventLog, 'append' | 'read'>;
   readonly clock: Clock;
-  /** Between two attempts; a timer's where left out. */
+  /** Waits between two attempts; a timer if omitted. */
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
-/** A command, and how far to go to have it recorded. */
+/** A command, and how persistently to record it. */
 export interface Recording<State, Command, Event extends DomainEvent, Code extends string> {
   readonly decider: Decider<State, Command, Event, Code>;
   readonly stream: string;
-  /** Made of the time that its events are recorded with, where it names that time itself. */
+  /** A function if the command contains the time at which its events are recorded. */
   readonly command: Command | ((now: Micros) => Command);
   readonly context: CommandContext;
-  /** What is known of the stream already, to save the read; wrong knowledge can only conflict. */
+  /** What is already known about the stream, to save a read. Wrong knowledge can only cause a conflict. */
   readonly known?: Loaded<State> | undefined;
-  /** What the events name, stored no later than they are. */
+  /** The contents that the events name, stored no later than the events. */
   readonly payloads?: readonly SealedPayload[];
-  /** Pauses before an append of unknown outcome is repeated unchanged, milliseconds; none: it is made once. */
+  /** Pauses before an append with an unknown outcome is repeated unchanged, milliseconds. Empty: no repeats. */
   readonly repeatsMs?: readonly number[] | undefined;
-  /** How often to decide at most, each time on fresh state, as long as others write first; once where left out. */
+  /** How often to decide on fresh state while other writers are first; once if omitted. */
   readonly decisions?: number;
 }
 
-/** What became of a command. */
+/** The outcome of a command. */
 export type Outcome<State, Event, Code extends string> =
   | {
       readonly recorded: Handled<State, Event>;
-      /** The stream, if others have written since: `recorded` is what this command left. */
+      /** The stream, if it was extended since; `recorded` is the state right after this command. */
       readonly since?: Found<State>;
     }
-  /** A rule said no, on the stream as it was at this point. */
+  /** A rule rejected the command, on the stream at this point. */
   | { readonly rejected: Code; readonly at: Loaded<State> }
-  /** Others wrote first, each time that it was decided: certainly not written. */
+  /** Other writers were first on every attempt: certainly not written. */
   | { readonly unwritten: 'overtaken'; readonly error: RevisionConflict; readonly found: Found<State> }
-  /** The log failed and is certain that nothing was written, nor ever will be. */
+  /** The log failed, and certainly wrote nothing, now or later. */
   | { readonly unwritten: 'failed'; readonly error: StorageFailure }
-  /** It may be recorded or not: the log did not say, however often it was asked. */
+  /** The events may or may not be recorded: no repeat of the append had an outcome. */
   | { readonly unknown: unknown };
 
-/** Pauses before an append of unknown outcome is repeated, milliseconds, where a caller names none. */
+/** Default pauses before an append with an unknown outcome is repeated, milliseconds. */
 export const APPEND_REPEATS_MS: readonly number[] = [50, 250, 1_000];
 
-/** Reads a stream and folds it into its state. @throws what the log throws */
+/**
+ * Reads a stream and folds it.
+ * @throws the errors of the log
+ */
 export const load = async <State, Command, Event extends DomainEvent, Code extends string>(
   log: Pick<EventLog, 'read'>,
   decider: Decider<State, Command, Event, Code>,
   stream: string,
 ): Promise<Loaded<State>> => loadedOf(folded(decider, await log.read(stream)));
 
-/** Folds a stream, all of it, into its state. */
+/** Folds a complete stream. */
 export function folded<State, Command, Event extends DomainEvent, Code extends string>(
   decider: Decider<State, Command, Event, Code>,
   recorded: readonly RecordedEvent[],
@@ -105,17 +108,18 @@ export function folded<State, Command, Event extends DomainEvent, Code extends s
   };
 }
 
-/** Where the next append to a stream goes. @param recorded all of it */
+/** Where the next append to a stream goes. @param recorded the complete stream */
 export function headOf(recorded: readonly RecordedEvent[]): StreamHead {
   const last = recorded.at(-1);
   return last ? { revision: last.revision, hash: last.metadata.hash } : NO_STREAM;
 }
 
 /**
- * Decides one command on one stream and records the outcome. An append of unknown outcome is repeated unchanged, and
- * nothing is decided in between. Where the log says that it was not written, the stream has the last word: it may hold
- * this very append, at its revision and with its hash, where an attempt that gave no answer was written after all.
- * @throws what the first read throws, and InvalidAppend; then nothing was written
+ * Decides one command on one stream and records the result. An append with an unknown outcome is repeated unchanged;
+ * nothing is decided in between. If the log reports that it was not written, the stream is read: an earlier repeat
+ * without an outcome may have been written after all, and then the stream contains this very append, at its revision
+ * and with its hash.
+ * @throws the errors of the first read, and InvalidAppend; nothing was written then
  */
 export async function record<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
@@ -129,7 +133,8 @@ export async function record<State, Command, Event extends DomainEvent, Code ext
     const decided = decideOn(ports, recording, at);
     if (isRejection(decided)) return { rejected: decided.rejected, at };
     if (!decided.append) return { recorded: decided.after(null) };
-    // After a failure it is only asked whether the command is still due: others may have done it, or ruled it out.
+    // After a failure, only check whether the command is still due: another writer may have executed it or made it
+    // invalid.
     if (failure) return { unwritten: 'failed', error: failure };
     const { append, after } = decided;
     const attempted = await appendUntilKnown(ports, append, recording.repeatsMs);
@@ -157,7 +162,7 @@ export async function record<State, Command, Event extends DomainEvent, Code ext
 type Decided<State, Event, Code extends string> =
   | Rejection<Code>
   | {
-      /** Null where nothing is to be done. */
+      /** Null if there is nothing to record. */
       readonly append: Append | null;
       readonly after: (position: Position | null) => Handled<State, Event>;
     };
@@ -173,7 +178,7 @@ function decideOn<State, Command, Event extends DomainEvent, Code extends string
   if (events.length === 0) return { append: null, after: (position) => ({ ...loadedOf(at), events, position }) };
   const prepared = prepareAppend({ stream, head: at.head, events, context, recordedAt: toInstant(now) });
   const head = headAfter(prepared);
-  // Folded once it is asked for: the state after a command may be large, and most callers do not look at it.
+  // Folded on demand: the state after a command may be large, and few callers need it.
   const state = once(() => evolved(decider, at.state, events));
   const after = (position: Position | null): Handled<State, Event> => ({
     get state() {
@@ -188,11 +193,14 @@ function decideOn<State, Command, Event extends DomainEvent, Code extends string
 
 type Attempted =
   | { readonly position: Position }
-  /** Certainly not written, unless the stream says otherwise. */
+  /** Certainly not written, unless the stream shows otherwise. */
   | { readonly refusal: RevisionConflict | StorageFailure }
   | { readonly unknown: unknown };
 
-/** Appends, and repeats the same append until its outcome is known. @throws InvalidAppend where no attempt may be written */
+/**
+ * Appends, and repeats the same append until its outcome is known.
+ * @throws InvalidAppend if no attempt can have been written
+ */
 async function appendUntilKnown(
   { log, sleep = wait }: RecordPorts,
   append: Append,
@@ -204,7 +212,7 @@ async function appendUntilKnown(
       return { position: (await log.append(append)).position };
     } catch (error) {
       if (error instanceof RevisionConflict) return { refusal: error };
-      // What one attempt may have written, no later one can deny.
+      // If an earlier attempt may have written it, a later one cannot rule that out.
       if (error instanceof InvalidAppend) {
         if (unknown) return unknown;
         throw error;
@@ -229,8 +237,8 @@ const commandAt = <Command>(command: Command | ((now: Micros) => Command), now: 
   typeof command === 'function' ? (command as (now: Micros) => Command)(now) : command;
 
 /**
- * What was recorded, or the rule that forbade it, for callers that can do nothing about the rest.
- * @throws RevisionConflict if others wrote first, and what kept the log from saying that it was written
+ * The recorded events or the rejecting rule, for callers that cannot handle the other outcomes.
+ * @throws RevisionConflict if other writers were first, and the error that left the append unwritten or unknown
  */
 export function handledOf<State, Event, Code extends string>(
   outcome: Outcome<State, Event, Code>,
@@ -238,7 +246,10 @@ export function handledOf<State, Event, Code extends string>(
   return 'rejected' in outcome ? rejected(outcome.rejected) : recordedOf(outcome);
 }
 
-/** As `handledOf`, of a command that no rule forbade. @throws what `handledOf` throws */
+/**
+ * As `handledOf`, for a command that no rule rejects.
+ * @throws the errors of `handledOf`
+ */
 export function recordedOf<State, Event, Code extends string>(
   outcome: Exclude<Outcome<State, Event, Code>, { readonly rejected: Code }>,
 ): Handled<State, Event> {
@@ -246,16 +257,20 @@ export function recordedOf<State, Event, Code extends string>(
   throw 'unwritten' in outcome ? outcome.error : outcome.unknown;
 }
 
-/** Whether a command that no rule forbids was recorded; false where others wrote first. @throws what kept the log from it */
+/**
+ * Whether a command that no rule rejects was recorded; false if other writers were first.
+ * @throws the error that prevented it
+ */
 export function isWritten<State, Event>(outcome: Outcome<State, Event, never>): boolean {
   if ('unwritten' in outcome && outcome.unwritten === 'overtaken') return false;
   return !isRejection(handledOf(outcome));
 }
 
 /**
- * Decides one command on one stream and appends once. Nothing is read after a failure.
- * @param known what a caller already knows of the stream, to save the read; wrong knowledge can only conflict
- * @throws RevisionConflict if others wrote first, and what the log throws
+ * Decides one command on one stream and appends once. Reads nothing after a failure.
+ * @param known what the caller already knows about the stream, to save a read. Wrong knowledge can only cause a
+ * conflict
+ * @throws RevisionConflict if other writers were first, and the errors of the log
  */
 export async function handle<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
@@ -272,7 +287,7 @@ export async function handle<State, Command, Event extends DomainEvent, Code ext
   return decided.after(position);
 }
 
-/** As `handle`, and decides again on fresh state as long as others write first, ten times where nothing is said. */
+/** As `handle`, but decides again on fresh state while other writers are first: ten times by default. */
 export async function handleWithRetry<State, Command, Event extends DomainEvent, Code extends string>(
   ports: RecordPorts,
   decider: Decider<State, Command, Event, Code>,

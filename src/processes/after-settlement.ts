@@ -1,7 +1,8 @@
 /**
- * What follows a settlement besides its answer: callbacks are scheduled and calls on keys are done, for every payment
- * that settles, no matter which process saw it settle and whether that process survived (docs/design/payments.md#after-settlement).
- * It follows the log from a cursor of its own, so that no settlement is passed over; each step may be repeated.
+ * What follows a settlement besides its answer: schedules callbacks and completes calls on keys
+ * (docs/design/payments.md#after-settlement). It covers every settled payment, whichever process saw it settle and
+ * whether or not that process survived. It follows the log with its own cursor, so it skips no settlement; every step
+ * may be repeated.
  */
 import type { BaseLogger } from 'pino';
 import { from, lastValueFrom, mergeMap } from 'rxjs';
@@ -22,9 +23,9 @@ export interface AfterSettlementPorts extends SchedulePorts {
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process: `leaseOwner()`. */
   readonly owner: string;
-  /** Makes the wallet's first key where it has none: a first callback needs one (docs/design/interface.md#3.2). */
+  /** Creates the wallet's first key if it has none: a first callback needs one (docs/design/interface.md#3.2). */
   ensureKey(wallet: string, context: CommandContext): Promise<unknown>;
-  /** Does a call on the wallet's keys, once however often it is asked. */
+  /** Completes a call on the wallet's keys. Idempotent. */
   applyKeyCall(purchase: Purchase, context: CommandContext): Promise<unknown>;
 }
 
@@ -35,18 +36,18 @@ export interface AfterSettlement {
 
 const NAME = 'after-settlement';
 const LEASE_MS = 15_000;
-/** How often a process that is not the owner asks whether it may be. */
+/** How often a process that is not the owner tries to become it. */
 const STANDBY_MS = 1_000;
 const AT_ONCE = 16;
-/** The cursor may lag: what it has not passed is looked at again, and found done. */
+/** The stored cursor may lag. Events after it are processed again, without effect. */
 const SAVE_EVERY_MS = 500;
-/** A settlement that fails for a reason of its own is tried so often before the others go on without it. */
+/** After this many failures of its own, a settlement is set aside so that others can continue. */
 const TRIES = 4;
 const TRY_AGAIN_MS = 250;
-/** How often what was left behind is tried again. */
+/** How often settlements that were set aside are retried. */
 const RETRY_LEFT_MS = 60_000;
 
-/** A settlement whose consequences could not be drawn yet. */
+/** A settlement whose steps could not be completed yet. */
 interface LeftBehind {
   readonly stream: string;
   readonly revision: number;
@@ -57,7 +58,10 @@ interface Cursor {
   readonly left: readonly LeftBehind[];
 }
 
-/** Begins again with the first settlement: the log is older than the cursor. What was done already is not done twice. */
+/**
+ * Starts again with the first settlement, because the log is older than the cursor. Completed steps have no second
+ * effect.
+ */
 export async function forgetCursor(readStore: ReadStore): Promise<void> {
   for (;;) {
     const { version, value } = await readStore.cell(NAME);
@@ -86,7 +90,7 @@ export function createAfterSettlement(ports: AfterSettlementPorts): AfterSettlem
   };
 }
 
-/** One stretch of following, under one lease. */
+/** The work under one lease. */
 class Following {
   readonly #ports: AfterSettlementPorts;
   readonly #lease: HeldLease;
@@ -131,7 +135,7 @@ class Following {
     return lastValueFrom(each, { defaultValue: undefined });
   }
 
-  /** @throws StorageFailure: then nothing goes on, since the same would meet the next one */
+  /** @throws StorageFailure; then processing stops, because the next settlement would fail in the same way */
   async #concludeOne(settlement: RecordedEvent): Promise<void> {
     const { stream, revision } = settlement;
     for (let attempt = 1; !this.#signal.aborted; attempt++) {
@@ -172,9 +176,9 @@ class Following {
     for (const one of this.#saved.left) this.#left.set(one.stream, one);
   }
 
-  /** @throws LeaseLost if another process has moved the cursor since */
+  /** @throws LeaseLost if another process has moved the cursor */
   #save(): Promise<void> {
-    // One after the other: each knows the version that the one before has made.
+    // Sequential: each save uses the version that the previous one created.
     this.#saving = this.#saving.catch(() => undefined).then(() => this.#saveNow());
     return this.#saving;
   }
@@ -190,11 +194,11 @@ class Following {
   }
 }
 
-/** Does what one settlement owes. */
+/** Completes the steps of one settlement. */
 async function drawConsequences(ports: AfterSettlementPorts, settlement: RecordedEvent): Promise<void> {
   const { state } = await load(ports.log, payment, settlement.stream);
   const hash = paymentOf(settlement.stream);
-  // A payment that was undone owes nothing; should it land after all, it settles again.
+  // A payment that was rolled back owes nothing. If it lands later after all, it is settled again.
   if (hash === null || state.status !== 'settled') return;
   const { requestId, wallet } = state.authorization;
   const context: CommandContext = {

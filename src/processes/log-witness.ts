@@ -1,27 +1,27 @@
 /**
- * What time it is, for what cannot be undone. A wall clock may be set far ahead, and nothing in the machine contradicts
- * it; so it is believed only as far as two others agree: the steady clock since this process began, and the times that
- * every node writes into the log.
+ * A trustworthy time for irreversible actions. A wall clock may be set far ahead without anything on the machine
+ * contradicting it. So it is trusted only as far as two other sources agree: the steady clock since this process
+ * started, and the times that all nodes write into the log.
  */
 import { type Clock, MICROS_PER_SECOND, type Micros, toMicros } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 
 interface Reading {
   readonly steady: Micros;
-  /** The log's head then. */
+  /** The log's head at that moment. */
   readonly head: Position | null;
-  /** The earliest time in what was recorded since the reading before, less the steady clock; null where nothing was. */
+  /** The earliest recorded time since the previous reading, minus the steady clock; null if nothing was recorded. */
   readonly ahead: Micros | null;
 }
 
-/** How long a reading counts. One node with a right clock that writes once in this time bounds all others. */
+/** How long a reading counts. One node with a correct clock that writes once in this time limits all others. */
 const SPAN: Micros = 2 * 3_600 * MICROS_PER_SECOND;
 
 export class LogWitness {
   readonly #log: Pick<EventLog, 'head' | 'readAll'>;
   readonly #clock: Clock;
   readonly #steady: Clock;
-  /** By how much the wall clock was ahead of the steady one when this process began. */
+  /** How far the wall clock was ahead of the steady clock when this process started. */
   readonly #ahead: Micros;
   #readings: readonly Reading[] = [];
 
@@ -32,7 +32,7 @@ export class LogWitness {
     this.#ahead = clock.now() - steady.now();
   }
 
-  /** Reads what has been recorded since the last look, one batch of it at most. To be called again and again. */
+  /** Reads what was recorded since the last call, at most one batch. Call it regularly. */
   async look(): Promise<void> {
     const last = this.#readings.at(-1);
     const head = await this.#log.head();
@@ -40,12 +40,12 @@ export class LogWitness {
     const steady = this.#steady.now();
     const all = [...this.#readings, { steady, head, ahead }];
     const old = all.filter((reading) => reading.steady < steady - SPAN);
-    // Of what is older, the newest of each kind: an idle log still says something.
+    // Of the older readings, keeps the newest of each kind, so that an idle log still has one.
     const kept = new Set([old.at(-1), old.findLast((reading) => reading.ahead !== null)]);
     this.#readings = all.filter((reading) => kept.has(reading) || !old.includes(reading));
   }
 
-  /** The latest time that it can be; null until this process has seen an event being recorded. */
+  /** The latest possible time; null until this process has seen a new event. */
   now(): Micros | null {
     const steady = this.#steady.now();
     const known = this.#readings.filter(({ ahead }) => ahead !== null);
@@ -57,7 +57,7 @@ export class LogWitness {
   }
 
   /**
-   * The position up to which the log is at least this old, independent of any wall clock; null where none is known.
+   * The position up to which the log is certainly at least this old, independent of any wall clock; null if unknown.
    * @param age at most two hours
    */
   settledUpTo(age: Micros): Position | null {

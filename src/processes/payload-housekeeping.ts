@@ -1,7 +1,7 @@
 /**
- * Removes content that can no longer be requested: answers past their time, and what was stored for a payment that
- * failed, once the doubt about its failure has ended. Events keep their hashes; a result whose content is gone is
- * `result_gone`. It runs under a lease, a bounded part at a time, and each step may be repeated.
+ * Removes content that can no longer be requested: expired answers, and content of failed payments once their failure
+ * is certain. Events keep the hashes, and a result without content is `result_gone`. Runs under a lease, a limited
+ * amount at a time; every step may be repeated.
  */
 import type { BaseLogger } from 'pino';
 import { load } from '../commands/handle.ts';
@@ -23,7 +23,7 @@ export interface PayloadHousekeepingPorts {
   readonly readStore: ReadStore;
   readonly payloads: PayloadStore;
   readonly clock: Clock;
-  /** A clock that is never set; the system's where left out. */
+  /** A clock that is never adjusted; the system's if omitted. */
   readonly steady?: Clock;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process: `leaseOwner()`. */
@@ -31,24 +31,24 @@ export interface PayloadHousekeepingPorts {
 }
 
 export interface HousekeepingRound {
-  /** Blobs of failed payments that were removed. */
+  /** Removed blobs of failed payments. */
   readonly unpaid: number;
-  /** Answers past their time that were removed. */
+  /** Removed answers that had expired. */
   readonly expired: number;
 }
 
 export interface PayloadHousekeeping {
   round(signal?: AbortSignal): Promise<HousekeepingRound>;
-  /** Rounds under the lease until the signal aborts. */
+  /** Runs rounds under the lease until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const NAME = 'payload-housekeeping';
 const LEASE_MS = 30_000;
 const PAUSE_MS = 60_000;
-/** Nodes' clocks differ, and a read model may be behind: what is younger is left for a later round. */
+/** Nodes' clocks differ and a read model may be behind, so younger content is left for a later round. */
 const MARGIN: Micros = 600 * MICROS_PER_SECOND;
-/** Blobs that one round removes of those past their time: the next round goes on. */
+/** Maximum number of expired blobs removed per round. */
 const MOST_EXPIRED = 2_000;
 
 export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): PayloadHousekeeping {
@@ -81,13 +81,13 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {
-    // By the steady clock, as recovery's own doubt is: times in events are those of whichever node recorded them.
+    // By the steady clock, like recovery's own doubt period. Times in events come from the clock of the recording node.
     const upTo = witness.settledUpTo(DOUBT_MICROS + MARGIN);
     if (upTo === null) return 0;
     const { value, ...cell } = await readStore.cell(NAME);
     let { version } = cell;
     const at = typeof value?.position === 'string' ? value.position : null;
-    // A position that this log has not reached yet is one of before it was restored: nothing is lost by starting again.
+    // A position beyond the log's end is from before a restore. Starting again loses nothing.
     const cursor = at !== null && at > upTo ? null : at;
     if (cursor === upTo) return 0;
     let removed = 0;
@@ -98,14 +98,14 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
         if (hash !== null && event.position <= upTo) removed += await removeOf(hash);
       }
       if (position >= upTo) break;
-      // Where another process has moved it meanwhile, that one goes on.
+      // If another process has moved the cursor, that process continues.
       if (!(await readStore.compareAndSet(NAME, version++, { position }))) return removed;
     }
     if (!signal?.aborted) await readStore.compareAndSet(NAME, version, { position: upTo });
     return removed;
   }
 
-  /** What the log names for a payment that failed; one that landed late, or was undone, keeps its answer. */
+  /** Removes the content of a failed payment. A payment that landed late or was rolled back keeps its answer. */
   async function removeOf(hash: string): Promise<number> {
     const { state } = await load(log, payment, paymentStream(hash));
     if (state.status !== 'failed') return 0;

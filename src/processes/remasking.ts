@@ -1,9 +1,9 @@
 /**
- * Masks stored content again when the rules have changed: content that the log names and that was masked by older rules
- * is replaced by record (`ContentRedacted`), as a court's order would have it. No filing is new or updated by that.
- *
- * Safe to kill anywhere and to run on several nodes at once. The replacement is stored first, then recorded, then the
- * old content is removed; a start that finds a recorded redaction whose content is still there removes it.
+ * Masks stored content again after the rules have changed. Content that was masked by older rules is replaced, and the
+ * replacement is recorded (`ContentRedacted`), as for a court order. No filing counts as new or updated because of
+ * this.
+ * Safe to kill at any point and to run on several nodes at once. The replacement is stored first, then recorded, then
+ * the old content is removed; a start that finds a recorded redaction whose content still exists removes it.
  */
 import type { Logger } from 'pino';
 import type { Decider } from '../commands/decider.ts';
@@ -28,7 +28,7 @@ export interface RemaskingPorts {
   readonly payloads: PayloadStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Version of the rules that stored content must have; that of the code. */
+  /** The version of the rules that stored content must have; the code's version if omitted. */
   readonly version?: number;
 }
 
@@ -37,10 +37,10 @@ type VersionedPorts = RemaskingPorts & { readonly version: number };
 export interface RemaskingReport {
   /** Contents that were masked by older rules. */
   readonly examined: number;
-  /** Contents in which today's rules hide more. */
+  /** Contents in which the current rules mask more. */
   readonly replaced: number;
   readonly filings: number;
-  /** Contents that could not be read: the next start tries them again. */
+  /** Contents that could not be read; the next start retries them. */
   readonly failed: number;
 }
 
@@ -53,7 +53,10 @@ type ContentEvent = Extract<
   { readonly type: 'FilingsRecorded' | 'FilingRevised' | 'DocketDetailsChanged' }
 >;
 
-/** Masks again what older rules masked; resolves when all of it is done or the signal aborts. @throws what storage throws */
+/**
+ * Masks all content that older rules masked. Resolves when everything is done or the signal aborts.
+ * @throws the errors of the storage
+ */
 export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal): Promise<RemaskingReport> {
   const ports = { ...given, version: given.version ?? MASKING_VERSION };
   const { version } = ports;
@@ -68,7 +71,7 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
       if (signal?.aborted) return report;
       const { data } = decodeEvent(recorded) as ContentEvent;
       const current = (data.masking ?? 1) >= version;
-      // A log that begins with today's rules holds nothing older.
+      // A log that starts with the current rules contains nothing older.
       if (first && current) return report;
       first = false;
       if (current) continue;
@@ -97,7 +100,7 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
   return report;
 }
 
-/** How many filings changed; null where nothing is newly hidden. */
+/** The number of changed filings; null if nothing more is masked. */
 async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: BlobName): Promise<number | null> {
   const { payloads, log, clock, version } = ports;
   const found = (await payloads.resolve([name])).get(name);
@@ -129,7 +132,7 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
     },
   );
   if (!isWritten(outcome)) {
-    // Another node was first, maybe with older rules: its replacement stays, and ours is named by nothing.
+    // Another node was first, perhaps with older rules. Its replacement stays, and nothing names ours.
     await payloads.remove(replacement);
     return remaskOne(ports, recorded, name);
   }
@@ -154,7 +157,7 @@ interface Apply {
   readonly applied: AppliedEvent['data'];
 }
 
-/** Up to where the rules of which version are known to be applied. */
+/** Up to which position the rules of which version have been applied. */
 const masking: Decider<Applied, Apply, AppliedEvent> = {
   initialState: { version: 1, through: null },
   decide: (_state, { applied }) => [MaskingApplied.of(applied)],
@@ -178,11 +181,11 @@ async function recordApplied(
   const applied = { version, through, examined, replaced, filings };
   const stream = operatorStream(MASKING_SUBJECT);
   const command = { type: 'Apply', applied } as const;
-  // Where it was not written, another node has recorded the same.
+  // If it was not written, another node has recorded the same.
   isWritten(await record({ log, clock }, { decider: masking, stream, command, context, known }));
 }
 
-/** The replacement's name is part of it: two nodes make two of them, and only one may be recorded. */
+/** Includes the replacement's name: two nodes create different replacements, and only one may be recorded. */
 const contextOf = (recorded: RecordedEvent, version: number, replacement: BlobName): CommandContext => ({
   commandId: `masking-${version}-${recorded.id}-${replacement}`,
   requestId: null,
@@ -191,7 +194,7 @@ const contextOf = (recorded: RecordedEvent, version: number, replacement: BlobNa
   actor: 'remasking',
 });
 
-/** Runs in the background of a service until all is done; a storage that fails is tried again. */
+/** Runs in the background of a service until everything is done. Retries if the storage fails. */
 export function startRemasking(ports: RemaskingPorts): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const trouble = new Trouble(ports.logger, { process: 'remasking' });

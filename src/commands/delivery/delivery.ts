@@ -1,6 +1,6 @@
 /**
- * The life of a delivery (docs/design/callbacks.md#process): at most seven attempts on the specification's schedule,
- * never one of them early, one at a time, and redeliveries.
+ * The life of a delivery (docs/design/callbacks.md#process): at most seven attempts on the specified schedule, one at a
+ * time and never early, and redeliveries.
  */
 
 import {
@@ -18,7 +18,7 @@ import { type Decider, type Rejection, rejected, unreachable } from '../decider.
 import { ATTEMPT_LEASE, delayAfter } from './schedule.ts';
 import { isOver, waitAgain, waitOf } from './wait.ts';
 
-/** How often an interrupted attempt is made again under its number; after that it counts as a failed one. */
+/** How often an interrupted attempt is repeated under its number; after that it counts as failed. */
 export const MOST_REPEATS = 3;
 
 export type DeliveryFacts = EventOf<typeof DeliveryScheduled>['data'];
@@ -30,29 +30,29 @@ export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed';
 export interface ScheduledDelivery {
   readonly status: DeliveryStatus;
   readonly facts: DeliveryFacts;
-  /** Attempts of the seven that count: those that were acknowledged or failed. */
+  /** Completed attempts of the seven: acknowledged or failed. */
   readonly attempts: number;
-  /** How often the attempt after them was interrupted. */
+  /** How often the current attempt was interrupted. */
   readonly interruptions: number;
-  /** When the next of the seven is due; null where the schedule has ended. */
+  /** When the next of the seven is due; null if the schedule has ended. */
   readonly nextAttemptAt: Instant | null;
   /** When the wait for it began. */
   readonly scheduledSince: Instant;
   readonly underway: AttemptUnderWay | null;
-  /** Redeliveries that were asked for. */
+  /** How many redeliveries were requested. */
   readonly redeliveries: number;
-  /** One that was asked for and has no outcome yet. */
+  /** A requested redelivery without an outcome yet. */
   readonly redelivery: { readonly requestedAt: Instant; readonly interruptions: number } | null;
 }
 
 export type Delivery = { readonly status: 'none' } | ScheduledDelivery;
 
-/** What a receiver did. */
+/** The receiver's response, as far as it matters for the schedule. */
 export interface ReceivedOutcome {
   readonly responseCode: number | null;
   /** Null: acknowledged. */
   readonly failureClass: FailureClass | null;
-  /** What `Retry-After` asked for. */
+  /** The value of `Retry-After`. */
   readonly retryAfterSeconds: number | null;
   readonly durationMs: number;
 }
@@ -67,19 +67,19 @@ export type DeliveryCommand =
       readonly claimed: AttemptUnderWay;
       readonly outcome: ReceivedOutcome;
       readonly now: Micros;
-      /** Share of the delay that is added to it: from 0 to `MAX_JITTER`. */
+      /** Share of the delay that is added to it: 0 to `MAX_JITTER`. */
       readonly jitter: number;
     }
-  /** Records that an attempt under way will never have an outcome. */
+  /** Records that a running attempt will never have an outcome. */
   | {
       readonly type: 'Interrupt';
       readonly now: Micros;
-      /** Whether the process that made the attempt is known to be gone: its lease then need not end first. */
+      /** Whether the attempt's process is known to be gone, so that its lease need not expire first. */
       readonly ownerIsGone: boolean;
       readonly jitter: number;
     }
   | { readonly type: 'RequestRedelivery'; readonly now: Micros }
-  /** Waits by the present clock, where the wait was timed by one that has since been set back. */
+  /** Restarts a wait by the present clock if the clock that timed it has since been set back. */
   | { readonly type: 'Reschedule'; readonly now: Micros };
 
 export type DeliveryRejection =
@@ -242,7 +242,7 @@ const identityOf = ({ attempt, redelivery, keyId, startedAt }: AttemptUnderWay) 
 /** No attempt ends before it began, even if the clock was set in between. */
 const finishedAt = ({ startedAt }: AttemptUnderWay, now: Micros): Micros => Math.max(now, toMicros(startedAt));
 
-/** When the schedule goes on after an attempt. A redelivery leaves it as it is, unless it has succeeded. */
+/** When the schedule continues after an attempt. A redelivery does not change it unless it succeeds. */
 function scheduleAfter(
   state: ScheduledDelivery,
   { attempt, redelivery }: AttemptUnderWay,
@@ -250,7 +250,7 @@ function scheduleAfter(
   at: Micros,
   jitter: number,
 ): Instant | null {
-  // What was withdrawn stays so: nothing is there to be sent any more.
+  // Withdrawn content is never restored, so there is nothing left to send.
   if (failureClass === null || failureClass === 'content_withdrawn') return null;
   if (redelivery) return state.nextAttemptAt;
   const delay = delayAfter(attempt, jitter, retryAfterSeconds);
@@ -292,7 +292,7 @@ const repeated = ({ requestedAt, interruptions }: NonNullable<ScheduledDelivery[
   interruptions: interruptions + 1,
 });
 
-/** What was acknowledged once stays delivered, also where a redelivery fails. */
+/** A delivery that was acknowledged once stays delivered, even if a redelivery fails. */
 export function statusAfterFailure(
   before: DeliveryStatus,
   attempts: number,

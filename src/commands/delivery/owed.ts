@@ -1,4 +1,4 @@
-/** From a settled payment to the deliveries that it owes: each is scheduled once, with its bytes stored before. */
+/** Schedules the deliveries of a settled payment: each once, with its bytes stored first. */
 import { envelopeOf } from '../../callbacks/envelope.ts';
 import { deliveryStream } from '../../events/delivery.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
@@ -8,7 +8,7 @@ import { handleWithRetry } from '../handle.ts';
 import type { Purchase } from '../payment/payment.ts';
 import { delivery } from './delivery.ts';
 
-/** What a delivery names is kept for a month after it is over, and a schedule with all its delays takes days. */
+/** What a delivery names is kept for 30 days after its end; the schedule with all delays takes days. */
 const RETENTION: Micros = 40 * 86_400 * MICROS_PER_SECOND;
 
 export interface SchedulePorts {
@@ -20,9 +20,9 @@ export interface SchedulePorts {
 type OwedCallback = Purchase['answer']['callbacks'][number];
 
 /**
- * Schedules every callback of a settled purchase. Repeating it is harmless.
+ * Schedules every callback of a settled purchase. Safe to repeat.
  * @param payment message hash
- * @throws StorageFailure; then nothing or a part of it is done, and it is to be repeated
+ * @throws StorageFailure; nothing or a part was scheduled, so repeat it
  */
 export async function scheduleOwed(
   ports: SchedulePorts,
@@ -34,7 +34,7 @@ export async function scheduleOwed(
   let read: Promise<PaidAnswer> | null = null;
   const schedule = async (callback: OwedCallback): Promise<void> => {
     const stream = deliveryStream(callback.deliveryId);
-    // Looked at first, so that a repetition stores no bytes that nothing would name.
+    // Checked first, so that a repetition does not store bytes that no event names.
     if ((await log.read(stream, { limit: 1 })).length > 0) return;
     read ??= readAnswer(payloads, answer.answer);
     const pushed = (await read).pushed(callback);
@@ -67,7 +67,7 @@ interface Pushed {
 }
 
 interface PaidAnswer {
-  /** Null where nothing is there to be pushed. */
+  /** Null if there is nothing to push. */
   pushed(callback: OwedCallback): Pushed | null;
 }
 
@@ -79,7 +79,7 @@ interface AnsweredCase {
 
 async function readAnswer(payloads: PayloadStore, name: string | null): Promise<PaidAnswer> {
   const stored = name === null ? undefined : (await payloads.resolve([name])).get(name);
-  // An answer withdrawn before it could be pushed is not pushed, and neither is its replacement.
+  // If an answer was withdrawn before it was pushed, neither it nor its replacement is pushed.
   if (!stored || stored.replaced) return { pushed: () => null };
   const { content } = stored;
   const body = JSON.parse(content.toString()) as AnsweredCase & { results?: { response?: AnsweredCase }[] };

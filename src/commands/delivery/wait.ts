@@ -1,13 +1,13 @@
 /**
- * What a delivery waits for and until when, by the log alone, and whether a clock that has since been set back says so:
- * then it would wait for as long as the clock was set back. Pure.
+ * What a delivery waits for and until when, from the log alone. Also detects waits that were timed by a clock that has
+ * since been set back; they would last too long by that difference. Pure.
  */
 import type { DeliveryRescheduled } from '../../events/delivery.ts';
 import type { EventOf } from '../../events/event.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runtime/instant.ts';
 import { ATTEMPT_LEASE } from './schedule.ts';
 
-/** Clocks of two machines, and one machine's before and after it is corrected, may differ by this: nothing is made of it. */
+/** Differences up to this much between clocks, of two machines or before and after a correction, are ignored. */
 export const CLOCK_TOLERANCE: Micros = 5 * MICROS_PER_SECOND;
 
 export interface Wait {
@@ -17,7 +17,7 @@ export interface Wait {
   readonly until: Micros;
 }
 
-/** The part of a scheduled delivery that says what it waits for. */
+/** The part of a scheduled delivery that determines its wait. */
 interface Waiting {
   readonly attempts: number;
   readonly nextAttemptAt: Instant | null;
@@ -28,7 +28,7 @@ interface Waiting {
 
 type MaybeWaiting = { readonly status: 'none' } | (Waiting & { readonly status: string });
 
-/** What is waited for; null for a delivery that has come to rest. */
+/** What is waited for; null if nothing more will happen to the delivery. */
 export function waitOf(state: MaybeWaiting): Wait | null {
   if (!('underway' in state)) return null;
   const { underway, redelivery, nextAttemptAt, scheduledSince } = state;
@@ -37,7 +37,7 @@ export function waitOf(state: MaybeWaiting): Wait | null {
     return { awaits: 'outcome', since: until - ATTEMPT_LEASE, until };
   }
   if (redelivery) {
-    // An operator does not wait for the schedule.
+    // A redelivery requested by an operator does not wait for the schedule.
     const asked = toMicros(redelivery.requestedAt);
     return { awaits: 'attempt', since: asked, until: asked };
   }
@@ -45,18 +45,18 @@ export function waitOf(state: MaybeWaiting): Wait | null {
   return { awaits: 'attempt', since: toMicros(scheduledSince), until: toMicros(nextAttemptAt) };
 }
 
-/** When something is to be done for a delivery, by the log alone; null for one that has come to rest. */
+/** When the delivery needs attention, from the log alone; null if never. */
 export const dueAt = (state: MaybeWaiting): Micros | null => waitOf(state)?.until ?? null;
 
-/** Whether a wait is over. What was due at once when it was recorded stays due, even if the clock was set since. */
+/** Whether a wait is over. A wait that was due when it was recorded stays due, even if the clock was changed since. */
 export const isOver = ({ since, until }: Wait, now: Micros): boolean => now >= until || since >= until;
 
-/** Whether a wait that goes on began in what is the future now. */
+/** Whether an unfinished wait began in the present clock's future. */
 const beganAhead = (wait: Wait, now: Micros): boolean => !isOver(wait, now) && wait.since > now + CLOCK_TOLERANCE;
 
 /**
- * The same wait by the present clock, where the clock that it was timed by has since been set back; else null. How much
- * of it has passed is then unknown, so it starts again: a clock never costs a delivery more than one wait.
+ * The wait restarted by the present clock if the clock that timed it has since been set back; otherwise null. How much
+ * of the wait has passed is unknown, so it starts again: a clock change delays a delivery by at most one wait.
  */
 export function waitAgain(
   state: Waiting & { readonly status: string },

@@ -1,7 +1,7 @@
 /**
- * Which stream a case number means. A stream is named after the first number that its docket was met under; every other
- * form is claimed in an alias stream, expecting exactly what was read there, so that two nodes that meet one case under
- * two forms of its number agree (docs/design/dockets.md#aliases).
+ * Maps case numbers to docket streams. A stream is named after the first number that its docket was seen under. Every
+ * other form of the number is claimed in an alias stream at the exact revision that was read, so that two nodes that
+ * see one case under two forms agree (docs/design/dockets.md#aliases).
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { CaseNumber, Court } from '../../courts/court.ts';
@@ -15,7 +15,7 @@ type Ports = Pick<IngestPorts, 'log' | 'clock' | 'sleep'>;
 
 type Claim = DocketAliasEvent['data'];
 
-/** What a number means: for one without its office, each number that it may be. */
+/** The meanings of a number. A number without its office may have several. */
 type Claims = readonly Claim[];
 
 interface ClaimAlias {
@@ -23,7 +23,7 @@ interface ClaimAlias {
   readonly claim: Claim;
 }
 
-/** A number that has a meaning keeps it. */
+/** The first claim wins: a number never changes its meaning. */
 export const docketAliases: Decider<Claims, ClaimAlias, DocketAliasEvent, 'means_another_docket'> = {
   initialState: [],
 
@@ -41,7 +41,7 @@ interface AliasStream extends Loaded<Claims> {
   readonly claims: Claims;
 }
 
-/** Several dockets fit a number without its office. */
+/** Several dockets match a number without its office. */
 export interface AmbiguousNumber {
   readonly candidates: readonly string[];
 }
@@ -49,7 +49,7 @@ export interface AmbiguousNumber {
 const ATTEMPTS = 20;
 
 /**
- * The stream of the docket that a number means, claiming it where nobody has.
+ * Returns the stream of the docket that a number means, and claims the number if no docket has.
  * @param aliases other forms of the number that the source knows
  */
 export async function docketStreamOf(
@@ -62,7 +62,7 @@ export async function docketStreamOf(
   const others = aliases
     .flatMap((alias) => parseCaseNumber(court, alias) ?? [])
     .filter((alias) => alias.complete && alias.canonical !== number.canonical);
-  // One command may bring many dockets: what it claims for one number must not be taken for a repeat of another's.
+  // One command may import many dockets. A claim for one number must not look like a repeat of another's.
   const own = { ...context, commandId: `${context.commandId}\n${number.canonical}` };
   for (let attempt = 1; ; attempt++) {
     try {
@@ -99,7 +99,7 @@ async function claim(
     await claimIn(ports, own, { court: court.code, number: canonical, core, stream }, context);
     return stream;
   }
-  // The list of what the core can mean comes first: whoever asks by the core finds the docket from then on.
+  // The core's list is written first, so that lookups by the core find the docket from then on.
   const list = await readAlias(ports.log, court, core);
   const listed = list.claims.find((one) => one.number === canonical);
   const stream = listed?.stream ?? known ?? unfinished(list.claims, core) ?? docketStream(court.code, canonical);
@@ -109,7 +109,7 @@ async function claim(
   return stream;
 }
 
-/** A docket that was met without its office, and has not met its whole number yet: this is its whole number. */
+/** A docket that was seen only without its office: this is its complete number. */
 function unfinished(claims: readonly Claim[], core: string): string | undefined {
   const bare = claims.find(({ number }) => number === core);
   return bare && claims.every(({ number, stream }) => stream !== bare.stream || number === core)
@@ -125,7 +125,7 @@ async function streamOfAny(log: EventLog, court: Court, numbers: readonly CaseNu
   return undefined;
 }
 
-/** Another form of the number; one that already means something keeps its meaning. */
+/** Claims another form of the number, unless that form already means something. */
 async function claimAlias(
   ports: Ports,
   court: Court,

@@ -1,4 +1,4 @@
-/** How ingests share a case clock: one at a time, and none waits for ever for one that died. */
+/** How ingests share a case clock: one at a time, and none waits forever for one that died. */
 import { type CaseClock, caseClockId, clear, readClock, writeClock } from '../../dockets/case-clock.ts';
 import { CASES } from '../../dockets/case-document.ts';
 import { DocketChecked } from '../../events/docket.ts';
@@ -25,17 +25,17 @@ export interface IngestPorts {
   newId(): string;
   sleep(ms: number): Promise<void>;
   /**
-   * Makes the projection `cases` reach a position, or waits until it has. Without it the case document is watched,
-   * as somebody else runs the projection.
+   * Resolves once the projection `cases` has reached a position. If omitted, the case document is watched instead,
+   * because another process runs the projection.
    */
   waitUntilProjected?(position: Position): Promise<void>;
-  /** How long a claim on a case clock may show no sign of life before its ingest counts as dead; 5 s. */
+  /** How long a claim on a case clock may show no progress before its ingest counts as dead; default 5 s. */
   readonly abandonAfterMs?: number;
-  /** How long to wait for the projection; 30 s. */
+  /** How long to wait for the projection; default 30 s. */
   readonly visibleWithinMs?: number;
 }
 
-/** The append's outcome could not be learned. Its claim on the case clock stands until a later ingest ends it. */
+/** The append's outcome is unknown. Its claim on the case clock stays until a later ingest ends it. */
 export class AppendOutcomeUnknown extends Error {
   readonly code = 'append_outcome_unknown';
   constructor(stream: string, options: ErrorOptions) {
@@ -57,8 +57,8 @@ export class ProjectionBehind extends Error {
 const REPEATS_MS = Array.from({ length: 29 }, (_, repeat) => Math.min(20 * 2 ** (repeat + 1), 1_000));
 
 /**
- * Records a command with all the time that an ingest has.
- * @throws RevisionConflict if others wrote first, AppendOutcomeUnknown, and Error where a rule forbids it on what is known
+ * Records a command, with many retries.
+ * @throws RevisionConflict if another writer was first, AppendOutcomeUnknown, and Error if a rule rejects the command
  */
 export async function recordPatiently<State, Command, Event extends DomainEvent, Code extends string>(
   ports: Pick<IngestPorts, 'log' | 'clock' | 'sleep'>,
@@ -78,7 +78,7 @@ export async function recordPatiently<State, Command, Event extends DomainEvent,
   throw new AppendOutcomeUnknown(stream, { cause: 'unwritten' in outcome ? outcome.error : outcome.unknown });
 }
 
-/** Waits until the case document shows everything up to a position of its docket's stream. */
+/** Waits until the case document shows everything up to a position in its docket's stream. */
 export async function waitUntilVisible(ports: IngestPorts, stream: string, position: Position | null): Promise<void> {
   if (position === null) return;
   if (ports.waitUntilProjected) return ports.waitUntilProjected(position);
@@ -92,8 +92,8 @@ export async function waitUntilVisible(ports: IngestPorts, stream: string, posit
 }
 
 /**
- * Ends an ingest's claim, unless somebody else has. Only once the case document shows what was appended: how far it
- * shows the docket by now is what every later answer must show too.
+ * Ends an ingest's claim, unless another process has. Call it only once the case document shows what was appended: the
+ * document's position becomes the minimum that every later answer must show.
  */
 export async function clearPending(ports: IngestPorts, stream: string, ingestId: string): Promise<void> {
   const shown = (await ports.readStore.load(CASES, [stream])).get(stream)?.position ?? null;
@@ -106,10 +106,11 @@ export async function clearPending(ports: IngestPorts, stream: string, ingestId:
 }
 
 /**
- * Waits for the ingest that holds the case clock, if one does; ends its claim where it is over or dead. A dead one's
- * append may still be on its way: an event appended after what was read makes it conflict for good, and only once the
- * case document shows that event is the claim cleared. Whether an ingest is dead is told by our own patience, never by
- * comparing clocks; being wrong costs the other a retry.
+ * Waits for the ingest that holds the case clock, if any, and ends its claim once it has finished or died. The append
+ * of a dead ingest may still arrive. An event appended at the revision that was read makes it conflict permanently, and
+ * the claim is cleared only once the case document shows that event. An ingest counts as dead after a period without
+ * progress that we measure ourselves; clocks of two machines are never compared. A wrong guess costs the other ingest
+ * one retry.
  */
 export async function endPending(ports: IngestPorts, stream: string, context: CommandContext): Promise<void> {
   const patience = ports.abandonAfterMs ?? 5_000;
@@ -147,7 +148,10 @@ async function clockOf({ readStore }: IngestPorts, stream: string): Promise<Case
   return readClock((await readStore.cell(caseClockId(stream))).value);
 }
 
-/** Position of what makes the dead ingest's append conflict; null where something else was appended in the meantime. */
+/**
+ * Returns the position of the event that makes the dead ingest's append conflict; null if another event was appended in
+ * the meantime.
+ */
 async function abandon(
   ports: IngestPorts,
   stream: string,

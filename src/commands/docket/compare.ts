@@ -1,4 +1,4 @@
-/** What a snapshot says that a docket does not know yet. Pure; no times are given here. */
+/** What a snapshot adds to a docket. Pure; assigns no times. */
 
 import type { Country } from '../../courts/court.ts';
 import { classifyFiling } from '../../dockets/classify.ts';
@@ -21,35 +21,35 @@ import type { Json } from '../../events/event.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
 import type { DocketState, FilingState } from './fold.ts';
 
-/** The contents that a docket's events name, as they are now. */
+/** The current contents that a docket's events name. */
 export interface DocketContents {
   readonly filings: ReadonlyMap<string, FilingContent>;
-  /** Null where there is none, or where it is redacted. */
+  /** Null if there are none, or if they are redacted. */
   readonly details: DocketDetails | null;
 }
 
-/** A filing with something of it changed. */
+/** A filing of which something changed. */
 export interface Revision {
   readonly filing: RecordedFiling;
   readonly content: FilingContent;
   readonly changed: readonly string[];
-  /** Whether anything changed that is served. */
+  /** Whether a field that is served changed. */
   readonly visible: boolean;
 }
 
 export interface Comparison {
-  /** Entries never seen before, in docket order. */
+  /** Entries not seen before, in docket order. */
   readonly unseen: readonly SnapshotEntry[];
   readonly revisions: readonly Revision[];
-  /** Filings whose text the source has put under seal. */
+  /** Filings whose text the source has sealed. */
   readonly sealed: readonly string[];
   readonly merges: readonly { readonly kept: FilingState; readonly merged: FilingState }[];
-  /** The docket's head, where it changed. */
+  /** The docket's head, if it changed. */
   readonly details: DocketDetails | null;
   readonly unchanged: number;
   /** Entries that repeat another entry of the same snapshot. */
   readonly duplicates: number;
-  /** Whether the source was asked before what is known: such a snapshot adds and fills in, and overwrites nothing. */
+  /** Whether the snapshot is older than what is known. Such a snapshot adds and fills in, but overwrites nothing. */
   readonly stale: boolean;
 }
 
@@ -62,7 +62,7 @@ export function compareSnapshot(
 ): Comparison {
   const known = [...state.filings.values()];
   const stale = state.lastAskedAt !== null && snapshot.askedAt < state.lastAskedAt;
-  // Of two snapshots of one instant neither shows what the other does not: both may be right.
+  // Two snapshots of one instant may both be right, so neither overrides the other.
   const isNewer = state.lastAskedAt === null || snapshot.askedAt > state.lastAskedAt;
   const contentOf = ({ recorded }: FilingState): FilingContent =>
     contents.filings.get(recorded.filingId) ?? REDACTED_FILING;
@@ -118,8 +118,8 @@ export function compareSnapshot(
 }
 
 /**
- * A complete look at the docket has shown what was entered before it. Only a feed tells when that was: its entries have
- * nothing but the moment of entry. The day on a docket sheet can lie before the look that did not have the entry yet.
+ * Whether the last complete snapshot already contained an entry. Only feeds state the moment of entry. A date on a
+ * docket sheet is not enough: it can precede a snapshot that did not contain the entry yet.
  */
 function isShown({ lastCompleteAskedAt }: DocketState, { entries }: DocketSnapshot, index: number): boolean {
   const entry = entries[index];
@@ -140,7 +140,7 @@ const matchable = (recorded: RecordedFiling, content: FilingContent): Matchable 
   redacted: content.redacted === true,
 });
 
-/** Everything that the last complete snapshot showed was so when it was asked for, changed or not. */
+/** Everything in the last complete snapshot was current when it was requested, even if nothing changed. */
 const isStale = (state: DocketState, knownAt: Instant, askedAt: Instant): boolean =>
   askedAt < knownAt || (state.lastCompleteAskedAt !== null && askedAt < state.lastCompleteAskedAt);
 
@@ -151,7 +151,7 @@ function earlierFirst(a: FilingState, b: FilingState): { kept: FilingState; merg
   return a.recorded.availableAt <= b.recorded.availableAt ? { kept: a, merged: b } : { kept: b, merged: a };
 }
 
-/** The newer value where it says something; a stale one only fills in. */
+/** The new value if there is one. A stale snapshot only fills in missing values. */
 const pick = <Value>(known: Value | null, said: Value | null, stale: boolean): Value | null =>
   stale ? (known ?? said) : (said ?? known);
 
@@ -181,14 +181,14 @@ function revise(
   if (changed.length === 0 && !twin) return null;
   return {
     filing: recorded,
-    // What older rules masked is not stored again as it is.
+    // Text that older rules masked is masked again before it is stored.
     content: maskFiling(nextContent, country),
     changed: changed.length === 0 ? ['merged'] : changed,
     visible: twin !== null || changed.some((field) => !UNSERVED.has(field)),
   };
 }
 
-/** A feed's entry without text has the day of entry in the place of the day of filing: it only fills in. */
+/** A feed's entry without text has the day of entry as its filing day, so it only fills in missing values. */
 const isPoorer = (known: FilingContent, said: SnapshotEntry): boolean =>
   said.description === '' && known.description !== '';
 
@@ -219,17 +219,17 @@ function nextRecorded(
     entryNumber: pick(known.entryNumber, entry.entryNumber, stale),
     dateFiled,
     dateEntered,
-    // An exact time holds as long as its day does.
+    // An exact time is valid as long as its day is.
     enteredAt: timeOf(dateEntered, known.dateEntered, known.enteredAt, entry.dateEntered, entry.enteredAt, stale),
     filedAt: timeOf(dateFiled, known.dateFiled, known.filedAt, entry.dateFiled, entry.filedAt, stale),
     filingType: types?.primary ?? known.filingType,
     filingTypes: types ? [...types.all] : known.filingTypes,
-    // A text that is not there says nothing of a seal either.
+    // An entry without text says nothing about sealing either.
     sealed: stale || entry.description === '' ? known.sealed : entry.sealed,
   };
 }
 
-/** The exact time of a day: what was known of that day, and what is said of it. */
+/** The exact time that belongs to the chosen day: the known one or the new one. */
 function timeOf(
   day: string | null,
   knownDay: string | null,
@@ -242,7 +242,10 @@ function timeOf(
   return pick(ofThisDay(knownDay, known), saidDay === null ? said : ofThisDay(saidDay, said), stale);
 }
 
-/** An empty text never replaces a text, nor does the same text as another report writes it; nor does a short name, or an empty list a list. */
+/**
+ * Merges two contents. These never replace a known value: an empty text, the same text in another report's notation, a
+ * short name, an empty list.
+ */
 function mergeContent(known: FilingContent, said: FilingContent, stale: boolean): FilingContent {
   const takesText =
     said.description !== '' &&
@@ -267,10 +270,10 @@ function mergeContent(known: FilingContent, said: FilingContent, stale: boolean)
 /** Fields of a filing that distinguish filings and are not served. */
 const UNSERVED: ReadonlySet<string> = new Set(['date_entered', 'short_description', 'source_ids', 'masking']);
 
-/** Fields whose texts are masked: what differs in marks alone is not changed. */
+/** Fields whose texts are masked. A difference in mask marks alone is not a change. */
 const MASKED: ReadonlySet<string> = new Set(['description', 'short_description', 'filed_by', 'attachments']);
 
-/** Whether a revision shows or hides more of the same texts and says nothing else. */
+/** Whether a revision only shows or hides more of the same texts. */
 export const isMaskingOnly = ({ changed }: Revision): boolean => changed.every((field) => field === 'masking');
 
 function changes(
@@ -306,7 +309,7 @@ function changedDetails(
   caseNumber: string,
 ): DocketDetails | null {
   const known = contents.details;
-  // What was redacted does not come back with a later snapshot.
+  // A later snapshot does not restore redacted content.
   if (state.details !== null && known === null) return null;
   const stale = state.details !== null && isStale(state, state.details.askedAt, snapshot.askedAt);
   const list = <Item>(before: readonly Item[], said: readonly Item[]): readonly Item[] =>

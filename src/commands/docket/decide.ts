@@ -1,5 +1,5 @@
 /**
- * What a snapshot makes happen: the delta rule (docs/design/dockets.md#delta-rule). Pure: time and identity come in as
+ * Which events a snapshot causes: the delta rule (docs/design/dockets.md#delta-rule). Pure: time and identity are
  * arguments.
  */
 import { createHash } from 'node:crypto';
@@ -31,40 +31,40 @@ import { type Instant, type Micros, toInstant, toMicros } from '../../runtime/in
 import type { Comparison } from './compare.ts';
 import type { DocketState } from './fold.ts';
 
-/** An event before its content has a name: the name of a blob is random, so the decision cannot know it. */
+/** An event whose content has no name yet. Names of blobs are random, so a pure decision cannot know them. */
 export interface DocketDraft {
   readonly content: JsonObject | null;
-  /** @param name of the stored content; not looked at where there is none */
+  /** @param name of the stored content; ignored if there is none */
   event(name: string): DocketEvent;
 }
 
 export interface Occasion {
   readonly stream: string;
-  /** The court's own form of the number. */
+  /** The number as the court writes it. */
   readonly caseNumber: string;
   readonly ingestId: string;
-  /** When this service first sees what it has not seen before. */
+  /** When this service first sees the unseen entries. */
   readonly now: Micros;
-  /** The first time that the case clock gives; null where it was not asked (`needsClock`). */
+  /** The first time that the case clock gave; null if it was not asked (`needsClock`). */
   readonly clockTime: Micros | null;
-  /** `CaseClock.oldestAsked`, read when the clock was. */
+  /** `CaseClock.oldestAsked` at the moment the clock was read. */
   readonly oldestAsked: Instant | null;
 }
 
-/** Filings in one event: it stays far below 256 KiB, and its content is a blob of moderate size. */
+/** Filings per event: keeps the event far below 256 KiB, and its content to a blob of moderate size. */
 export const FILINGS_PER_EVENT = 200;
 const CONTENT_PER_EVENT = 1024 * 1024;
 const FILING_ID_NAMESPACE = Buffer.from('1f0b7a0e93d54d3a8e0e6f5a1c0f7f3b', 'hex');
 
-/** Whether unseen entries belong to the baseline: from the first complete snapshot until one is recorded whole. */
+/** Whether unseen entries belong to the baseline: from the first complete snapshot until one is completely recorded. */
 export const isBaseline = (state: DocketState, snapshot: DocketSnapshot): boolean =>
   state.baseline === 'started' || (state.baseline === 'none' && snapshot.complete);
 
-/** Whether the docket's first complete snapshot meets a case that may have been answered already. */
+/** Whether the docket's first complete snapshot concerns a case that callers may already have an answer about. */
 export const meetsCallers = (state: DocketState, snapshot: DocketSnapshot): boolean =>
   state.knownInPart && isBaseline(state, snapshot);
 
-/** Whether recording the difference takes times from the case clock. */
+/** Whether recording the difference requires times from the case clock. */
 export function needsClock(state: DocketState, comparison: Comparison, snapshot: DocketSnapshot): boolean {
   const { unseen, revisions, sealed, merges } = comparison;
   if (meetsCallers(state, snapshot)) return true;
@@ -72,7 +72,7 @@ export function needsClock(state: DocketState, comparison: Comparison, snapshot:
   return sealed.length > 0 || merges.length > 0 || revisions.some(({ visible }) => visible);
 }
 
-/** When an entry was made, as far as its dates tell: `E(f)` of the delta rule. Null without any date. */
+/** When an entry was made, as far as its dates show: `E(f)` of the delta rule. Null without any date. */
 export function enteredBy(entry: Pick<SnapshotEntry, 'enteredAt' | 'dateEntered' | 'dateFiled'>, timeZone: string) {
   if (entry.enteredAt !== null) return toMicros(entry.enteredAt);
   const day = entry.dateEntered ?? entry.dateFiled;
@@ -104,7 +104,7 @@ export function decideSnapshot(
   const times = baselineTimes(
     baseline.map(({ entry }) => entry),
     snapshot.court.timeZone,
-    // Nothing of the baseline shares a time with what comes from the clock.
+    // No time of the baseline equals a time from the clock.
     occasion.clockTime === null ? occasion.now : Math.min(occasion.now, occasion.clockTime - 1),
     state.times,
   );
@@ -173,7 +173,7 @@ function ordinalIds(stream: string, recorded: number): () => string {
   return () => filingId(stream, ordinal++);
 }
 
-/** UUIDv5 of the stream and the filing's ordinal in it: the same wherever and whenever it is computed. */
+/** UUIDv5 of the stream and the filing's ordinal in it, so the same on every node and at every time. */
 function filingId(stream: string, ordinal: number): string {
   const bytes = createHash('sha1').update(FILING_ID_NAMESPACE).update(`${stream}\n${ordinal}`).digest();
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
@@ -186,7 +186,7 @@ interface Placed {
   readonly entry: SnapshotEntry;
 }
 
-/** Which unseen entries are as old as the docket, and which are news. */
+/** Divides unseen entries into the baseline and news. */
 function divide(
   state: DocketState,
   unseen: readonly SnapshotEntry[],
@@ -205,8 +205,8 @@ function divide(
 }
 
 /**
- * `available_at` of baseline entries: min(E(f), now), ties set apart by 1 µs in docket order. The last of a tie has the
- * time itself and those before it earlier ones, so that no entry leaves its day.
+ * `available_at` of baseline entries: min(E(f), now), with ties set apart by 1 µs in docket order. The last entry of a
+ * tie gets the time itself and the others earlier times, so that no entry leaves its day.
  */
 function baselineTimes(
   entries: readonly SnapshotEntry[],

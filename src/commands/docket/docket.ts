@@ -1,6 +1,6 @@
 /**
- * The rules of a docket. `compareSnapshot` and `decideSnapshot` say what a snapshot changes in it; here those changes are
- * held against what its stream says by now.
+ * The rules of a docket. `compareSnapshot` and `decideSnapshot` find what a snapshot changes; this decider checks those
+ * changes against the current stream.
  */
 import { DocketChecked, type DocketEvent } from '../../events/docket.ts';
 import type { Instant } from '../../runtime/instant.ts';
@@ -8,12 +8,12 @@ import { type Decider, rejected, unreachable } from '../decider.ts';
 import { type DocketState, evolveDocket, NEW_DOCKET } from './fold.ts';
 
 export type DocketCommand =
-  /** Records what `decideSnapshot` found to have changed, all of it or a part, once its contents have names. */
+  /** Records all or some of the changes that `decideSnapshot` found, once their contents have names. */
   | { readonly type: 'RecordChanges'; readonly changes: readonly DocketEvent[] }
-  /** Moves the stream on, past what an ingest that died expects: its append can then never be recorded. */
+  /** Appends an event so that the append of a dead ingest conflicts and can never be recorded. */
   | { readonly type: 'AbandonIngest'; readonly at: Instant };
 
-/** Changes that were decided on another docket than this one. */
+/** The changes were decided on an older state of the docket. */
 export type DocketRejection = 'already_opened' | 'already_completed' | 'filing_known' | 'filing_unknown';
 
 export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketRejection> = {
@@ -44,7 +44,10 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
   evolveAll: evolveDocket,
 };
 
-/** A docket is opened and its baseline completed once; a filing is recorded once, and changed only where it is known. */
+/**
+ * Returns the broken rule, if any. A docket is opened once and its baseline completed once. A filing is recorded once,
+ * and only a known filing can change.
+ */
 function brokenRule(
   { opened, baseline, filings }: DocketState,
   changes: readonly DocketEvent[],

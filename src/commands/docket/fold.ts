@@ -1,13 +1,13 @@
-/** What the stream of a docket says, folded. */
+/** The state of a docket, folded from its stream. */
 import type { DocketEvent, RecordedFiling } from '../../events/docket.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { unreachable } from '../decider.ts';
 
 export interface FilingState {
   readonly recorded: RecordedFiling;
-  /** Name of the blob that holds its content as it is now. */
+  /** Name of the blob with its current content. */
   readonly content: string;
-  /** When the source was asked that gave this content. */
+  /** When the source was asked for this content. */
   readonly askedAt: Instant;
   readonly withdrawn: boolean;
 }
@@ -15,18 +15,18 @@ export interface FilingState {
 export interface DocketState {
   readonly opened: boolean;
   readonly filings: ReadonlyMap<string, FilingState>;
-  /** How many filings were ever recorded, those merged away included: the next one's ordinal. */
+  /** How many filings were ever recorded, including merged ones: the ordinal of the next filing. */
   readonly recordedCount: number;
-  /** Every time in use, as `availableAt` or `revisedAt`: times are unique within a docket. */
+  /** Every `availableAt` and `revisedAt` in use: times are unique within a docket. */
   readonly times: ReadonlySet<Instant>;
   readonly newestTime: Instant | null;
   readonly details: { readonly content: string; readonly askedAt: Instant } | null;
-  /** Whether the case may have been answered before its baseline began. */
+  /** Whether callers may have had an answer about the case before its baseline began. */
   readonly knownInPart: boolean;
   readonly baseline: 'none' | 'started' | 'completed';
   readonly lastAskedAt: Instant | null;
   readonly lastCompleteAskedAt: Instant | null;
-  /** Whether any source has shown it: an opened docket without a look at it is not answered. */
+  /** Whether any source has returned the docket. An opened docket without that is not answered. */
   readonly checked: boolean;
 }
 
@@ -58,7 +58,7 @@ const copy = (state: DocketState): Mutable => ({
   times: new Set(state.times),
 });
 
-/** A docket after more events. Pure: dockets are large, so the copy is made once for all of them. */
+/** Applies events to a docket. Pure. Dockets are large, so one copy is made for all events. */
 export function evolveDocket(state: DocketState, events: readonly DocketEvent[]): DocketState {
   const next = copy(state);
   for (const event of events) apply(next, event);

@@ -1,4 +1,4 @@
-/** Imports dockets one after another: several at a time, each case by itself in order, each docket's bytes once. */
+/** Imports dockets: several in parallel, those of one case in order, and the same bytes of a docket only once. */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { DocketSnapshot } from '../../dockets/snapshot.ts';
 import type { JsonObject } from '../../events/event.ts';
@@ -9,7 +9,7 @@ import type { CommandContext, EventLog, Position } from '../../storage/event-log
 import type { IngestPorts } from './clock.ts';
 import { type IngestReport, ingestDocket } from './ingest.ts';
 
-/** What became of one docket of a file. */
+/** The outcome of one docket of a file. */
 export type ImportedItem = { readonly where: string } & (
   | {
       readonly outcome: 'imported';
@@ -23,13 +23,13 @@ export type ImportedItem = { readonly where: string } & (
   | { readonly outcome: 'refused'; readonly why: string }
 );
 
-/** Dockets worked on at once: their appends share the log's commits. */
+/** Dockets processed in parallel; their appends share the log's commits. */
 const AT_ONCE = 32;
 const BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;
 
-/** Whether the log holds what a cell says was imported: the cell may be newer than a restored log. */
+/** Whether the log contains the import that a cell records. The cell may be newer than a restored log. */
 async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
   if (imported === null) return false;
   const { stream, position } = imported as unknown as { readonly stream: string; readonly position: Position };
@@ -37,7 +37,9 @@ async function isStillRecorded(log: EventLog, imported: JsonObject | null): Prom
   return head !== null && position <= head && (await log.read(stream, { limit: 1 })).length > 0;
 }
 
-/** Imports what `items` gives, in bounded memory. Results come as they are ready; the last position is the newest. */
+/**
+ * Imports the dockets of `items` in bounded memory. Yields results as they are ready; the last position is the newest.
+ */
 export async function importItems(
   ports: IngestPorts,
   items: AsyncIterable<RawDocketItem | UnreadableItem>,
@@ -113,6 +115,6 @@ export async function importItems(
 
 const isEntry = ({ where }: LeftOut): boolean => where.startsWith('docket_entries');
 
-/** Two forms of one number have the same core: dockets of one case are never worked on at once. */
+/** The forms of one number share a core. Dockets of one case are never processed in parallel. */
 const caseKey = ({ court, caseNumber }: DocketSnapshot): string =>
   `${court.code} ${parseCaseNumber(court, caseNumber)?.core ?? caseNumber}`;

@@ -1,6 +1,6 @@
 /**
- * Records what a source said of a docket. Safe to kill anywhere and to repeat, since nothing is decided but on what the
- * stream says, and nothing is written but on exactly that.
+ * Records a snapshot from a source. Safe to kill at any point and to repeat, because every decision depends only on the
+ * stream and every append expects exactly the revision that was read.
  */
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import {
@@ -29,30 +29,30 @@ import { type LoadedDocket, loadDocket } from './load.ts';
 export interface IngestReport {
   readonly stream: string;
   readonly caseNumber: string;
-  /** Whether this was the first that was heard of the docket. */
+  /** Whether this snapshot opened the docket. */
   readonly opened: boolean;
-  /** Filings recorded as old as the docket: nobody is told of them as news. */
+  /** Filings recorded as old as the docket; they are not announced as news. */
   readonly baselineFilings: number;
   readonly newFilings: number;
   readonly revised: number;
-  /** Pairs of known filings that turned out to be one; counted in `revised` too. */
+  /** Pairs of known filings that turned out to be one; also counted in `revised`. */
   readonly merged: number;
   readonly sealed: number;
   readonly unchanged: number;
   /** Entries that repeat another entry of the same snapshot. */
   readonly duplicates: number;
-  /** Whether the source was asked before what is known. */
+  /** Whether the snapshot is older than what is known. */
   readonly stale: boolean;
-  /** Of the last event appended. */
+  /** The position of the last appended event. */
   readonly position: Position;
 }
 
-/** The snapshot cannot be recorded; nothing was written. */
+/** The snapshot cannot be recorded. Nothing was written. */
 export interface IngestRefusal {
   readonly refused: string;
 }
 
-/** Others wrote to the docket each time that this ingest tried. */
+/** Other writers were first on every attempt of this ingest. */
 export class DocketContended extends Error {
   readonly code = 'docket_contended';
   constructor(stream: string) {
@@ -62,13 +62,13 @@ export class DocketContended extends Error {
 }
 
 const ATTEMPTS = 50;
-/** Room for the rest of an event beside the data that is measured. */
+/** Leaves room for the parts of an event that are not measured. */
 const APPEND_BYTES = MAX_APPEND_BYTES - 64 * 1024;
 
 /**
- * Records a snapshot: opens the docket where it is new, completes its baseline, or appends what changed with times
- * from the case clock. When it resolves, answers show it. Repeating it records nothing but that the source was asked.
- * @throws DocketContended, ProjectionBehind, AppendOutcomeUnknown; repeating the ingest is right after each of them
+ * Records a snapshot: opens a new docket, completes its baseline, or appends changes with times from the case clock.
+ * Once it resolves, answers show the changes. A repetition only records that the source was asked.
+ * @throws DocketContended, ProjectionBehind, AppendOutcomeUnknown; repeat the ingest after any of them
  */
 export async function ingestDocket(
   ports: IngestPorts,
@@ -83,7 +83,7 @@ export async function ingestDocket(
   }
   const ingestId = ports.newId();
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    // Each attempt is an act of its own: its events must not be taken for those of the attempt before.
+    // Each attempt has its own command id, so that its events do not look like a repeat of the previous attempt's.
     const own = { ...context, commandId: `${context.commandId}\n${ingestId}\n${attempt}` };
     try {
       const report = await attemptIngest(ports, stream, number.canonical, snapshot, `${ingestId}-${attempt}`, own);
@@ -95,7 +95,7 @@ export async function ingestDocket(
   throw new DocketContended(stream);
 }
 
-/** Null where somebody else moved the case clock first. */
+/** Returns null if another process moved the case clock first. */
 async function attemptIngest(
   ports: IngestPorts,
   stream: string,
@@ -121,7 +121,7 @@ async function attemptIngest(
   try {
     position = await recordAll(ports, stream, docket, drafts, context);
   } catch (error) {
-    // A conflict is a known outcome: what was not written never will be. Anything else leaves the claim standing.
+    // A conflict is a known outcome: nothing was written, so the claim can end. After any other error it stays.
     if (error instanceof RevisionConflict && claim.pending) {
       await waitUntilVisible(ports, stream, await headPosition(ports, stream));
       await clearPending(ports, stream, ingestId);
@@ -149,13 +149,13 @@ async function headPosition(ports: IngestPorts, stream: string): Promise<Positio
 }
 
 interface ClockClaim {
-  /** The first time to use; null where none is needed. */
+  /** The first time to use; null if none is needed. */
   readonly time: Micros | null;
   readonly oldestAsked: ReturnType<typeof toInstant> | null;
   readonly pending: boolean;
 }
 
-/** Takes times from the case clock before the append that carries them. Null where the clock has moved on. */
+/** Reserves times in the case clock before the append that contains them. Returns null if the clock has moved on. */
 async function claimClock(
   ports: IngestPorts,
   stream: string,
@@ -168,7 +168,7 @@ async function claimClock(
   const wanted = needsClock(state, comparison, snapshot);
   const first = await ports.readStore.cell(id);
   if (!wanted || !state.checked) {
-    // Nobody was answered about a docket that no source has shown: there is nobody to keep in step with.
+    // Without any snapshot there were no answers about the docket, so there is no caller to stay consistent with.
     if (first.version === 0 && !state.checked) await ports.readStore.compareAndSet(id, 0, writeClock(FRESH_CLOCK));
     const time = wanted ? nextTime(FRESH_CLOCK, ports.clock.now(), state.newestTime) : null;
     return { time, oldestAsked: null, pending: false };
@@ -185,7 +185,9 @@ async function claimClock(
   }
 }
 
-/** Records everything, in as few appends as the log's limit allows; contents are stored before the event that names them. */
+/**
+ * Records everything in as few appends as the log's limit allows. Contents are stored before the event that names them.
+ */
 async function recordAll(
   ports: IngestPorts,
   stream: string,
@@ -211,7 +213,7 @@ async function store({ payloads }: IngestPorts, draft: DocketDraft): Promise<Doc
   return draft.event(await payloads.put('docket', encodeBlob(draft.content)));
 }
 
-/** What ends a baseline and what ends the ingest are never parted from what they end. */
+/** An event that ends a baseline or an ingest is appended together with the event before it. */
 const ENDINGS: ReadonlySet<string> = new Set([BaselineCompleted.type, DocketChecked.type]);
 
 function inAppends(drafts: readonly DocketDraft[]): DocketDraft[][] {
@@ -230,7 +232,7 @@ function inAppends(drafts: readonly DocketDraft[]): DocketDraft[][] {
   return groups;
 }
 
-/** Bytes of an event's data; for recorded filings, whose fields are bounded, no less than that. */
+/** Bytes of an event's data. For recorded filings, whose fields are bounded, an upper estimate. */
 function sizeOf({ type, data }: DocketEvent): number {
   if (type !== 'FilingsRecorded') return Buffer.byteLength(JSON.stringify(data));
   return data.filings.reduce((bytes, { filingTypes }) => bytes + 480 + 30 * filingTypes.length, 300);

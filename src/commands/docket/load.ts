@@ -1,4 +1,4 @@
-/** A docket as its stream and the payload store have it. */
+/** Loads a docket from its stream and the payload store. */
 
 import {
   cleanContent,
@@ -18,7 +18,7 @@ export interface LoadedDocket extends Loaded<DocketState> {
   readonly contents: DocketContents;
 }
 
-/** Blobs held in memory at once. */
+/** Blobs in memory at the same time. */
 const BLOBS_AT_ONCE = 64;
 
 export async function loadDocket(
@@ -29,7 +29,7 @@ export async function loadDocket(
   return { state, head, contents: await loadContents(payloads, state) };
 }
 
-/** Content that is gone counts as redacted: a later snapshot must not bring it back. */
+/** Missing content counts as redacted, so that a later snapshot does not restore it. */
 async function loadContents(payloads: PayloadStore, state: DocketState): Promise<DocketContents> {
   const idsByBlob = new Map<string, string[]>();
   for (const [filingId, { content }] of state.filings) {

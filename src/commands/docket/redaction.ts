@@ -1,10 +1,10 @@
-/** Content that is replaced by record, and then removed from the payload store. */
+/** Content that an event replaces and that is then removed from the payload store. */
 import { ContentRedacted } from '../../events/content.ts';
 import type { EventOf } from '../../events/event.ts';
 import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
 import type { Decider } from '../decider.ts';
 
-/** What a content was replaced by, one after the other; null where by nothing. */
+/** The successive replacements of one content; null for a removal without a replacement. */
 export type Replacements = readonly (BlobName | null)[];
 
 export type Redaction = EventOf<typeof ContentRedacted>['data'];
@@ -14,7 +14,7 @@ export interface Redact {
   readonly redaction: Redaction;
 }
 
-/** The stream of one content: it may be replaced again and again. */
+/** The stream of one content, which may be replaced several times. */
 export const redactions: Decider<Replacements, Redact, EventOf<typeof ContentRedacted>> = {
   initialState: [],
   decide: (_replacements, { redaction }) => [ContentRedacted.of(redaction)],
@@ -22,9 +22,10 @@ export const redactions: Decider<Replacements, Redact, EventOf<typeof ContentRed
 };
 
 /**
- * Removes what the recorded redactions replaced: the content itself, and the replacements of all but the last. Each of
- * them comes to refer to the last one in one step, and a reference that is there is never moved: a node that read the
- * log earlier does no harm. Whether there was anything to remove.
+ * Removes content that recorded redactions replaced: the original, and every replacement but the last. All of them
+ * refer to the last replacement in one step. An existing reference is never changed, so a node with an older view of
+ * the log does no harm.
+ * @returns whether there was anything to remove
  */
 export async function finishRedaction(
   payloads: PayloadStore,
@@ -36,7 +37,7 @@ export async function finishRedaction(
   const replaced = [name, ...replacements.slice(0, -1)].filter((one): one is BlobName => one !== null && one !== last);
   const found = await payloads.resolve(replaced);
   const own = replaced.filter((one) => found.get(one)?.replaced === false);
-  // A store that was restored without the replacement holds the only copy.
+  // After a restore without the replacement, this may be the only copy.
   if (own.length === 0 || (last !== null && (await payloads.get(last)) === null)) return false;
   for (const one of own) await payloads.remove(one, last ?? undefined);
   return true;

@@ -1,8 +1,7 @@
 /**
- * Withdraws the text of a filing, as a court orders it: from the docket, from the answers that are stored, and from the
- * callbacks that are open. Each content is replaced by record (`ContentRedacted`), which says by whom and why.
- *
- * Safe to kill anywhere and to repeat: what is done already is found done, and a recorded removal is finished.
+ * Withdraws the text of a filing, e.g. by a court order: from the docket, from stored answers and from open callbacks.
+ * Each replaced content is recorded (`ContentRedacted`) with actor and reason.
+ * Safe to kill at any point and to repeat: finished steps are skipped, and recorded removals are completed.
  */
 import { contentIn, decodeFilings, encodeBlob, filingsBlob, REDACTED_FILING } from '../../dockets/filing-content.ts';
 import { withoutFilings } from '../../dockets/withdrawn-answer.ts';
@@ -22,8 +21,8 @@ export interface WithdrawalPorts {
   readonly payloads: PayloadStore;
   readonly clock: Clock;
   /**
-   * Resolves once the read model shows the log up to this position, and a query that began before it did has stored its
-   * answer, or never will.
+   * Resolves once the read model shows the log up to this position and every query that began earlier has stored its
+   * answer or been abandoned.
    */
   untilQueriesEnded(redactedUpTo: Position): Promise<void>;
 }
@@ -37,17 +36,17 @@ export interface Withdrawal {
 }
 
 export interface WithdrawalReport {
-  /** Whether the docket has, or had, such a filing. */
+  /** Whether the docket has or had such a filing. */
   readonly known: boolean;
-  /** Contents of the docket that were replaced. */
+  /** How many contents of the docket were replaced. */
   readonly contents: number;
   /** The requests whose stored answers were replaced. */
   readonly answers: readonly string[];
-  /** Callbacks that are not sent any more. */
+  /** Callbacks that will not be sent any more. */
   readonly callbacks: readonly string[];
 }
 
-/** @throws what storage throws; repeating the withdrawal is right after each failure */
+/** @throws the errors of the storage; repeat the withdrawal after any of them */
 export async function withdrawText(ports: WithdrawalPorts, order: Withdrawal): Promise<WithdrawalReport> {
   const recorded = await ports.log.read(order.stream);
   const events = recorded.map((event) => decodeEvent(event) as DocketEvent);
@@ -64,17 +63,17 @@ export async function withdrawText(ports: WithdrawalPorts, order: Withdrawal): P
   const answers = new Set<string>();
   const callbacks = new Set<string>();
   if (known) {
-    // What was redacted by an earlier run counts too.
+    // Includes what an earlier run redacted.
     const redactedUpTo = await ports.log.head();
     await sweepAnswers(ports, order, filingIds, answers, callbacks);
-    // Not earlier: while answers are made from what the docket said before, each that is sold holds the text.
+    // Answers that are composed from the old docket still contain the text, so wait until those queries have ended.
     if (redactedUpTo !== null) await ports.untilQueriesEnded(redactedUpTo);
     await sweepAnswers(ports, order, filingIds, answers, callbacks);
   }
   return { known, contents, answers: [...answers], callbacks: [...callbacks] };
 }
 
-/** A filing and those that turned out to be the same one: earlier contents hold its text under their ids. */
+/** The ids of a filing and of those merged with it: earlier contents have its text under their ids. */
 function idsOf(events: readonly DocketEvent[], filingId: string): ReadonlySet<string> {
   const ids = new Set([filingId]);
   for (const { type, data } of [...events].reverse()) {
@@ -96,8 +95,8 @@ function withoutTexts(bytes: Buffer, filingIds: readonly string[]): Buffer | nul
 }
 
 /**
- * Looks at each answer that is still kept. Their events do not say which cases they hold, so that the sale of an answer
- * costs no more for this; a withdrawal reads as many answers as were sold in 30 days.
+ * Checks every stored answer. An answer's event does not name its cases, which keeps each sale cheap; instead a
+ * withdrawal reads all answers of the last 30 days.
  */
 async function sweepAnswers(
   ports: WithdrawalPorts,
@@ -134,7 +133,7 @@ interface ContentHolder {
   readonly held: readonly string[];
 }
 
-/** Whether there was anything to replace. */
+/** @returns whether there was anything to replace */
 async function replace(
   ports: WithdrawalPorts,
   order: Withdrawal,
@@ -156,7 +155,7 @@ async function replace(
   return true;
 }
 
-/** Whether there was anything to remove. */
+/** @returns whether there was anything to remove */
 async function remove(
   ports: WithdrawalPorts,
   order: Withdrawal,
@@ -167,13 +166,16 @@ async function remove(
   const found = await payloads.get(name);
   if (!found || !place.isHeld(found)) return false;
   const history = await load(log, redactions, contentStream(name));
-  // Of two that remove it, one records it.
+  // If two processes remove it, one of them records it.
   if (history.state.length === 0) await recordRedaction(ports, order, place, history, null);
   await payloads.remove(name);
   return true;
 }
 
-/** False where somebody else wrote first. @throws what the log throws */
+/**
+ * @returns false if another writer was first
+ * @throws the errors of the log
+ */
 async function recordRedaction(
   { log, clock }: WithdrawalPorts,
   order: Withdrawal,

@@ -1,4 +1,4 @@
-/** The answer that a payment buys, as it is kept: its bytes by name, and what must follow its settlement. */
+/** The recorded answer of a payment: the names of its bytes, and what must happen after its settlement. */
 import { type Problem, problem } from '../../errors.ts';
 import { type Clock, type Instant, MICROS_PER_SECOND, toInstant, toMicros } from '../../runtime/instant.ts';
 import {
@@ -20,20 +20,20 @@ export const ANSWER_RETENTION = ANSWER_RETENTION_DAYS * 86_400 * MICROS_PER_SECO
 interface AnswerPorts {
   readonly payloads: PayloadStore;
   readonly clock: Clock;
-  /** A new UUIDv4: the delivery's id is also its Idempotency-Key. */
+  /** A new UUIDv4: the delivery's id, which is also its Idempotency-Key. */
   newDeliveryId(): string;
-  /** Id of a key that does not exist yet. */
+  /** A new id for a key. */
   newKeyId(): string;
   readonly resultIds: Pick<ResultIds, 'newest'>;
 }
 
 export interface SealedAnswer {
   readonly recorded: RecordedAnswer;
-  /** What it names, to be stored along with it. */
+  /** The contents that it names, stored together with it. */
   readonly payloads: readonly SealedPayload[];
 }
 
-/** Makes an answer ready to be recorded: the content of its event, and what that names. */
+/** Prepares an answer for recording: the data of its event, and the contents that the event names. */
 export async function sealAnswer(
   { payloads, clock, newDeliveryId, newKeyId, resultIds }: AnswerPorts,
   requestId: string,
@@ -64,7 +64,7 @@ export async function sealAnswer(
 
 const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + ANSWER_RETENTION);
 
-/** What opens the answer that a payment bought. */
+/** The result id's parts: what the caller needs to fetch the answer again. */
 export const resultOf = ({ requestId, resultKey }: RecordedAnswer): NamedResult => ({
   requestId,
   resultKey: resultKey ?? null,
@@ -74,11 +74,11 @@ export const resultOf = ({ requestId, resultKey }: RecordedAnswer): NamedResult 
 export const answeredAt = ({ keepUntil: until }: Pick<RecordedAnswer, 'keepUntil'>): Instant =>
   toInstant(toMicros(until) - ANSWER_RETENTION);
 
-/** The callbacks that an answer causes. */
+/** A callback that was promised with an answer. */
 export interface Promised {
   readonly deliveries: readonly {
     readonly id: string;
-    /** Which result of a batch, from 0; null: the whole answer. */
+    /** Which result of a batch, from 0; null for the whole answer. */
     readonly result: number | null;
   }[];
   /** When it was promised. */
@@ -90,27 +90,27 @@ export const promisedBy = ({ answer }: Pick<Purchase, 'answer'>): Promised => ({
   at: answeredAt(answer),
 });
 
-/** Of a callback's URL, all that an event may hold: paths and queries carry secrets. */
+/** The origin of a callback's URL. Events hold nothing else of it, because paths and queries contain secrets. */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return 'unusable';
   const { protocol, origin } = new URL(url);
   return protocol === 'https:' || protocol === 'http:' ? origin : 'unusable';
 }
 
-/** Whether the answer that a payment bought can still be asked for. */
+/** Whether the answer of a payment can still be fetched. */
 export const isKept = (clock: Clock, { answer: { keepUntil: until } }: Pick<Purchase, 'answer'>): boolean =>
   toInstant(clock.now()) < until;
 
 /**
- * The bytes that a payment bought; null where they are kept no longer, or never were (a key is handed out once); a
- * refusal where they are kept and damaged.
+ * The bytes that a payment bought; null if they have expired or were never stored (a key is handed out once); a problem
+ * if they are damaged.
  */
 export const keptAnswer = (
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'get'>; readonly clock: Clock },
   purchase: Pick<Purchase, 'answer' | 'submission'>,
 ): Promise<Buffer | Problem | null> => kept((name) => payloads.get(name), clock, purchase);
 
-/** As {@link keptAnswer}, as it is stored. */
+/** As {@link keptAnswer}, but encoded as stored. */
 export const keptEncodedAnswer = (
   { payloads, clock }: { readonly payloads: Pick<PayloadStore, 'getEncoded'>; readonly clock: Clock },
   purchase: Pick<Purchase, 'answer' | 'submission'>,

@@ -1,4 +1,4 @@
-/** The checks of a payment that ask the chain (docs/design/payments.md#chain-checks). Nothing is broadcast by them. */
+/** The checks of a payment that ask the chain (docs/design/payments.md#chain-checks). They broadcast nothing. */
 import { type Problem, problem } from '../../errors.ts';
 import type { PaymentRejection } from '../../events/payment-rejections.ts';
 import {
@@ -12,52 +12,55 @@ import { usdcText } from '../../solana/decimal-amount.ts';
 import type { VerifiedTransaction } from '../../solana/verify-transaction.ts';
 import type { UnknownBlockhashes } from '../purchase/unknown-blockhashes.ts';
 
-/** What is known of blockhashes without asking: those that we handed out or saw, polled each second. */
+/** What this process knows about blockhashes without a call: those that it offered or saw, polled every second. */
 export interface BlockhashKnowledge {
-  /** The block height at which a blockhash ends; null for one that was never seen here. */
+  /** The last block height at which a blockhash is valid; null if it was never seen here. */
   lastValidBlockHeightOf(blockhash: string): number | null;
   /** The newest block height seen; null before the first. */
   blockHeight(): number | null;
 }
 
-/** 25 seconds of the cluster's 400 ms slots: a query may take 20, and then there is the broadcast. */
+/** 25 seconds of the cluster's 400 ms slots: a query may take 20 seconds, and then follows the broadcast. */
 export const LEAST_REMAINING_BLOCKS = 62;
 
 export interface ChainCheckPorts {
   readonly chain: Chain;
   readonly blockhashes: BlockhashKnowledge;
-  /** Bounds the questions about blockhashes that were not offered; unbounded where left out. */
+  /** Limits calls about blockhashes that were not offered; no limit if omitted. */
   readonly unknownBlockhashes?: UnknownBlockhashes<CheckedPayment>;
 }
 
 export interface CheckedPayment {
-  /** The transaction is dead once the finalized height is past this one. An upper bound where it had to be guessed. */
+  /**
+   * Once the finalized height exceeds this, the transaction can no longer land. An upper bound if it had to be
+   * estimated.
+   */
   readonly lastValidBlockHeight: number;
 }
 
 export interface PaymentToCheck {
   readonly transaction: VerifiedTransaction;
-  /** Its bytes with every signature. */
+  /** The transaction with all signatures. */
   readonly signed: Buffer;
   readonly signature: string;
   readonly amount: bigint;
   /** Our token account, base58. */
   readonly destination: string;
-  /** The client that unknown blockhashes are counted for; null or left out: none. */
+  /** The client that calls about unknown blockhashes are counted for; none if null or omitted. */
   readonly client?: string | null | undefined;
 }
 
-/** What the runtime says when the fee payer cannot pay: it is the first account of every transaction. */
+/** Errors of the runtime if the fee payer, the first account of every transaction, cannot pay. */
 const FEE_PAYER_ERRORS = ['InsufficientFundsForFee', 'AccountNotFound', '"account_index":0'] as const;
 
 const rejectedFor = (reason: PaymentRejection, more: Problem['details'] = {}): Problem =>
   problem('payment_rejected', { reason, ...more });
 
-/** @param shortfall base units that are missing */
+/** @param shortfall missing base units */
 export const insufficientFunds = (shortfall: bigint): Problem =>
   rejectedFor('insufficient_funds', { shortfall: String(shortfall), shortfall_usd: usdcText(shortfall) });
 
-/** The catalogue speaks of our moving money, which would mislead where its sender has moved it. */
+/** Replaces the catalogue's message, which says that we sent the money: here its owner did. */
 const alreadyOnChain = (transaction: string): Problem =>
   problem(
     'payment_rejected',
@@ -67,22 +70,24 @@ const alreadyOnChain = (transaction: string): Problem =>
 
 const unavailable = (component: string): Problem => problem('service_unavailable', { component, retry_after: 2 });
 
-/** Asks the chain whether this payment would be taken now. @returns when it ends, or why it is refused */
+/**
+ * Asks the chain whether it would accept this payment now.
+ * @returns when the payment expires, or why it is rejected
+ */
 export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToCheck): Promise<CheckedPayment | Problem> {
   try {
     const { chain } = ports;
     const { sponsored, blockhash } = payment.transaction;
-    // What is known here costs nothing, and what has to be asked is one question, alone: a blockhash that somebody
-    // invented must cost no more.
+    // A known blockhash costs no call and an unknown one costs a single call, so that invented blockhashes stay cheap.
     const life = knownLife(ports, blockhash) ?? (await askedLife(ports, blockhash, payment.client ?? null));
     if ('problem' in life) return life;
     const [simulation, seen] = await Promise.all([
       simulate(ports, payment),
       sponsored ? null : chain.signatureStatus(payment.signature),
     ]);
-    // The signature that names a sponsored transaction is our own, and leaves us only once its claim is in the log: it
-    // cannot be on chain unseen. So the chain's consent to run it, which it gives to nothing that it has run, is enough,
-    // and only where it refuses is it asked why.
+    // The signature that names a sponsored transaction is ours, and we send it only once its claim is in the log, so it
+    // cannot be on chain unnoticed. A successful simulation is therefore enough, because the chain never runs a
+    // transaction twice. The signature is looked up only if the simulation fails.
     const status = sponsored && !simulation.ok ? await chain.signatureStatus(payment.signature) : seen;
     if (status) return alreadyOnChain(payment.signature);
     if (!simulation.ok) return await refusalOf(ports.chain, payment, simulation);
@@ -93,7 +98,7 @@ export async function checkOnChain(ports: ChainCheckPorts, payment: PaymentToChe
   }
 }
 
-/** When a blockhash that was offered or seen here ends; null for any other. */
+/** When a blockhash that was offered or seen here expires; null for any other. */
 function knownLife({ blockhashes }: ChainCheckPorts, blockhash: string): CheckedPayment | Problem | null {
   const known = blockhashes.lastValidBlockHeightOf(blockhash);
   if (known === null) return null;
@@ -102,7 +107,7 @@ function knownLife({ blockhashes }: ChainCheckPorts, blockhash: string): Checked
   return rejectedFor(known > height ? 'blockhash_expires_too_soon' : 'blockhash_expired');
 }
 
-/** Whether a payment that was checked has since come too near its end; by what is known here, without a question. */
+/** Whether a checked payment is now too close to its expiry, as far as this process knows; makes no call. */
 export const endsTooSoon = (
   { blockhashes }: Pick<ChainCheckPorts, 'blockhashes'>,
   checked: CheckedPayment,
@@ -126,16 +131,16 @@ async function lifeByChain(
   blockhash: string,
 ): Promise<CheckedPayment | Problem | null> {
   if (!(await chain.isBlockhashValid(blockhash))) return null;
-  // Asked afterwards and at the newest commitment: a later height can only make the bound later. An endpoint may lag
-  // behind the one that knew the blockhash; what was seen here meanwhile is then the better bound.
+  // Asked after the simulation and at the newest commitment: a greater height only makes the bound later. If the
+  // endpoint is behind the one that knew the blockhash, the height that was seen here is the better bound.
   const asked = await chain.blockHeight('processed');
   const seen = blockhashes.blockHeight() ?? asked;
-  // One of them is no height of this chain: a payment that ends by it might never end.
+  // One of the heights is wrong. A payment bounded by it might never expire.
   if (Math.abs(asked - seen) > MOST_BLOCKS_AHEAD) return unavailable('chain');
   return { lastValidBlockHeight: Math.max(asked, seen) + BLOCKHASH_LIFE_BLOCKS };
 }
 
-/** An endpoint that lags may not know a new blockhash yet, so one that it does not know is asked about once more. */
+/** An endpoint that is behind may not know a new blockhash yet, so an unknown one is asked about a second time. */
 async function simulate({ chain, blockhashes }: ChainCheckPorts, payment: PaymentToCheck): Promise<Simulation> {
   const first = await chain.simulate(payment.signed);
   if (first.ok || !first.error.includes('BlockhashNotFound')) return first;
@@ -143,14 +148,14 @@ async function simulate({ chain, blockhashes }: ChainCheckPorts, payment: Paymen
   return known ? chain.simulate(payment.signed) : first;
 }
 
-/** Turns the chain's word into what the caller, or an operator, can do about it. */
+/** Maps an error of the chain to a problem that the caller, or an operator, can act on. */
 async function refusalOf(
   chain: Chain,
   { transaction, amount, destination, signature }: PaymentToCheck,
   { error }: Extract<Simulation, { ok: false }>,
 ): Promise<Problem> {
   if (error.includes('AlreadyProcessed')) return alreadyOnChain(signature);
-  // The blockhash is good (a parallel call said so): the endpoint that simulated is behind.
+  // A parallel call confirmed the blockhash, so the endpoint that simulated is behind.
   if (error.includes('BlockhashNotFound')) return unavailable('chain');
   if (FEE_PAYER_ERRORS.some((word) => error.includes(word))) {
     return transaction.sponsored ? unavailable('fee_payer') : rejectedFor('insufficient_sol_for_network_fee');

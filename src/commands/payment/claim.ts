@@ -1,4 +1,4 @@
-/** The double-spend guard: a payment is claimed by one append at exactly the revision that was read. */
+/** The double-spend guard: one append at exactly the revision that was read claims a payment. */
 import { type Problem, problem } from '../../errors.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
@@ -18,13 +18,13 @@ export type SubmittedPayment = Loaded<Payment> & { readonly state: Extract<Payme
 
 export type Claim =
   | { readonly claimed: SubmittedPayment }
-  /** Another request has it. */
+  /** Another request has claimed the payment. */
   | { readonly used: Problem }
   /** Another request bought the answer under the same identifier. */
   | { readonly bought: SubmittedState }
-  /** The log failed, and it is certain that nothing of the claim was written nor ever will be: nothing is charged. */
+  /** The log failed and certainly wrote nothing, now or later, so nothing is charged. */
   | { readonly unwritten: StorageFailure }
-  /** It may be recorded or not: the log did not say, however often it was asked. */
+  /** The claim may or may not be recorded: no retry of the append had an outcome. */
   | { readonly unknown: unknown };
 
 export interface ClaimPorts {
@@ -35,11 +35,11 @@ export interface ClaimPorts {
 }
 
 /**
- * Records a purchase, if the payment is still free.
- * @param found the payment as it was last read
- * @param payloads what the purchase names, stored along with it; nothing of it stays behind if it is not recorded
- * @param identified a request under a payment identifier, which is claimed before
- * @throws what reading the log throws; then nothing was claimed
+ * Claims a payment for a purchase if it is still free.
+ * @param found the payment as last read
+ * @param payloads contents that the purchase names, stored together with it; removed if it is not recorded
+ * @param identified a request with a payment identifier, which is claimed first
+ * @throws the errors of reading the log; nothing was claimed then
  */
 export async function claimPayment(
   ports: ClaimPorts,
@@ -56,7 +56,7 @@ export async function claimPayment(
     mayBeNamed = 'claimed' in claim || 'unknown' in claim;
     return claim;
   } finally {
-    // This request has no claim, so no event will name them.
+    // This request has no claim, so no event will name its contents.
     if (!mayBeNamed) await Promise.all(payloads.map(({ name }) => ports.payloads.remove(name).catch(() => undefined)));
   }
 }
@@ -90,8 +90,8 @@ async function claimWhileFree(
     if ('recorded' in outcome) return { claimed: submittedOf(outcome.recorded) };
     if ('unknown' in outcome) return outcome;
     if ('unwritten' in outcome && outcome.unwritten === 'failed') return { unwritten: outcome.error };
-    // Another request wrote first. If a copy's query failed, the payment is free again; what its identifier stands for may
-    // have changed with it, so the identifier is looked up again.
+    // Another request was first. If the query of a copy failed, the payment is free again. The meaning of the
+    // identifier may have changed too, so look it up again.
     const now = 'rejected' in outcome ? outcome.at : outcome.found;
     if (now === at) return { used: usedProblem(at.state) };
     at = now;
@@ -110,14 +110,14 @@ const lostTo = (earlier: Earlier): Claim => ('bought' in earlier ? earlier : { u
 const RESULT_HINT =
   'The answer that this payment bought is at the Content-Location, or the result_url, that its own request was given.';
 
-/** With the catalogue's hint, to sign again, a client that only repeats its request would pay twice. */
+/** The catalogue's hint, to sign a new payment, would make a client pay twice that only repeats its request. */
 export const UNDER_WAY_HINT =
   'If this is the same request again, do not pay again: send it unchanged in a second. For another request, sign again ' +
   'with a newer blockhash or a unique memo.';
 
 /**
- * The payment is another request's. Its transaction is named only once it was submitted: a transaction's id is our own
- * signature as its fee payer, with which anybody could broadcast what no answer stands behind yet.
+ * The problem for a payment that another request has claimed. It names the transaction only after its submission: a
+ * transaction's id is our fee payer's signature, and with it anyone could broadcast a payment that has no answer yet.
  */
 export function usedProblem(state: Payment): Problem {
   const details = { result_hint: RESULT_HINT, retry_after: 1 };

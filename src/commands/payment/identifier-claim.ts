@@ -1,4 +1,4 @@
-/** Payment identifiers against the log: the payment that one names so far, and its claim for a new attempt. */
+/** Payment identifiers in the log: finds the payment that one names, and claims it for a new attempt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../../errors.ts';
 import { decodeEvent } from '../../events/codec.ts';
@@ -21,25 +21,25 @@ export interface IdentifierPorts {
   readonly clock: Clock;
 }
 
-/** One request under an identifier. */
+/** A request with a payment identifier. */
 export interface IdentifiedRequest {
-  /** Of the wallet and the identifier: the stream's name. */
+  /** Hash of the wallet and the identifier: names the stream. */
   readonly hash: string;
   readonly requestHash: string;
-  /** Message hash of the payment that this request brings. */
+  /** Message hash of this request's payment. */
   readonly payment: string;
 }
 
 export type SubmittedState = Extract<Payment, Purchase>;
 
-/** The payment that an identifier already names. */
+/** What the identifier already names. */
 export type Earlier =
-  /** This or another payment was submitted for it: that one's outcome is the answer. */
+  /** A payment, this one or another, was submitted under it; its outcome is the answer. */
   | { readonly bought: SubmittedState }
-  /** Another request, or nothing that can be waited for: not now. */
+  /** Another request uses it now, or there is nothing to wait for. */
   | { readonly refused: Problem };
 
-/** Pauses between looks at a claim that is about to be submitted, milliseconds: the time of two appends, generously. */
+/** Pauses before a claim that is about to be submitted is read again, milliseconds: enough for two appends. */
 const LOOKS_MS = [10, 20, 40, 80, 160, 300, 600] as const;
 
 const conflicting: Earlier = { refused: problem('idempotency_conflict') };
@@ -60,14 +60,14 @@ interface Found {
 }
 
 /**
- * The answer to a request under this identifier that must not buy again; null: it may buy. Writes nothing.
- * @throws what reading the log throws
+ * The outcome for a request whose identifier has already bought something; null if the request may buy. Writes nothing.
+ * @throws the errors of reading the log
  */
 export async function earlierOutcome(ports: IdentifierPorts, request: IdentifiedRequest): Promise<Earlier | null> {
   const found = await find(ports, request);
   const known = earlierOf(found, request);
   if (known) return known;
-  // The very payment that was given up under this identifier: it failed, and says so again.
+  // The same payment was given up under this identifier: it failed, and the answer is the same.
   const state = found.claim?.payment === request.payment ? found.payment?.state : undefined;
   if (state && isSubmitted(state) && state.authorization.identifierHash === request.hash) return { bought: state };
   return null;
@@ -80,14 +80,16 @@ function earlierOf({ claim, standing, payment: named }: Found, { requestHash }: 
 }
 
 export type IdentifierOutcome =
-  /** The identifier is this payment's, as long as its stream stays as it is here: submit it at exactly this revision. */
+  /**
+   * The identifier names this payment while the payment's stream stays at this revision: submit it at exactly that one.
+   */
   { readonly claimed: Loaded<Payment> } | Earlier;
 
 /**
- * Makes the identifier name this request's payment (docs/design/payments.md#payment-identifier). An attempt that
- * was claimed and never submitted is ended first, on its own stream, so that it can never be submitted after this one.
- * @param at the request's own payment, free to be submitted, as it was last read
- * @throws what the log throws; then nothing was submitted
+ * Makes the identifier name this request's payment (docs/design/payments.md#payment-identifier). An attempt that was
+ * claimed but never submitted is ended on its own stream first, so that it cannot be submitted later.
+ * @param at the request's own payment as last read, free to be submitted
+ * @throws the errors of the log; nothing was submitted then
  */
 export async function claimIdentifier(
   ports: IdentifierPorts,
@@ -101,7 +103,7 @@ export async function claimIdentifier(
     if (known) return known;
     const { claim, standing } = found;
     if (claim && claim.payment === request.payment && standing !== 'ended') {
-      // Claimed before by a request that died, or by a copy that is still at work: the payment's own stream decides.
+      // A dead request, or a copy that is still running, claimed it before: the payment's own stream decides.
       if (found.payment) return { claimed: found.payment };
     } else if (standing === 'under_way') {
       const pause = LOOKS_MS[looks++];
@@ -111,7 +113,7 @@ export async function claimIdentifier(
     }
     try {
       if (claim && found.payment && standing === 'abandoned' && claim.payment !== request.payment) {
-        // Anything that happened to it in the meantime causes a conflict, and it is looked at again.
+        // If its stream has changed in the meantime, this conflicts and the loop looks again.
         const ended = await handle(
           ports,
           payment,

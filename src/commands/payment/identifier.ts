@@ -1,6 +1,6 @@
 /**
- * A caller's payment identifier (x402's extension; docs/design/payments.md#payment-identifier): one wallet's word for
- * one request. At most one payment at a time is submitted for it, through crashes and races.
+ * A caller's payment identifier (x402's extension; docs/design/payments.md#payment-identifier), by which a wallet marks
+ * one request. At most one payment at a time is submitted for it, despite crashes and races.
  */
 import type { EventOf } from '../../events/event.ts';
 import { PaymentIdClaimed, type PaymentIdentifierEvent } from '../../events/payment.ts';
@@ -9,7 +9,7 @@ import { type Decider, rejected } from '../decider.ts';
 import type { Loaded } from '../handle.ts';
 import { isSubmitted, type Payment } from './payment.ts';
 
-/** How long a claim may go without its payment being submitted before another attempt takes over. */
+/** How long a claim may stay without a submitted payment before another attempt replaces it. */
 export const CLAIM_LIFE: Micros = 60 * MICROS_PER_SECOND;
 
 export type IdentifierClaim = EventOf<typeof PaymentIdClaimed>['data'];
@@ -21,7 +21,7 @@ export type PaymentIdentifier =
 export type PaymentIdentifierCommand = {
   readonly type: 'Claim';
   readonly claim: IdentifierClaim;
-  /** Whether the standing claim was seen to have ended (`standingOf`): an end is for good, so no later look differs. */
+  /** Whether the previous claim had ended (`standingOf`). An end is final, so a later look gives the same result. */
   readonly formerEnded: boolean;
 };
 
@@ -38,7 +38,7 @@ export const paymentIdentifier: Decider<
   decide(state, { claim, formerEnded }) {
     if (state.status === 'claimed') {
       if (state.claim.requestHash !== claim.requestHash) return rejected('other_request');
-      // A repeat of the same attempt: both submit the same payment at the same revision, so one of them will.
+      // A repeat of the same attempt: both submit the same payment at the same revision, so exactly one succeeds.
       if (state.claim.payment === claim.payment && state.claim.expected === claim.expected) return [];
       if (!formerEnded) return rejected('claimed');
     }
@@ -48,20 +48,20 @@ export const paymentIdentifier: Decider<
   evolve: (_state, event) => ({ status: 'claimed', claim: event.data }),
 };
 
-/** What a claim is worth, judged by the payment that it names. */
+/** The status of a claim, according to the payment that it names. */
 export type Standing =
-  /** Submitted and not known to have failed: its outcome is the identifier's. */
+  /** Submitted, and not known to have failed: its outcome is the identifier's outcome. */
   | 'submitted'
-  /** Nothing was charged for it and nothing will be: the identifier may be claimed again. */
+  /** Never charged and never will be: the identifier can be claimed again. */
   | 'ended'
   /** Between its claim and its submission. */
   | 'under_way'
-  /** The same, for so long that the claiming process must be dead. It may still come back, so its claim is ended first. */
+  /** Under way for so long that its process must be dead. The process may still resume, so the claim is ended first. */
   | 'abandoned';
 
 /**
- * @param identifierHash the identifier that the claim is of
- * @param claimedAt by the clock of the claim's writer: only ever decides how early a takeover is tried
+ * @param identifierHash the identifier of the claim
+ * @param claimedAt by the clock of the claim's writer; it only affects how early a takeover is tried
  */
 export function standingOf(
   identifierHash: string,
@@ -73,8 +73,8 @@ export function standingOf(
   if (isSubmitted(state) && state.authorization.identifierHash === identifierHash) {
     return state.status === 'failed' || state.status === 'rolled_back' ? 'ended' : 'submitted';
   }
-  // The stream moved on without this claim: its query failed for a copy, or another request submitted the payment.
+  // The stream continued without this claim: the query of a copy failed, or another request submitted the payment.
   if (head.revision > expected) return 'ended';
-  // A claim dated in the future was made before the clock was set back, and must not last until that time.
+  // A claim from the future was made before the clock was set back. It must not last until that time.
   return Math.abs(now - claimedAt) >= CLAIM_LIFE ? 'abandoned' : 'under_way';
 }

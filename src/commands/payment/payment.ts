@@ -1,6 +1,6 @@
 /**
- * The life of a payment (docs/design/payments.md#settlement-states): it is claimed by one append that already holds the
- * answer, and only then may it be broadcast. From there on it ends settled, or failed, and nothing is paid for twice.
+ * The life of a payment (docs/design/payments.md#settlement-states). One append claims it together with the answer, and
+ * only then may it be broadcast. It then ends as settled or failed, and never pays for anything twice.
  */
 import type { EventOf } from '../../events/event.ts';
 import {
@@ -25,7 +25,7 @@ export type Submission = EventOf<typeof PaymentSubmitted>['data'];
 export type FailureReason = EventOf<typeof PaymentFailed>['data']['reason'];
 export type RollbackReason = EventOf<typeof PaymentRolledBack>['data']['reason'];
 
-/** A payment that may have been broadcast: what was asked, what was answered, what was signed. */
+/** A payment that may have been broadcast: the request, the answer and the signed transaction. */
 export interface Purchase {
   readonly authorization: Authorization;
   readonly answer: RecordedAnswer;
@@ -33,9 +33,9 @@ export interface Purchase {
 }
 
 export type Payment =
-  /** Never presented, or given back: it may be presented (again). */
+  /** Never presented, or released: it may be presented (again). */
   | { readonly status: 'none' | 'released' }
-  /** Inside the append that claims it; no stream rests here. */
+  /** Exists only between the events of one append; no stream ends in it. */
   | { readonly status: 'authorized' | 'query_failed'; readonly authorization: Authorization }
   | { readonly status: 'answered'; readonly authorization: Authorization; readonly answer: RecordedAnswer }
   | (Purchase & { readonly status: 'submitted' })
@@ -50,7 +50,7 @@ export type Payment =
   | (Purchase & { readonly status: 'rolled_back'; readonly handedOut: boolean });
 
 export type PaymentCommand =
-  /** The query has its answer: claim the payment, so that it may be broadcast. */
+  /** The query has an answer: claim the payment, so that it may be broadcast. */
   | ({ readonly type: 'Submit' } & Purchase)
   | {
       readonly type: 'RecordFailedQuery';
@@ -63,13 +63,13 @@ export type PaymentCommand =
   | { readonly type: 'Fail'; readonly reason: FailureReason; readonly detail: string | null }
   | { readonly type: 'Finalize'; readonly slot: number }
   | { readonly type: 'RollBack'; readonly reason: RollbackReason }
-  /** Gives an answer that is given once. */
+  /** Hands out an answer that is given only once. */
   | { readonly type: 'HandOut' }
-  /** A payment identifier's new attempt ends an old one that was never submitted. */
+  /** A new attempt under a payment identifier ends an older one that was never submitted. */
   | { readonly type: 'TakeOver' };
 
 export type PaymentRejection =
-  /** Claimed by another request, with any outcome. */
+  /** `already_used`: another request claimed the payment, whatever its outcome. */
   'already_used' | 'not_submitted' | 'not_settled' | 'already_settled' | 'already_final' | 'already_handed_out';
 
 export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentRejection> = {
@@ -130,7 +130,7 @@ export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentReje
         return [ResultHandedOut.of({ requestId: state.authorization.requestId })];
       case 'TakeOver':
         if (isSubmitted(state)) return rejected('already_used');
-        // Also of one that was given back before: the stream must move on, past what the old attempt expects.
+        // Recorded even for a released payment: the stream must move past the revision that the old attempt expects.
         return [PaymentReleased.of({ reason: 'claim_taken_over' })];
       default:
         return unreachable(command);
@@ -185,7 +185,7 @@ export const mayBePresented = (state: Payment): state is Extract<Payment, { stat
 /** Whether it may have been broadcast. */
 export const isSubmitted = (state: Payment): state is Extract<Payment, Purchase> => 'submission' in state;
 
-/** A secret that was handed out stays handed out, even if the payment is rolled back afterwards. */
+/** A secret that was handed out stays handed out, even if the payment is rolled back later. */
 const wasHandedOut = (state: Payment): boolean => 'handedOut' in state && state.handedOut;
 
 const purchaseOf = ({ authorization, answer, submission }: Purchase): Purchase => ({
@@ -203,7 +203,7 @@ const charge = ({ authorization, answer, submission }: Purchase, slot: number) =
   answeredCases: answer.answeredCases,
 });
 
-/** What settlement starts besides the answer. */
+/** What must happen after settlement, besides the answer. */
 function debtOf({ callbacks, keyCall }: RecordedAnswer): EventOf<typeof PaymentSettled>['data']['owes'] {
   if (keyCall === null && callbacks.length === 0) return null;
   return { deliveries: callbacks.map(({ deliveryId }) => deliveryId), keyCall };

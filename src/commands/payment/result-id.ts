@@ -1,30 +1,30 @@
 /**
- * The secret name of a paid answer. Request ids are in answers, callbacks, histories and logs, so an answer does not open
- * by one: it opens by an id that is derived from the master key, and that no event, log line or other answer holds. Each
- * node can make it again, for a caller who repeats a payment identifier.
+ * The secret id of a paid answer. Request ids appear in answers, callbacks, histories and logs, so they must not open
+ * an answer. Result ids are derived from the master key and appear nowhere else. Every node can derive one again for a
+ * caller that repeats a payment identifier.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { MasterKeyMissing, type MasterKeys } from '../../callbacks/master-keys.ts';
 import { type Problem, problem } from '../../errors.ts';
 
-/** What an id that was presented names. It is authentic: only this service can have made it. */
+/** The answer that a presented id names. Ids are authentic: only this service can create one. */
 export interface NamedResult {
   readonly requestId: string;
-  /** The version of the master key that the id is derived from; null for an answer that was sold by its request id. */
+  /** The version of the master key that the id is derived from; null for an answer sold under its request id. */
   readonly resultKey: number | null;
 }
 
 export interface ResultIds {
-  /** The version that new ids are derived from. */
+  /** The version for new ids. */
   readonly newest: number;
   /** @throws MasterKeyMissing if this node does not have the version */
   idOf(result: NamedResult): string;
-  /** Null for an id that was never given out. */
+  /** Null for an id that was never issued. */
   read(id: string): NamedResult | Problem | null;
 }
 
 const FORM = /^r([1-9]\d{0,5})-([\w-]{43})$/;
-/** Answers were sold by their request id until ids became secret; those stay readable by it. */
+/** Before ids became secret, an answer was sold under its request id; it stays readable by it. */
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const ID_BYTES = 16;
 
@@ -52,7 +52,7 @@ export function createResultIds(masterKeys: Pick<MasterKeys, 'newest' | 'resultT
   };
 }
 
-/** This node does not have the version of the master key that a result's id is derived from. */
+/** This node does not have the version of the master key that the result id is derived from. */
 export const resultKeyMissing = (): Problem =>
   problem(
     'service_unavailable',

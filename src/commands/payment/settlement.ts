@@ -1,6 +1,6 @@
 /**
- * From the first broadcast to the outcome: shared by the request that pays and by the recovery that finishes what a
- * request could not. Either records what it sees on the chain by one append; if both see it, one of them records it.
+ * Settlement from the first broadcast to the outcome. The paying request and the recovery process share it. Each
+ * records what it sees on the chain by one append; if both see it, only one is recorded.
  */
 import type { PaymentEvent } from '../../events/payment.ts';
 import { type Clock, toMicros } from '../../runtime/instant.ts';
@@ -23,17 +23,17 @@ export interface SettlementPorts {
   readonly clock: Clock;
   readonly chain: Chain;
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
-  /** Counts what failed sponsored payments cost; left out, nothing bounds it. */
+  /** Counts the cost of failed sponsored payments; not counted if omitted. */
   readonly sponsoring?: Pick<SponsorBudget, 'lost' | 'pause'> | undefined;
-  /** Where the wallet's other payments wait for this one to be decided; left out where none does. */
+  /** Where other payments of the wallet wait for this outcome; omitted if none can wait. */
   readonly lines?: Pick<WaitingLines, 'nudge'>;
 }
 
-/** What one look at the chain says of a submitted transaction. */
+/** What one lookup on the chain shows about a submitted transaction. */
 export type Sighting =
   | { readonly seen: 'landed'; readonly slot: number; readonly final: boolean }
   | { readonly seen: 'failed'; readonly detail: string; readonly final: boolean }
-  /** Unknown so far, or known but not yet confirmed. */
+  /** Unknown so far, or known but not confirmed. */
   | { readonly seen: 'not_yet' }
   /** It can no longer land, and no endpoint has seen it. */
   | { readonly seen: 'never' }
@@ -50,7 +50,7 @@ function sightingOf(status: SignatureStatus | null): Sighting {
     : { seen: 'failed', detail: status.error, final };
 }
 
-/** Asks once. An endpoint that does not answer has seen nothing. */
+/** Asks once. No response counts as not seen. */
 export async function lookAt(chain: Chain, transaction: string): Promise<Sighting> {
   try {
     return sightingOf(await chain.signatureStatus(transaction));
@@ -61,9 +61,9 @@ export async function lookAt(chain: Chain, transaction: string): Promise<Sightin
 }
 
 /**
- * Whether a transaction can never land any more: by the word of every endpoint the *finalized* height is past its last
- * valid one, and every one, asked after that, knows no such signature though its history reaches back to when the
- * transaction could land. Anything less is not yet known.
+ * Whether a transaction can never land any more. Every endpoint must report a *finalized* height past the transaction's
+ * last valid one. After that, every endpoint must report the signature as unknown, with a history that reaches back to
+ * when the transaction could land. Otherwise the result is `not_yet`.
  */
 export async function lookForExpiry(
   chain: Chain,
@@ -71,11 +71,11 @@ export async function lookForExpiry(
 ): Promise<Sighting> {
   try {
     if ((await chain.blockHeight('finalized')) <= lastValidBlockHeight) return NOT_YET;
-    // The word of one is not enough to give a payment up: an endpoint that errs, or serves another chain, may be far ahead.
+    // One endpoint is not enough to give up a payment: if it is faulty or serves another chain, it may be far ahead.
     if ((await chain.blockHeight('finalized', { unanimous: true })) <= lastValidBlockHeight) return NOT_YET;
     const status = await chain.signatureStatus(transaction, { unanimous: true });
     if (status) return sightingOf(status);
-    // Asked last: what an endpoint has by now, it had when it was asked for the signature.
+    // Asked last: history that an endpoint has now, it also had when it looked up the signature.
     const landsAfter = lastValidBlockHeight - BLOCKHASH_LIFE_BLOCKS;
     return { seen: (await chain.historyFrom()) <= Math.max(0, landsAfter) ? 'never' : 'forgotten' };
   } catch (error) {
@@ -85,8 +85,8 @@ export async function lookForExpiry(
 }
 
 /**
- * Sends the signed bytes. They may reach the cluster even if an endpoint says otherwise: only a lookup can tell.
- * @returns false where the chain would not run them as things are, so that sending again soon is of little use
+ * Sends the signed bytes. They may reach the cluster even if an endpoint reports an error; only a lookup can tell.
+ * @returns false if the chain currently rejects the transaction, so that resending soon is of little use
  */
 export async function broadcast(
   chain: Chain,
@@ -102,7 +102,7 @@ export async function broadcast(
   }
 }
 
-/** The command that a sighting of a submitted payment calls for; null for none yet. */
+/** The command for a sighting of a submitted payment; null if there is none yet. */
 export function commandFor(sighting: Sighting): PaymentCommand | null {
   switch (sighting.seen) {
     case 'landed':
@@ -118,8 +118,8 @@ export function commandFor(sighting: Sighting): PaymentCommand | null {
 }
 
 /**
- * Records the outcome of a payment, unless another process has recorded it already.
- * @returns the payment after that
+ * Records the outcome of a payment unless another process has.
+ * @returns the payment afterwards
  */
 export async function recordOutcome(
   ports: SettlementPorts,
@@ -129,54 +129,54 @@ export async function recordOutcome(
   context: CommandContext,
 ): Promise<Loaded<Payment>> {
   const outcome = await handleWithRetry(ports, payment, stream, command, context, { known });
-  // The rules rejected it: the stream already has the outcome.
+  // The decider rejected it because the stream already has the outcome.
   if (isRejection(outcome)) return load(ports.log, payment, stream);
   await countCost(ports, outcome.state, outcome.events);
   return outcome;
 }
 
-/** What the first outcome of a payment means for its wallet's limits, and for what we pay in fees. */
+/** Updates the wallet's limits and our fee costs after the first outcome of a payment. */
 async function countCost(ports: SettlementPorts, state: Payment, events: readonly PaymentEvent[]): Promise<void> {
   if (!isSubmitted(state)) return;
   const { wallet, amount, dialect } = state.authorization;
   const first = events.find(({ type }) => type === 'PaymentSettled' || type === 'PaymentFailed');
   if (!first) return;
-  // The failure first: the payment that gets the freed place must see it.
+  // The failure is counted first: the payment that gets the freed slot must see it.
   if (first.type === 'PaymentFailed') {
-    // Only we broadcast a sponsored payment: that one expired is our fault or the network's, and no sign of its wallet.
+    // Only we broadcast a sponsored payment, so its expiry is our fault or the network's, never the wallet's.
     const isWallets = dialect === 'self-paid' || first.data.reason === 'on_chain_error';
     if (isWallets) await countSettlementFailure(ports, wallet);
     if (dialect !== 'self-paid' && first.data.reason === 'on_chain_error') {
       await ports.sponsoring?.lost(networkFeeOf(Buffer.from(state.submission.wire, 'base64')));
     }
   }
-  // A recorded outcome stays recorded, and freeing the reservation must not delay it: one that is not freed ends with its
-  // window, and until then can only make the wallet's next payment wait.
+  // The outcome is already recorded, so a failure here must not delay it. A reservation that is not released expires
+  // with its window; until then it can only delay the wallet's next payment.
   giveBack(ports, wallet, BigInt(amount), reservedUntil(toMicros(answeredAt(state.answer)))).then(
     () => ports.lines?.nudge(wallet),
     () => undefined,
   );
 }
 
-/** How soon after a broadcast the chain is asked again, milliseconds, and how often after that. */
+/** Pauses before each lookup after a broadcast, milliseconds. */
 const LOOK_AFTER_MS = [10, 20, 40, 80, 120, 200] as const;
 const LAST_LOOK_MS = 250;
-/** Past those each pause is so much longer than the one before, up to the longest. */
+/** After those, each pause grows by this factor up to the longest one. */
 const LOOK_GROWTH = 1.25;
 const LONGEST_LOOK_MS = 2_000;
-/** A broadcast that every endpoint refuses is tried ever less often, up to this many milliseconds. */
+/** If every endpoint rejects a broadcast, resends become less frequent, up to this interval in milliseconds. */
 const LONGEST_RESEND_MS = 16_000;
 
 const lookAfter = (looks: number): number =>
   LOOK_AFTER_MS[looks] ?? Math.min(LONGEST_LOOK_MS, LAST_LOOK_MS * LOOK_GROWTH ** (looks - LOOK_AFTER_MS.length));
 /**
- * How long the last round may take when time is up, milliseconds. A silent endpoint holds each call for seconds, and a
- * round has several: the caller, whose patience ends too, gets 202 rather than nothing.
+ * How long the last round may take after the deadline, milliseconds. A silent endpoint holds each call for seconds and
+ * a round has several calls; the caller gets a 202 in time instead.
  */
 const LAST_ROUND_WITHIN_MS = 1_000;
 
 export interface Watch {
-  /** When to give up waiting, by the monotonic clock (`performance.now()`), milliseconds. */
+  /** When to stop waiting, by the monotonic clock (`performance.now()`), milliseconds. */
   readonly until: number;
   readonly signal: AbortSignal;
   /** Milliseconds between two broadcasts. */
@@ -184,8 +184,8 @@ export interface Watch {
 }
 
 /**
- * Broadcasts a claimed payment and waits for its outcome, looking again ever less often and sending again now and then.
- * @returns the payment once its outcome is recorded; or, when time is up, still `submitted`
+ * Broadcasts a claimed payment and waits for its outcome, with lookups at growing intervals and occasional resends.
+ * @returns the payment once its outcome is recorded, or still `submitted` after the deadline
  */
 export async function settle(
   ports: SettlementPorts,
@@ -210,8 +210,8 @@ export async function settle(
     }
     return sighting;
   };
-  // The first look goes with the broadcast, in the same request where others are under way: an endpoint that has seen
-  // the transaction land by the time it answers says so at once.
+  // The first lookup is sent with the broadcast, batched with other calls if there are any. An endpoint that already
+  // sees the transaction reports it immediately.
   const first = async (): Promise<Sighting> => {
     const [sighting] = await Promise.all([look(), broadcast(ports.chain, submission)]);
     sentAt = performance.now();
@@ -227,7 +227,7 @@ export async function settle(
       if (command) return await recordOutcome(ports, stream, submitted, command, context);
       const lookAfterMs = Math.min(lookAfter(looks), until - performance.now());
       if (lookAfterMs <= 0 || signal.aborted) return submitted;
-      // After a pause that was cut short there is one last look, and then the answer is 202.
+      // If the pause was cut short, one last lookup follows, and then the answer is 202.
       await pause(lookAfterMs, signal);
     }
   } finally {

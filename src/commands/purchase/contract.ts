@@ -1,4 +1,4 @@
-/** What a purchase needs, is asked and answers: between the transports and `purchase.ts`. */
+/** The ports, requests and outcomes of a purchase, shared by the transports and `purchase.ts`. */
 import type { BaseLogger } from 'pino';
 import type { Problem } from '../../errors.ts';
 import type { PaymentDialect } from '../../events/payment.ts';
@@ -13,7 +13,7 @@ import type { SettlementPorts } from '../payment/settlement.ts';
 import type { QueryAnswer, UnchargedAnswer } from './query-run.ts';
 import type { RateLimitState } from './wallet-limits.ts';
 
-/** Who is paid, in what; addresses in base58. */
+/** Who is paid and in which token; addresses in base58. */
 export interface Payee {
   /** CAIP-2. */
   readonly network: string;
@@ -27,7 +27,7 @@ export interface PurchasePorts extends SettlementPorts {
   readonly payloads: PayloadStore;
   readonly blockhashes: BlockhashKnowledge;
   readonly keyCalls: KeyCalls;
-  /** How many payments of a wallet have settled, as far as it is known; asked only where it has many under way. */
+  /** How many payments of a wallet have settled, as far as known. Asked only if it has several pending. */
   settledPayments(wallet: string): Promise<number>;
   readonly resultIds: ResultIds;
   /** A new UUIDv4. */
@@ -35,16 +35,19 @@ export interface PurchasePorts extends SettlementPorts {
   /** Signs as the fee payer of sponsored payments. */
   readonly feePayer: { sign(message: Uint8Array): Uint8Array | Promise<Uint8Array> };
   readonly payee: Payee;
-  /** Questions about blockhashes that were not offered here, in a second, of all nodes; left out, 10. */
+  /** Calls per second, over all nodes, about blockhashes that were not offered here; 10 if omitted. */
   readonly unknownBlockhashesPerSecond?: number | undefined;
   /**
-   * Aborted when this process has no more time: what was submitted is answered 202, what was not is refused, uncharged.
+   * Aborted when this process must stop. Submitted payments are then answered with 202, and others rejected uncharged.
    */
   readonly draining: AbortSignal;
-  /** Why nothing may be charged at the moment, e.g. because the event log is down; left out, or null: nothing forbids it. */
+  /**
+   * Why nothing may be charged at the moment, e.g. because the event log is down; null or omitted if there is no
+   * reason.
+   */
   closed?(): Problem | null;
   readonly logger: Pick<BaseLogger, 'error' | 'warn'>;
-  /** Milliseconds; what is left out is as it is in production. */
+  /** Milliseconds; omitted values are the production ones. */
   readonly patience?: {
     readonly queryMs?: number;
     readonly settlementMs?: number;
@@ -53,15 +56,15 @@ export interface PurchasePorts extends SettlementPorts {
   };
 }
 
-/** Calls on a wallet's signing keys: done and answered once their payment is settled, not before. */
+/** Calls on a wallet's signing keys. They take effect and are answered only after their payment has settled. */
 export interface KeyCalls {
-  /** Id of a key that does not exist yet. */
+  /** A new id for a key. */
   newKeyId(): string;
-  /** The wallet's present keys; makes its first key where it has none. */
+  /** The wallet's current keys; creates its first key if it has none. */
   show(purchase: Purchase, call: KeyCallContext): Promise<Buffer>;
   /**
-   * The new key with its secret: given once, and recorded on the payment's stream before it is; after that
-   * `result_gone`. The key itself is made once, however often this is asked.
+   * The new key with its secret. The handout is recorded on the payment's stream first, and happens only once; after
+   * that the result is `result_gone`. Creating the key is idempotent.
    */
   rotate(stream: string, purchase: Purchase, call: KeyCallContext): Promise<Buffer | Problem>;
 }
@@ -80,26 +83,30 @@ export interface PurchaseRequest {
   /** Base units. */
   readonly amount: bigint;
   readonly dialect: PaymentDialect;
-  /** Checked against our terms for exactly this amount. */
+  /** Verified against our terms for exactly this amount. */
   readonly transaction: VerifiedTransaction;
   /**
-   * Why this payment cannot buy this request, e.g. because it was signed for another one; null where it can. Given after
-   * what is known of the payment and its identifier: a caller must learn first that it bought something.
+   * Why this payment cannot buy this request, e.g. because it was signed for another one; null if it can. Reported only
+   * after earlier purchases of the payment and its identifier, because a caller must first learn that it has already
+   * bought something.
    */
   readonly unfit: Problem | null;
-  /** SHA-256, hex, of the wallet and its payment identifier; null where the request has none. */
+  /** SHA-256, hex, of the wallet and its payment identifier; null without an identifier. */
   readonly identifierHash: string | null;
   /** `X-Service-Tag`, for answers that are composed after settlement. */
   readonly tag: string | null;
-  /** The client that faults of the payment are counted for, since its wallet proves nothing yet; null: none. */
+  /**
+   * The client that invalid payments are counted for, because an invalid payment does not prove its wallet; null or
+   * omitted: none.
+   */
   readonly client?: string | null | undefined;
-  /** The network that the client is in; null: not known. */
+  /** The client's network; null or omitted if unknown. */
   readonly site?: string | null | undefined;
-  /** `performance.now()` when the request came. */
+  /** `performance.now()` at the arrival of the request. */
   readonly startedAt: number;
-  /** Whether its answer is pushed too, so that it reaches the caller even if the connection breaks. */
+  /** Whether the answer is also pushed, and so reaches the caller even if the connection breaks. */
   readonly isPushed?: boolean;
-  /** Whether its caller has broken off, as far as this node knows. */
+  /** Whether the caller has disconnected, as far as this node knows. */
   isAbandoned(): boolean;
   answer(call: {
     readonly wallet: string;
@@ -107,7 +114,7 @@ export interface PurchaseRequest {
   }): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
-/** How long each part took, milliseconds; null for a part that was not reached. */
+/** The duration of each phase, milliseconds; null for a phase that was not reached. */
 export interface Timings {
   readonly verify: number;
   readonly query: number | null;
@@ -115,18 +122,18 @@ export interface Timings {
 }
 
 /**
- * `boughtBy` is the request that bought the answer: an earlier one, where an identifier was repeated. `resultId` opens the
- * answer and belongs to its buyer alone.
+ * `boughtBy` is the request that bought the answer: an earlier one if an identifier was repeated. `resultId` opens the
+ * answer and is only for its buyer.
  */
 export type PurchaseOutcome = Outcome & {
   readonly timings: Timings;
-  /** Null where the request was not counted. */
+  /** Null if the request was not counted. */
   readonly limits: RateLimitState | null;
 };
 
 export type Outcome =
   | { readonly outcome: 'refused'; readonly problem: Problem }
-  /** An answer that says why there is none: nothing is charged, nothing kept. */
+  /** An answer that explains why there is no result. Nothing is charged or stored. */
   | { readonly outcome: 'uncharged'; readonly body: Buffer }
   | {
       readonly outcome: 'settled';
@@ -136,13 +143,13 @@ export type Outcome =
       readonly body: Buffer;
       readonly promised: Promised;
     }
-  /** Not yet known: recovery decides. */
+  /** Not known yet: recovery will determine the outcome. */
   | { readonly outcome: 'pending'; readonly transaction: string; readonly boughtBy: string; readonly resultId: string }
-  /** It certainly did not move any money. */
+  /** Certainly no money was moved. */
   | { readonly outcome: 'failed'; readonly transaction: string; readonly reason: string };
 
 export interface Purchasing {
   buy(request: PurchaseRequest): Promise<PurchaseOutcome>;
-  /** Message hashes of the payments that this process is tending right now. */
+  /** Message hashes of the payments that this process is working on. */
   readonly underway: ReadonlySet<string>;
 }

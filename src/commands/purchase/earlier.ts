@@ -1,4 +1,4 @@
-/** What a submitted payment has bought, for a request that asks for it again. Nothing is charged for that. */
+/** The outcome of a payment that was submitted earlier, for a request that presents it again. Costs nothing. */
 import { MasterKeyMissing } from '../../callbacks/master-keys.ts';
 import { isProblem, type Problem, problem } from '../../errors.ts';
 import { isKept, keptAnswer, promisedBy, resultOf } from '../payment/answer.ts';
@@ -41,7 +41,7 @@ export const settledWith = (state: SubmittedState, resultId: string, body: Buffe
 
 const refused = (refusal: Problem): Outcome => ({ outcome: 'refused', problem: refusal });
 
-/** Null where this node cannot make it. */
+/** Null if this node cannot derive it. */
 function resultIdOf({ resultIds }: Pick<EarlierPorts, 'resultIds'>, { answer }: SubmittedState): string | null {
   try {
     return resultIds.idOf(resultOf(answer));

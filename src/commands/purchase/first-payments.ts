@@ -1,7 +1,8 @@
 /**
- * Sponsored payments of wallets that are not proven (docs/design/payments.md#first-payments). Such a wallet can be emptied
- * before its payment lands: that costs its owner 5,000 lamports and us up to 15,000. One payment of each is under way at
- * a time; here is what keeps one transaction from making many fail, and one site from using up what all may cost us.
+ * Sponsored payments of wallets that are not proven (docs/design/payments.md#first-payments). Such a wallet can be
+ * emptied before its payment lands, which costs its owner 5,000 lamports and us up to 15,000. Each of these wallets may
+ * have one pending payment. The rules here prevent one transaction from making many payments fail, and one site from
+ * using up the common budget.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Problem, problem } from '../../errors.ts';
@@ -14,11 +15,11 @@ import { chainUnavailable, type Patience } from './reservation.ts';
 import { SELF_PAID_HINT } from './sponsor-budget.ts';
 import { type EndTurn, WaitingLines } from './waiting-lines.ts';
 
-/** Of one site on one node: how many are submitted and undecided at once. */
+/** Per site and node: how many submitted payments may have no outcome yet. */
 export const FIRST_OF_A_SITE = 5;
-/** Of one site on one node: past so many that failed on chain within an hour, no more are sponsored. */
+/** Per site and node: after this many on-chain failures within an hour, no more are sponsored. */
 export const FAILED_OF_A_SITE = 6;
-/** Longer than a payment can be undecided on a healthy chain. */
+/** Longer than a payment can be without an outcome on a healthy chain. */
 const UNDECIDED_MS = 180_000;
 const LOOK_EVERY_MS = 15_000;
 const HOUR_MS = 3_600_000;
@@ -38,7 +39,7 @@ export type FirstOutcome = 'failed' | 'undecided' | 'harmless';
 export class FirstPayments {
   readonly #ports: FirstPaymentPorts;
   readonly #lines = new WaitingLines(FIRST_OF_A_SITE);
-  /** When payments of each site failed, by the monotonic clock, milliseconds. */
+  /** Times of the failures of each site, by the monotonic clock, milliseconds. */
   readonly #failures = new Map<string, readonly number[]>();
 
   constructor(ports: FirstPaymentPorts) {
@@ -46,15 +47,16 @@ export class FirstPayments {
   }
 
   /**
-   * Before the chain is asked anything.
-   * @param site the network of the client: an IPv4 address, or an IPv6 /48; null where it is not known
-   * @returns null for a payment that needs no care; a problem for one that is not sponsored; else one to be ended
+   * Checks a payment before any call to the chain.
+   * @param site the client's network: an IPv4 address or an IPv6 /48; null if unknown
+   * @returns null for a payment without these limits; a problem for one that is not sponsored; otherwise a first
+   * payment, which the caller must end
    * @throws StorageFailure
    */
   async begin(transaction: FirstTransaction, site: string | null): Promise<FirstPayment | Problem | null> {
     const { wallet, source, sponsored, othersCanBreak } = transaction;
     if (!sponsored || (await this.#ports.proven.isProven(wallet))) return null;
-    // One transaction sends something to many wallets, and makes the guards of all of them fail.
+    // One transaction that sends something to many wallets would make all their guards fail.
     if (othersCanBreak) return problem('payment_rejected', { reason: 'guard_not_sponsored' });
     if (source !== associatedTokenAddress(wallet, this.#ports.mint)) return notFromThisAccount();
     const place: SitePlace = {
@@ -86,7 +88,7 @@ interface SitePlace {
   failed(): void;
 }
 
-/** To be ended, however it ends; the first end counts. */
+/** A payment that counts until it is ended; only the first end counts. */
 export class FirstPayment {
   readonly #chain: FirstPaymentPorts['chain'];
   readonly #source: string;
@@ -100,13 +102,13 @@ export class FirstPayment {
   }
 
   /**
-   * Why it is not sponsored, asked once the chain would run it: a delegate of many accounts empties all of them by one
-   * transaction.
+   * Why it is not sponsored. Asked after the chain has accepted it in a simulation: the delegate of many accounts could
+   * empty all of them by one transaction.
    */
   async refusal(): Promise<Problem | null> {
     try {
       const balance = await this.#chain.tokenBalance(this.#source);
-      // An endpoint that is behind knows no account that another one has just taken the money from.
+      // An endpoint that is behind may not know the account, although the money was just moved there.
       return balance === null ? chainUnavailable() : balance.isDelegated ? notFromThisAccount() : null;
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
@@ -114,13 +116,13 @@ export class FirstPayment {
     }
   }
 
-  /** Waits for a place among those of its site that may be submitted at once. */
+  /** Waits until its site has fewer submitted payments than allowed. */
   async turn(patience: Patience): Promise<Problem | null> {
     this.#endTurn = await this.#place.turn(patience);
     return this.#endTurn === null ? tooMany(2) : this.#place.refusal();
   }
 
-  /** It is no longer under way. */
+  /** Ends it: it is no longer pending. */
   end(outcome: Exclude<FirstOutcome, 'undecided'>): void {
     if (this.#endTurn === null) return;
     if (outcome === 'failed') this.#place.failed();
@@ -128,7 +130,7 @@ export class FirstPayment {
     this.#endTurn = null;
   }
 
-  /** Keeps its place until its outcome is known, whichever process records it; returns at once. */
+  /** Counts it until its outcome is known, whichever process records that. Returns immediately. */
   follow(look: () => Promise<FirstOutcome>): void {
     const kept = new FirstPayment(this.#chain, this.#source, this.#place);
     kept.#endTurn = this.#endTurn;

@@ -3,18 +3,18 @@ import { remember } from '../../runtime/remember.ts';
 import { isProvenBy } from './allowance.ts';
 import { failuresWithinAYear, type LimitPorts } from './wallet-limits.ts';
 
-/** A wallet may fail three times an hour, so what is remembered is soon true again. */
+/** A wallet may fail at most three times an hour, so an outdated entry is off by only a few failures. */
 const REMEMBERED_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
 export interface ProvenWalletsPorts extends LimitPorts {
-  /** How many payments of a wallet have settled, as far as it is known. */
+  /** How many payments of a wallet have settled, as far as known. */
   settledPayments(wallet: string): Promise<number>;
 }
 
 export class ProvenWallets {
   readonly #ports: ProvenWalletsPorts;
-  /** Until when each counts as proven without being looked up, by the monotonic clock, milliseconds. */
+  /** Until when each wallet counts as proven without a lookup, by the monotonic clock, milliseconds. */
   readonly #proven = new Map<string, number>();
 
   constructor(ports: ProvenWalletsPorts) {

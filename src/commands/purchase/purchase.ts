@@ -1,7 +1,6 @@
 /**
- * One request that pays and is answered (docs/design/request-checks.md#order-of-checks). Every step may be the last one
- * that this process ever takes: until the claim is appended nothing can be charged, and from then on recovery brings
- * the payment to its end.
+ * One request, its payment and its answer (docs/design/request-checks.md#order-of-checks). The process may die at any
+ * step. Before the claim is appended, nothing can be charged; after it, recovery completes the payment.
  */
 import { setMaxListeners } from 'node:events';
 import { type ErrorCode, isProblem, type Problem, problem, statusOf } from '../../errors.ts';
@@ -43,14 +42,14 @@ import { type EndTurn, WaitingLines } from './waiting-lines.ts';
 import type { RateLimitState } from './wallet-limits.ts';
 import { WalletReservation, type WalletReservationPorts } from './wallet-reservation.ts';
 
-/** How long a request waits for its settlement before it answers 202. */
+/** How long a request waits for settlement before it answers 202. */
 export const SETTLEMENT_PATIENCE_MS = 30_000;
-/** How often a transaction is broadcast again until the chain confirms it. */
+/** How often a transaction is broadcast until the chain confirms it. */
 export const REBROADCAST_MS = 2_000;
-/** A payment that waited longer for its turn to be queried is looked at again before it is. */
+/** A payment that waited longer than this before its query is checked again. */
 const LONG_WAIT_MS = 1_000;
 
-/** Makes the one way in which anything is bought here. */
+/** Creates the purchasing service: everything that is sold here goes through it. */
 export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
   const proven = new ProvenWallets(purchasePorts);
   const ports: RunPorts = {
@@ -63,7 +62,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
     clientQueries: new WaitingLines(QUERIES_OF_A_CLIENT),
   };
   const underway = new Set<string>();
-  // Every request that waits listens to it.
+  // Every waiting request adds a listener.
   setMaxListeners(0, ports.draining);
   return {
     underway,
@@ -73,7 +72,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
       try {
         const known = await run.repeat();
         if (known) return known;
-        // A copy of a request that is still at work: nothing is counted and no second query is made.
+        // The same request is already running: count nothing and run no second query.
         if (underway.has(messageHash)) return await run.refuseCopy();
         underway.add(messageHash);
         try {
@@ -83,7 +82,7 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
           underway.delete(messageHash);
         }
       } catch (error) {
-        // From the claim on everything is caught where it happens, so nothing was claimed here.
+        // Errors after the claim are handled where they occur, so nothing was claimed here.
         const refused = await run.refuse(problemOf(error));
         if (!(error instanceof StorageFailure)) throw error;
         ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
@@ -97,7 +96,10 @@ type RunPorts = PurchasePorts &
   WalletReservationPorts &
   ChainCheckPorts & {
     readonly firstPayments: FirstPayments;
-    /** Queries that run at once on this node, by wallet and by client: they take its processor from all others. */
+    /**
+     * Limits how many queries run at once on this node per wallet and per client, so that none takes the processor from
+     * the others.
+     */
     readonly walletQueries: WaitingLines;
     readonly clientQueries: WaitingLines;
   };
@@ -120,7 +122,7 @@ class PurchaseRun {
   readonly #authorization: Authorization;
   readonly #identified: IdentifiedRequest | null;
   readonly #reservation: WalletReservation;
-  /** Where the wallet is not proven. */
+  /** Set if the wallet is not proven. */
   #first: FirstPayment | null = null;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
@@ -150,8 +152,8 @@ class PurchaseRun {
   }
 
   /**
-   * The outcome that the request's identifier already names; null where it names none yet. Before everything that
-   * costs or counts: by now the blockhash may have expired and the wallet may be empty.
+   * The outcome that the request's identifier already names; null if there is none. Checked before everything that
+   * costs or counts, because by now the blockhash may have expired and the wallet may be empty.
    */
   async repeat(): Promise<PurchaseOutcome | null> {
     const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
@@ -159,18 +161,18 @@ class PurchaseRun {
     return 'bought' in earlier ? this.#earlier(earlier.bought) : this.refuse(earlier.refused);
   }
 
-  /** To be called when it has run, however that ended. */
+  /** Called once it has run, whatever the outcome. */
   end(): void {
     this.#first?.end('harmless');
   }
 
-  /** Another request of this process is at work with the same payment. */
+  /** Another request of this process is working on the same payment. */
   async refuseCopy(): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
     return this.refuse(usedProblem(state));
   }
 
-  /** Nothing was claimed, so nothing is charged, and nothing was taken of the wallet's day. */
+  /** Nothing was claimed, so nothing is charged and the wallet's daily limit is unchanged. */
   async refuse(refusal: Problem): Promise<PurchaseOutcome> {
     await this.#reservation.takeBack();
     return { outcome: 'refused', problem: refusal, ...this.#facts() };
@@ -186,10 +188,10 @@ class PurchaseRun {
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
     const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
     if (paused) return this.refuse(paused);
-    // Before it counts: a relayed payment must not spend its owner's limit.
+    // Checked before the request counts: a relayed payment must not use up its owner's limit.
     if (this.#request.unfit) return this.refuse(this.#request.unfit);
 
-    // On another thread while the limits are counted. Used only if they admit the payment.
+    // Signed on another thread while the limits are counted, and used only if the payment is admitted.
     const signing = this.#sign();
     signing.catch(() => undefined);
     const { settlementMs = SETTLEMENT_PATIENCE_MS } = ports.patience ?? {};
@@ -214,7 +216,7 @@ class PurchaseRun {
 
     const endTurn = await this.#queryTurn(patience);
     if (endTurn === null) return this.refuse(queriesUnderWay());
-    // Who waited for a turn may have come too near the end of the blockhash since it was checked.
+    // While the request waited, the payment's blockhash may have come too close to its expiry.
     const ending = performance.now() - this.#verifiedAt > LONG_WAIT_MS ? endsTooSoon(ports, checked) : null;
     if (ending) {
       endTurn();
@@ -235,10 +237,10 @@ class PurchaseRun {
       endTurn();
     }
     this.#answeredAt = performance.now();
-    // It counts as answered, and leaves no event: its caller has gone.
+    // Counts as answered, but leaves no event, because its caller has disconnected.
     if (isProblem(answer) && this.#isGone()) return this.#abandoned(1);
     if (isProblem(answer)) {
-      // A process that is stopping has not failed the query: there is nothing to record.
+      // The query did not fail; this process is stopping. There is nothing to record.
       const { problem: code } = answer;
       if (!ports.draining.aborted) await this.#recordFailedQuery(found, code, statusOf(code));
       return this.refuse(answer);
@@ -257,14 +259,16 @@ class PurchaseRun {
   }
 
   /**
-   * Whether its answer would reach no one. A caller that breaks off would pay for an answer that cannot arrive, unless
-   * it is pushed too.
+   * Whether the answer would reach nobody: the caller has disconnected, and the answer is not pushed. It must not pay
+   * then.
    */
   #isGone(): boolean {
     return !this.#request.isPushed && this.#request.isAbandoned();
   }
 
-  /** A place among the queries of the wallet and of the client that run at once on this node; null where none was free in time. */
+  /**
+   * A turn among the concurrent queries of the wallet and of the client on this node; null if none was free in time.
+   */
   async #queryTurn(patience: Patience): Promise<EndTurn | null> {
     const { walletQueries, clientQueries } = this.#ports;
     const { transaction, client } = this.#request;
@@ -281,7 +285,7 @@ class PurchaseRun {
     );
   }
 
-  /** Proven wallets are sponsored for longer; only while sponsorship pauses are they looked up. */
+  /** Proven wallets are sponsored for longer; they are looked up only while sponsorship is paused. */
   async #sponsorshipPaused(): Promise<Problem | null> {
     const { sponsoring, proven, clock } = this.#ports;
     const pause = sponsoring?.pause();
@@ -290,7 +294,7 @@ class PurchaseRun {
     return pausedProblem(pause, clock.now());
   }
 
-  /** The transaction with every signature: ours completes a sponsored one. */
+  /** The transaction with all signatures; a sponsored one needs ours. */
   async #sign(): Promise<Buffer> {
     const { transaction } = this.#request;
     if (!transaction.sponsored) return transaction.wire;
@@ -298,13 +302,13 @@ class PurchaseRun {
   }
 
   /**
-   * What the chain has against a payment may be that another node has sent it since this one looked: then that is the
-   * reason, and its caller is not asked for another payment. A used payment counts no more than once.
+   * The chain may reject a payment because another node has sent it in the meantime. Then that is the reason to report,
+   * and the caller is not asked for another payment. A used payment counts only once.
    */
   async #refuseUnlessUsed(refusal: Problem): Promise<PurchaseOutcome> {
     const { state } = await load(this.#ports.log, payment, this.#stream);
     if (mayBePresented(state)) {
-      // While it waited for its wallet's other payments, one of them may have bought what it asks for.
+      // While it waited for the wallet's other payments, one of them may have bought the same request.
       const earlier = this.#identified && (await earlierOutcome(this.#ports, this.#identified));
       if (earlier) return 'bought' in earlier ? this.#lost(earlier.bought) : this.refuse(earlier.refused);
       if (provesNoSender(refusal)) await this.#reservation.uncount();
@@ -320,13 +324,13 @@ class PurchaseRun {
     try {
       await handle(this.#ports, payment, this.#stream, command, this.#context, found);
     } catch (error) {
-      // Where a copy of this request won, the stream says so better; where the log is down, nothing was claimed.
+      // After a conflict, the stream of the winner says what happened. If the log is down, nothing was claimed.
       if (error instanceof RevisionConflict) return;
       this.#ports.logger.error({ err: error, ...this.#who() }, 'a failed query was not recorded');
     }
   }
 
-  /** Waits until a payment of a wallet that is not proven may be submitted. */
+  /** Waits until a payment of an unproven wallet may be submitted. */
   async #firstTurn(submission: Purchase['submission'], patience: Patience): Promise<Problem | null> {
     if (!this.#first) return null;
     const askedAt = performance.now();
@@ -355,7 +359,7 @@ class PurchaseRun {
     if (notYet) return this.#refuseUnlessUsed(notYet);
     const closed = this.#ports.closed?.();
     if (closed) return this.refuse(closed);
-    // From the claim on the answer can be fetched all the same.
+    // After the claim the answer can be fetched, even by a caller that disconnected.
     if (this.#isGone()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
     const claim = await claimPayment(
@@ -374,32 +378,32 @@ class PurchaseRun {
       return this.refuse(problemOf(claim.unwritten));
     }
     if ('unknown' in claim) {
-      // If it was recorded, recovery will settle it; only "pending" is true either way.
+      // If the claim was recorded, recovery will settle it. Only "pending" is correct in both cases.
       logger.error({ err: claim.unknown, ...this.#who() }, 'a claim has no known outcome');
       return this.#pending(submission.transaction, answeredCases);
     }
     return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
   }
 
-  /** The work was done and is not paid for, so it counts: otherwise a caller could break off all day for free. */
+  /** The work was done but not paid for, so it counts; otherwise a caller could disconnect repeatedly for free. */
   async #abandoned(answeredCases: number): Promise<PurchaseOutcome> {
     await this.#reservation.countCases(answeredCases);
     await this.#reservation.giveBackReserved();
     return { outcome: 'refused', problem: nobodyWaits(), ...this.#facts() };
   }
 
-  /** Another request bought the answer while this one made it again: this one was counted, and took nothing. */
+  /** Another request bought the answer while this one composed it again. This one was counted but took nothing. */
   async #lost(winner: SubmittedState): Promise<PurchaseOutcome> {
     await this.#reservation.takeBack();
     return this.#earlier(winner);
   }
 
-  /** The outcome of the payment that an identifier names. Nothing is charged. */
+  /** The outcome of the payment that an identifier names. Costs nothing. */
   async #earlier(state: SubmittedState): Promise<PurchaseOutcome> {
     return { ...(await boughtBefore(this.#ports, state, this.#keyCallContext())), ...this.#facts() };
   }
 
-  /** @param composed null where the answer is composed after settlement */
+  /** @param composed null if the answer is composed after settlement */
   async #settle(claimed: SubmittedPayment, composed: Buffer | null): Promise<PurchaseOutcome> {
     const { draining, patience, logger } = this.#ports;
     const { settlementMs = SETTLEMENT_PATIENCE_MS, rebroadcastMs = REBROADCAST_MS } = patience ?? {};
@@ -420,8 +424,8 @@ class PurchaseRun {
         return { outcome: 'failed', transaction, reason: state.reason, ...this.#facts() };
       }
     } catch (error) {
-      // The money may have moved, so nothing but "pending" may be said; recovery records what the chain says, and the
-      // result URL gives what is owed.
+      // The money may have moved, so only "pending" is correct. Recovery records the outcome, and the result URL
+      // returns the answer.
       logger.error({ err: error, ...this.#who() }, 'a settlement could not be recorded');
     }
     return this.#pending(transaction, answeredCases);
@@ -445,7 +449,7 @@ class PurchaseRun {
     return { outcome: 'pending', transaction, boughtBy, resultId: this.#newResultId(), ...this.#facts() };
   }
 
-  /** Of a payment that this request claimed. */
+  /** The result id of the payment that this request claimed. */
   #newResultId(): string {
     const { resultIds } = this.#ports;
     return resultIds.idOf({ requestId: this.#request.requestId, resultKey: resultIds.newest });
@@ -470,7 +474,7 @@ class PurchaseRun {
   }
 }
 
-/** A transaction that landed, or could have, is public: its presenter need not be the wallet that signed it. */
+/** A transaction that landed or may have landed is public, so its presenter need not be the wallet that signed it. */
 const provesNoSender = ({ details }: Problem): boolean =>
   details.reason === 'already_on_chain' ||
   details.reason === 'blockhash_expired' ||

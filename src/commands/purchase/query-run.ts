@@ -1,39 +1,39 @@
-/** Runs the query that a payment is for, within its deadline and never beyond the process that runs it. */
+/** Runs the query of a payment, within its deadline and only while the process runs. */
 import type { BaseLogger } from 'pino';
 import { type ErrorCode, type Problem, problem } from '../../errors.ts';
 import type { KeyCall } from '../../events/payment.ts';
 import { problemOf } from '../../failure-problem.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 
-/** How long a query may take. */
+/** The time limit of a query. */
 export const QUERY_DEADLINE_MS = 20_000;
 
 /** A query's answer. */
 export interface ComposedAnswer {
-  /** The whole body, `meta` included, serialised once: stored, served and pushed byte for byte. */
+  /** The complete body including `meta`, serialised once: stored, served and pushed unchanged. */
   readonly body: Buffer;
-  /** How many cases were answered, for the wallet's day limit. */
+  /** How many cases were answered, for the wallet's daily limit. */
   readonly answeredCases: number;
-  /** What is pushed too, once the payment is settled. */
+  /** What is also pushed after the payment has settled. */
   readonly callbacks?: readonly RequestedCallback[];
 }
 
 export interface RequestedCallback {
   /** As the caller sent it, not validated. */
   readonly url: string;
-  /** Which result of a batch is pushed, from 0; null: the whole answer. */
+  /** Which result of a batch is pushed, from 0; null for the whole answer. */
   readonly result: number | null;
 }
 
-/** A call on the wallet's signing keys: it has no effect and no answer before its payment is settled. */
+/** A call on the wallet's signing keys. It has no effect and no answer before its payment has settled. */
 export interface KeyCallAnswer {
   readonly keyCall: KeyCall['does'];
-  /** Whether a rotation demands a proof of the wallet from then on. */
+  /** Whether the rotation requires a proof of the wallet from then on. */
   readonly requireSignIn?: boolean;
   readonly answeredCases: number;
 }
 
-/** Nothing of what was asked could be answered, and the body says so of each part: it costs nothing. */
+/** No part of the request could be answered, and the body explains each part. It is not charged. */
 export interface UnchargedAnswer {
   readonly uncharged: Buffer;
   /** The first reason, for the record. */
@@ -45,7 +45,7 @@ export type QueryAnswer = ComposedAnswer | KeyCallAnswer;
 export interface QueryRun {
   readonly requestId: string;
   readonly deadlineMs: number;
-  /** Aborted when this process has no more time. */
+  /** Aborted when this process must stop. */
   readonly draining: AbortSignal;
   readonly logger: Pick<BaseLogger, 'error'>;
   /** Whether the caller no longer waits for the answer. */
@@ -53,21 +53,18 @@ export interface QueryRun {
   query(signal: AbortSignal): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
 
-/** Reaches no caller: the request is over, and its payment may be presented again. */
+/** Reaches no caller. The request ends, and its payment may be presented again. */
 export const nobodyWaits = (): Problem =>
   problem('service_unavailable', { component: 'http', retry_after: 1 }, 'The caller broke off; nothing was charged.');
 
-/** How soon a query learns that its caller has broken off, milliseconds. */
+/** How often a query checks whether its caller has disconnected, milliseconds. */
 const LOOK_FOR_CALLER_MS = 25;
 
-/** The answer to a request that this process can no longer start. */
+/** The problem for a request that this process can no longer start. */
 export const stopping = (): Problem =>
   problem('service_unavailable', { component: 'http', retry_after: 5 }, 'This node is stopping; nothing was charged.');
 
-/**
- * The query's answer, or why there is none. Never throws. What a query still does after its deadline is no one's
- * business any more.
- */
+/** The query's answer, or why there is none. Never throws. A query that continues after its deadline is ignored. */
 export async function runQuery({
   requestId,
   deadlineMs,
@@ -91,7 +88,7 @@ export async function runQuery({
     });
     return await Promise.race([query(signal), ended]);
   } catch (error) {
-    // A query that gave up on request has not failed by itself.
+    // The query was cancelled; that is not a failure of its own.
     if (signal.aborted) return signal.reason;
     logger.error({ err: error, requestId }, 'a paid query failed');
     return problemOf(error);

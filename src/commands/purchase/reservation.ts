@@ -1,9 +1,9 @@
 /**
- * What the payments of a wallet that are under way will take of its tokens, and how many they are, across all nodes. The
- * chain alone cannot see: payments that are sent at once all pass its simulation, though the wallet may afford only one,
- * and one transfer that empties the wallet makes all of them fail. A sponsored payment that fails costs us its fee, and
- * every other its query. So each reserves its amount and its place before it is simulated, and gives both back when its
- * outcome is recorded.
+ * Reservations of what a wallet's pending payments will cost, and how many they are, across all nodes. The chain cannot
+ * show this. Payments that are sent at once all pass its simulation even if the wallet can afford only one, and a
+ * single transfer that empties the wallet makes all of them fail. A failed sponsored payment costs us its fee, and
+ * every failed one its query. So each payment reserves its amount and a place before the simulation, and releases both
+ * when its outcome is recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isProblem, type Problem, problem } from '../../errors.ts';
@@ -19,10 +19,10 @@ import { type LimitPorts, refuseForFailures } from './wallet-limits.ts';
 
 export interface ReservationPorts extends LimitPorts {
   readonly chain: Pick<Chain, 'tokenBalance'>;
-  /** One for all requests of a process: it lets one of each wallet's look, and not all of them. */
+  /** Shared by all requests of a process, so that only one request per wallet reads the counters at a time. */
   readonly lines: WaitingLines;
   readonly proven: Pick<ProvenWallets, 'isProven'>;
-  /** How many payments of a wallet have settled; asked only where it has many under way. */
+  /** How many payments of a wallet have settled. Asked only if it has several pending. */
   settledPayments(wallet: string): Promise<number>;
 }
 
@@ -31,43 +31,43 @@ export interface Spending {
   /** The token account that pays, base58. */
   readonly source: string;
   /**
-   * Whether it is the wallet's own associated account. Another may be lent for less than it holds, which its balance
-   * does not show, so only one of its payments is under way at a time. Asked only where others are under way: to derive the
-   * account of a wallet that was never seen takes longer than all the rest.
+   * Whether this is the wallet's own associated account. Another account may be delegated for less than its balance, so
+   * such a payment must be the wallet's only pending one. Evaluated only if others are pending, because deriving the
+   * account of an unknown wallet is the slowest step.
    */
   own(): boolean;
   /** Base units. */
   readonly amount: bigint;
 }
 
-/** How long a request waits for the wallet's other payments to be decided. */
+/** How long a request waits for outcomes of the wallet's other payments. */
 export interface Patience {
   /** By the monotonic clock (`performance.now()`), milliseconds. */
   readonly until: number;
   readonly signal: AbortSignal;
 }
 
-/** Longer than a payment can be undecided on a healthy chain: what a killed process reserved is then free. */
+/** Longer than a payment can be without an outcome on a healthy chain: reservations of a killed process then expire. */
 export const RESERVATION_WINDOW: Micros = 120 * MICROS_PER_SECOND;
 const PAUSE_MS = 100;
-/** Each pause is this much longer than the one before; the node that frees a place wakes its own waiters at once. */
+/** Each pause grows by this factor. The node that releases a place wakes its own waiters immediately. */
 const PAUSE_GROWTH = 1.25;
 const LONGEST_PAUSE_MS = 1_000;
 
 const reservedOf = (wallet: string) => `${wallet}-reserved`;
-/** The chain did not answer. */
+/** The chain did not respond. */
 export const chainUnavailable = (): Problem => problem('service_unavailable', { component: 'chain', retry_after: 2 });
 
 /**
- * Amount and place share one counter, so that a payment reserves both by one write: a place counts as more base units
- * than there are in circulation twice over, and 8,000 of them are still exact.
+ * Amount and place share one counter, so that one write reserves both. A place counts as more base units than twice the
+ * token's total supply, and 8,000 places are still exact.
  */
 const PLACE = 2 ** 40;
 const packed = (amount: bigint): number => PLACE + Number(amount);
 
 /**
- * What is given back after its window ended is taken from the next one, which then holds less than is under way. An
- * amount that has become negative by that is none, and the place that it borrowed from is still taken.
+ * A release after the end of its window reduces the next window, which then shows less than is pending. A negative
+ * amount counts as zero, and the place that it was borrowed from stays reserved.
  */
 function unpacked(count: number): { readonly reserved: bigint; readonly underWay: number } {
   const amount = count % PLACE;
@@ -76,8 +76,8 @@ function unpacked(count: number): { readonly reserved: bigint; readonly underWay
 }
 
 /**
- * The increment that reserves an amount: it can be made along with others, before `reserve` says what it came to. A
- * wallet's only payment has a window of its own, which does not end while that payment may land.
+ * The increment that reserves an amount. It can be combined with other increments, before `reserve` evaluates the
+ * result. A wallet's only payment gets its own window, which does not end while that payment may land.
  */
 export const reservation = (wallet: string, amount: bigint, now: Micros): Increment => ({
   id: reservedOf(wallet),
@@ -88,25 +88,25 @@ export const reservation = (wallet: string, amount: bigint, now: Micros): Increm
   restartsAtZero: true,
 });
 
-/** What `reservation` came to. */
+/** The result of `reservation`. */
 export interface Reserving {
-  /** Of the wallet's payments within the hour, read before it was made. */
+  /** Failed payments of the wallet within the hour, read before the reservation. */
   readonly failures: number;
-  /** All that the wallet has reserved since, this payment's amount included; base units. */
+  /** Everything that the wallet has reserved, including this payment's amount; base units. */
   readonly reserved: bigint;
-  /** How many payments of the wallet are under way, this one included. */
+  /** The wallet's pending payments, including this one. */
   readonly underWay: number;
-  /** When the window ends that it was made in. */
+  /** When the window of the reservation ends. */
   readonly until: Micros;
 }
 
-/** What `reserve` has reserved. */
+/** A successful reservation. */
 export interface Reserved {
-  /** From then on there is nothing to be given back. */
+  /** After this time there is nothing to release. */
   readonly until: Micros;
 }
 
-/** Reads what the counter of `reservation` came to. */
+/** Evaluates the counter after `reservation`. */
 export const reservedBy = (failures: number, { count, resetsAt }: Counted): Reserving => ({
   failures,
   ...unpacked(count),
@@ -114,10 +114,11 @@ export const reservedBy = (failures: number, { count, resetsAt }: Counted): Rese
 });
 
 /**
- * Reserves an amount, waiting while the wallet's other payments may still leave enough for it. Those that wait do so in
- * line: each look costs two writes and a call to the chain, and anybody can have sixty requests wait for half a minute.
- * A payment that is alone is not looked at: the simulation that follows says whether it can be paid.
- * @param begun what `reservation` of this amount came to, where it was made already
+ * Reserves an amount, and waits while the outcomes of the wallet's other payments may leave enough for it. Waiting
+ * requests queue, because each attempt costs two writes and a call to the chain, and a caller can make sixty requests
+ * wait for 30 seconds. For a single payment the balance is not read; the simulation that follows shows whether it can
+ * be paid.
+ * @param begun the result of `reservation` for this amount, if it was already made
  * @returns the reservation, or why there is none
  */
 export async function reserve(
@@ -126,7 +127,7 @@ export async function reserve(
   { until, signal }: Patience,
   begun: Reserving | null = null,
 ): Promise<Reserved | Problem> {
-  // Payments that wait already come first.
+  // Payments that already wait come first.
   const first = begun || !ports.lines.has(spending.wallet) ? await attempt(ports, spending, begun) : null;
   if (first && 'until' in first) return first;
   if (first && (first.final || signal.aborted || performance.now() >= until)) return first.problem;
@@ -140,7 +141,7 @@ export async function reserve(
       const outcome = (await look(ports, spending)) ?? (await attempt(ports, spending, null));
       if ('until' in outcome) return outcome;
       if (outcome.final || signal.aborted || performance.now() >= until) return outcome.problem;
-      // Jittered, so that those who wait on several nodes do not come back together and block each other.
+      // With jitter, so that waiters on several nodes do not retry together and block each other.
       await ports.lines.nap(spending.wallet, pauseMs * (0.5 + Math.random()), signal);
     }
   } finally {
@@ -150,11 +151,11 @@ export async function reserve(
 
 interface NotReserved {
   readonly problem: Problem;
-  /** False where it may be another one, or none, once the wallet's other payments are decided. */
+  /** False if the result may change once the wallet's other payments have outcomes. */
   readonly final: boolean;
 }
 
-/** Whether there is a place at all, without a write. */
+/** Whether a place is free, without a write. */
 async function look(ports: ReservationPorts, { wallet, amount }: Spending): Promise<NotReserved | null> {
   const { failures, refused } = await refuseForFailures(ports, wallet);
   if (refused) return { problem: refused, final: true };
@@ -186,7 +187,9 @@ async function attempt(
   return refusal;
 }
 
-/** A failure is counted before its place is given back, so the payment that got the place reads it now at the latest. */
+/**
+ * A failure is counted before its place is released, so the payment that gets the place reads it here at the latest.
+ */
 async function failedMeanwhile(
   ports: LimitPorts,
   wallet: string,
@@ -196,7 +199,9 @@ async function failedMeanwhile(
   return refused && { problem: refused, final: true };
 }
 
-/** Whether more payments of the wallet are under way than it may have. Counts those that settled for many only. */
+/**
+ * Whether the wallet has more pending payments than allowed. Counts settled payments only if there are many pending.
+ */
 async function tooMany(
   ports: ReservationPorts,
   wallet: string,
@@ -212,7 +217,7 @@ async function tooMany(
   return underWay <= limit ? null : { problem: tooManyUnderWay(limit), final: false };
 }
 
-/** Whether all that the wallet has under way is more than it has. */
+/** Whether the wallet's pending payments exceed its balance. */
 async function tooMuch(
   { chain }: ReservationPorts,
   { source, own, amount }: Spending,
@@ -239,7 +244,7 @@ const tooManyUnderWay = (limit: number): Problem =>
     `${limit === 1 ? 'Only one payment' : `At most ${limit} payments`} of this wallet may be under way at once: wait until the others are settled. Each payment that settles allows more.`,
   );
 
-/** Reserves first and compares then: a later reservation includes this one. */
+/** Reserves first and compares afterwards, so that a later reservation includes this one. */
 async function begin(
   { readStore, clock }: ReservationPorts,
   { wallet, amount }: Spending,
@@ -252,8 +257,9 @@ async function begin(
 }
 
 /**
- * Ends a reservation: the payment has its outcome, or will never be broadcast.
- * @param until when the window ended that it was made in: in a later one it would free the place of another payment
+ * Releases a reservation: the payment has an outcome or will never be broadcast.
+ * @param until when the window of the reservation ended; in a later window a release would free the place of another
+ * payment
  */
 export async function giveBack(
   { readStore, clock }: LimitPorts,
@@ -267,19 +273,19 @@ export async function giveBack(
 }
 
 /**
- * Until when a submitted payment surely has the window that it was reserved in: it was answered, and submitted, within a
- * minute of that.
+ * Until when a submitted payment's reservation window certainly lasts. The payment was answered and submitted within a
+ * minute of its reservation.
  * @param answeredAt microseconds
  */
 export const reservedUntil = (answeredAt: Micros): Micros => answeredAt + RESERVATION_WINDOW / 2;
 
-/** While storage fails, what could not be given back is tried again after these pauses, milliseconds: half a window. */
+/** Pauses before a failed release is retried, milliseconds: half a window in total. */
 export const GIVE_BACK_AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000] as const;
 
 /**
- * As `giveBack`, where that has just failed and nothing was written; never throws. A wallet that can pay for one answer
- * must not be refused for a payment that was never submitted. What is not given back in the end, or may have been given
- * back already, is free when its window ends.
+ * Retries `giveBack` after it has failed without a write. Never throws. A wallet that can pay for one answer must not
+ * be rejected because of a payment that was never submitted. A reservation that is not released, or may have been
+ * already, expires with its window.
  */
 export async function giveBackLater(
   ports: LimitPorts,

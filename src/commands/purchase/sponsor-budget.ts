@@ -1,8 +1,8 @@
 /**
- * What failed payments may cost the fee payer, of all wallets together, in an hour and in a day. What the other
- * limits let through ends here: beyond the budget sponsored payments pause, while payments whose sender pays the fee go
- * on. The counters are held in the read store, so that all nodes share them; each node looks at most once a second, and
- * never on the way of a payment.
+ * Limits what failed payments of all wallets together may cost the fee payer, per hour and per day: the last bound
+ * behind the other limits. Beyond the budget, sponsored payments pause, while payments whose sender pays the fee
+ * continue. The counters are in the read store, shared by all nodes. Each node reads them at most once a second, never
+ * during a payment.
  */
 import type { BaseLogger } from 'pino';
 import { type Problem, problem } from '../../errors.ts';
@@ -19,7 +19,7 @@ export type SponsorWindow = 'hour' | 'day';
 
 export interface SponsorStanding {
   readonly window: SponsorWindow;
-  /** Lamports that failed payments cost within the window. */
+  /** Lamports lost to failed payments within the window. */
   readonly lost: number;
   readonly limit: number;
   readonly resetsAt: Micros;
@@ -27,8 +27,8 @@ export interface SponsorStanding {
 
 export interface SponsorPause {
   /**
-   * Who must wait: wallets without a settled payment, and beyond twice the budget all. Else strangers could keep
-   * customers out at the price of a few fees.
+   * Who is paused: wallets without a settled payment, and beyond twice the budget all wallets. Otherwise strangers
+   * could lock out customers at the price of a few fees.
    */
   readonly wallets: 'new' | 'all';
   readonly standing: SponsorStanding;
@@ -47,13 +47,13 @@ const WINDOWS: readonly { readonly window: SponsorWindow; readonly micros: Micro
   { window: 'day', micros: 24 * HOUR },
 ];
 const LOOK_EVERY_MS = 1_000;
-/** Beyond so many times the budget sponsorship pauses for every wallet. */
+/** Beyond this multiple of the budget, sponsorship pauses for every wallet. */
 const ALL_PAUSE_AT = 2;
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 const counterOf = (window: SponsorWindow) => `sponsored-fees-lost-${window}`;
 
-/** The decision: the window that pauses sponsorship for longest, if any does. */
+/** The decision: the window that pauses sponsorship the longest, if any. */
 export function pauseOf(standings: readonly SponsorStanding[], now: Micros): SponsorPause | null {
   const spent = standings.filter(({ lost, limit, resetsAt }) => lost >= limit && resetsAt > now);
   const [standing] = spent.toSorted((a, b) => b.resetsAt - a.resetsAt);
@@ -73,12 +73,12 @@ export class SponsorBudget {
     this.#ports = ports;
   }
 
-  /** What was lost by the last look; empty before the first. */
+  /** The losses at the last read; empty before the first. */
   get standings(): readonly SponsorStanding[] {
     return this.#standings;
   }
 
-  /** Whether sponsorship pauses, as far as this node knows; begins a look where the last one is a second old. */
+  /** Whether sponsorship is paused, as far as this node knows. Starts a read if the last one is a second old. */
   pause(): SponsorPause | null {
     if (performance.now() - this.#lookedAt >= LOOK_EVERY_MS) this.look().catch(() => undefined);
     return pauseOf(this.#standings, this.#ports.clock.now());
@@ -111,7 +111,7 @@ export class SponsorBudget {
     this.#report(pauseOf(standings, now));
   }
 
-  /** Once when sponsorship pauses, and once when it goes on. */
+  /** Logs once when sponsorship pauses and once when it resumes. */
   #report(pause: SponsorPause | null): void {
     const { logger } = this.#ports;
     if (pause && !this.#alarmed) {
@@ -128,7 +128,7 @@ export class SponsorBudget {
 export const SELF_PAID_HINT =
   'Pay the network fee yourself: send a transfer of your own as X402-Payment (its terms are in X-Payment-Requirements), or repeat the request after details.retry_after seconds. Nothing was charged.';
 
-/** The refusal of a sponsored payment while sponsorship pauses. */
+/** The problem for a sponsored payment while sponsorship is paused. */
 export function pausedProblem({ standing }: SponsorPause, now: Micros): Problem {
   const retryAfter = Math.max(1, Math.ceil((standing.resetsAt - now) / MICROS_PER_SECOND));
   return problem(

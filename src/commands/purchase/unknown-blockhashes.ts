@@ -1,22 +1,22 @@
 /**
- * Blockhashes that were neither offered nor seen here: only the chain can tell whether such a one is good, and anybody
- * can invent one. So each is asked about once for all payments that carry it, before anything else is asked; questions
- * are budgeted over all nodes, and a client that sent invented ones is not asked for again for a while.
+ * Blockhashes that were neither offered nor seen here. Only the chain knows whether such a blockhash is valid, and
+ * anyone can invent one. So each is asked about once for all payments that contain it, before any other check on the
+ * chain. These calls have a budget over all nodes, and a client that sent invented blockhashes gets none for a while.
  */
 import { type Problem, problem } from '../../errors.ts';
 import { type Clock, MICROS_PER_SECOND } from '../../runtime/instant.ts';
 import { remember } from '../../runtime/remember.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 
-/** A cluster makes two or three blockhashes a second: those of honest clients need fewer questions than these. */
+/** A cluster produces two or three blockhashes per second, so honest clients need fewer calls than this. */
 export const UNKNOWN_BLOCKHASHES_PER_SECOND = 10;
-/** Invented blockhashes of one client in a minute. */
+/** Invented blockhashes per client and minute. */
 export const INVENTED_PER_MINUTE = 10;
 
 const COUNTER = 'unknown-blockhashes';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** How long an answer is believed: a good blockhash ends, and an endpoint that lags learns of it. */
+/** How long an answer is cached: a valid blockhash expires, and an endpoint that is behind catches up. */
 const GOOD_MS = 5 * SECOND_MS;
 const BAD_MS = SECOND_MS;
 const MOST_REMEMBERED = 10_000;
@@ -24,7 +24,7 @@ const MOST_REMEMBERED = 10_000;
 export interface UnknownBlockhashPorts {
   readonly readStore: Pick<ReadStore, 'increment'>;
   readonly clock: Clock;
-  /** Questions in a second, of all nodes. */
+  /** Calls per second, over all nodes. */
   readonly unknownBlockhashesPerSecond?: number | undefined;
 }
 
@@ -49,10 +49,10 @@ export class UnknownBlockhashes<Life extends object> {
   }
 
   /**
-   * What the chain says of a blockhash, asked at most once at a time.
-   * @param client whom the question is for; null where that is not known
-   * @param ask gives null for a blockhash that the chain does not know
-   * @param invented the refusal of one that the chain does not know
+   * What the chain knows about a blockhash; concurrent calls share one request.
+   * @param client the client that caused the call; null if unknown
+   * @param ask returns null for a blockhash that the chain does not know
+   * @param invented the problem for a blockhash that the chain does not know
    */
   async life(
     blockhash: string,

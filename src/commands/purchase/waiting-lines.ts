@@ -1,4 +1,4 @@
-/** Lines of those who wait for the same thing: of each only a few have their turn at once, one where nothing is said. */
+/** Queues by key: in each, a limited number of callers has a turn at once; one by default. */
 export interface LineOptions {
   /** By the monotonic clock (`performance.now()`), milliseconds. */
   readonly until: number;
@@ -7,7 +7,7 @@ export interface LineOptions {
 
 import { onAbort } from '../../runtime/on-abort.ts';
 
-/** Ends a turn: the next one in line is called. To be called once. */
+/** Ends a turn, which starts the next in the queue. Call it once. */
 export type EndTurn = () => void;
 
 interface Line {
@@ -17,21 +17,21 @@ interface Line {
 
 export class WaitingLines {
   readonly #atOnce: number;
-  /** Whose turn it is, counted, and those behind, in the order in which they came. An empty line is not kept. */
+  /** Running turns and waiting callers, in order of arrival. Empty queues are removed. */
   readonly #lines = new Map<string, Line>();
   readonly #napping = new Map<string, Set<() => void>>();
 
-  /** @param atOnce how many of one line have their turn at the same time */
+  /** @param atOnce turns of one queue at the same time */
   constructor(atOnce = 1) {
     this.#atOnce = atOnce;
   }
 
-  /** Whether a caller has a turn in this line, or waits for one. */
+  /** Whether a caller has a turn in this queue or waits for one. */
   has(line: string): boolean {
     return this.#lines.has(line);
   }
 
-  /** @returns once it is this one's turn; null if time is up before */
+  /** @returns once the caller has its turn; null if time runs out before */
   async turn(line: string, { until, signal }: LineOptions): Promise<EndTurn | null> {
     const found = this.#lines.get(line);
     if (!found) this.#lines.set(line, { turns: 1, behind: new Set() });
@@ -40,7 +40,7 @@ export class WaitingLines {
     return () => this.#next(line);
   }
 
-  /** Waits for this long, or until `nudge` says that something has changed. */
+  /** Waits for this long, or until `nudge` is called for the queue. */
   async nap(line: string, milliseconds: number, signal: AbortSignal): Promise<void> {
     const nappers = this.#napping.get(line) ?? new Set();
     this.#napping.set(line, nappers);
@@ -48,7 +48,7 @@ export class WaitingLines {
     if (nappers.size === 0) this.#napping.delete(line);
   }
 
-  /** Wakes all that nap in this line. */
+  /** Wakes every `nap` of this queue. */
   nudge(line: string): void {
     for (const wake of [...(this.#napping.get(line) ?? [])]) wake();
   }

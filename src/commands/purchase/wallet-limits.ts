@@ -1,6 +1,6 @@
 /**
- * What a wallet may do in a minute and in a day (docs/design/payments.md#wallet-limits): fixed windows that start with
- * the first counted request, in counters that hold across nodes.
+ * A wallet's limits per minute and per day (docs/design/payments.md#wallet-limits): fixed windows that start with the
+ * first counted request, in counters shared by all nodes.
  */
 import { type Problem, problem } from '../../errors.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
@@ -8,11 +8,11 @@ import type { Counted, Increment, ReadStore } from '../../storage/read-store.ts'
 
 export const REQUESTS_PER_MINUTE = 60;
 export const CASES_PER_DAY = 10_000;
-/** Presentations of one payment after its first, which count in a window of their own and not in the wallet's minute. */
+/** Repeated presentations of one payment. They count in their own window, not in the wallet's minute. */
 export const REPEATS_PER_MINUTE = 20;
 /**
- * A payment that fails costs us its query and, where it is sponsored, its network fee: so many in an hour, and the
- * wallet must pause.
+ * A failed payment costs us its query and, if sponsored, its network fee. After this many within an hour the wallet is
+ * paused.
  */
 export const SETTLEMENT_FAILURES_PER_HOUR = 3;
 
@@ -20,7 +20,7 @@ const MINUTE: Micros = 60 * MICROS_PER_SECOND;
 const HOUR: Micros = 60 * MINUTE;
 const DAY: Micros = 24 * HOUR;
 const YEAR: Micros = 365 * DAY;
-/** Longer than a blockhash is valid: while a payment can be presented, it counts once. */
+/** Longer than a blockhash is valid, so that a payment counts once for as long as it can be presented. */
 const PAYMENT_LIFE: Micros = 3 * MINUTE;
 
 export interface LimitPorts {
@@ -28,14 +28,14 @@ export interface LimitPorts {
   readonly clock: Clock;
 }
 
-/** Who is counted, and for what. */
+/** Whom and what to count. */
 export interface Presented {
   readonly wallet: string;
-  /** The hash of the payment's message: a copy of a payment has the same one. */
+  /** The hash of the payment's message, the same for each copy of the payment. */
   readonly payment: string;
 }
 
-/** What remains of the tighter limit: the `RateLimit-*` headers. */
+/** The remainder of the tighter limit, for the `RateLimit-*` headers. */
 export interface RateLimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -43,24 +43,25 @@ export interface RateLimitState {
   readonly resetSeconds: number;
 }
 
-/** A request that was counted. What it took of the day is settled once it is known how many cases were answered. */
+/** A counted request. Its part of the daily limit is corrected once the number of answered cases is known. */
 export interface Admission {
   readonly state: RateLimitState;
   /** How many payments of the wallet failed within the hour. */
   readonly failures: number;
-  /** What became of the increments that were to be made along with it. */
+  /** The results of the increments that were combined with it. */
   readonly along: readonly Counted[];
-  /** When the windows end that it was counted in: later there is nothing of it to be given back. */
+  /** When the windows of its counters end. After that there is nothing to give back. */
   readonly ends: WindowEnds;
 }
 
 export interface WindowEnds {
-  /** Null for a repeat of a payment, which took nothing of the minute. */
+  /** Null for a repeat of a payment, which does not count against the minute. */
   readonly first: { readonly payment: Micros; readonly minute: Micros } | null;
   readonly day: Micros;
 }
 
-// The wallet first: what one payment counts then lies together in the store, and is written together.
+// The wallet comes first in the key, so that the counters of one payment are adjacent in the store and written
+// together.
 const minuteOf = (wallet: string) => `${wallet}-requests-minute`;
 const presentedOf = ({ wallet, payment }: Presented) => `${wallet}-presented-${payment}`;
 const repeatsOf = ({ wallet, payment }: Presented) => `${wallet}-repeats-${payment}`;
@@ -69,10 +70,10 @@ const failuresOf = (wallet: string) => `${wallet}-settlement-failures`;
 const yearOf = (wallet: string) => `${wallet}-settlement-failures-year`;
 
 /**
- * Counts one request of a wallet, and one case of its day in advance, so that requests that run at once cannot all
- * be the last one. A refused request counts for nothing. A payment counts once against the minute, however often it is
- * presented: a header can be captured, and must not close its owner's minute.
- * @param along increments to be made at the same go if the request is admitted
+ * Counts one request of a wallet, and one case of its day in advance, so that concurrent requests cannot all be the
+ * last allowed one. A rejected request counts for nothing. A payment counts once against the minute, however often it
+ * is presented, because a captured header must not exhaust its owner's minute.
+ * @param along increments to combine with it if the request is admitted
  */
 export async function admit(
   { readStore, clock }: LimitPorts,
@@ -90,7 +91,7 @@ export async function admit(
   const counted = await readStore.incrementInTurn([once, inMinute, inDay, ...along]);
   if (counted[0]?.allowed) return concluded(counted, [once, inMinute]);
 
-  // Where the minute is full, nothing passes: the presentation that was counted may be about to be refused by it.
+  // If the minute is full, nothing passes; the presentation that was just counted may itself be rejected by it.
   const minute = await readStore.increment(inMinute.id, 0, REQUESTS_PER_MINUTE, now, MINUTE);
   if (minute.count >= REQUESTS_PER_MINUTE) return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
   const again = { id: repeatsOf(presented), amount: 1, limit: REPEATS_PER_MINUTE, now, windowMicros: MINUTE };
@@ -98,13 +99,13 @@ export async function admit(
   if (repeat && !repeat.allowed) return limited(repeat, REPEATS_PER_MINUTE, 'payment', now);
   return concluded([repeat, minute, ...others], [again]);
 
-  /** @param taken what is to be given back, as far as it was counted, where a later limit refuses the request */
+  /** @param taken counted increments to give back if a later limit rejects the request */
   async function concluded(
     [own, minute, day, ...others]: readonly (Counted | undefined)[],
     taken: readonly Increment[],
   ): Promise<Admission | Problem> {
     if (own && minute && !minute.allowed) {
-      // Else the payment would pass as one that was counted already.
+      // Otherwise the payment would look like one that was already counted.
       await giveBack(taken.slice(0, 1));
       return limited(minute, REQUESTS_PER_MINUTE, 'minute', now);
     }
@@ -133,7 +134,7 @@ export async function admit(
   }
 }
 
-/** How many payments of a wallet failed within the hour, and its refusal where those are too many. */
+/** How many payments of a wallet failed within the hour; a problem if there are too many. */
 export async function refuseForFailures(
   { readStore, clock }: LimitPorts,
   wallet: string,
@@ -146,9 +147,8 @@ export async function refuseForFailures(
 }
 
 /**
- * Gives back what a request took of its windows: it turned out to prove nothing about who sent it. Of a window that has
- * begun since it took nothing, and giving back there would let another request in. What a repeat took of its payment's
- * own limit stays.
+ * Gives back everything that a request counted, because it did not prove its sender. A window that began later is
+ * unchanged; giving back there would admit an additional request. The count against the payment's own limit stays.
  */
 export async function uncount(
   { readStore, clock }: LimitPorts,
@@ -165,9 +165,9 @@ export async function uncount(
 }
 
 /**
- * Corrects the day once the outcome is known: a request that failed took nothing of it, a batch takes all its cases.
+ * Corrects the daily count once the outcome is known: 0 for a failed request, all cases for a batch.
  * @param cases answered and paid for
- * @param ends of the windows that the request was counted in
+ * @param ends of the windows in which the request was counted
  */
 export async function countCases(
   { readStore, clock }: LimitPorts,
@@ -178,18 +178,18 @@ export async function countCases(
   const now = clock.now();
   const correction = cases - 1;
   if (correction === 0 || (correction < 0 && now >= ends.day)) return;
-  // A batch that began below the limit may end above it.
+  // A batch may start below the limit and end above it.
   await readStore.increment(dayOf(wallet), correction, Number.MAX_SAFE_INTEGER, now, DAY);
 }
 
-/** Counts a payment that failed on chain, or never landed. */
+/** Counts a payment that failed on chain or never landed. */
 export async function countSettlementFailure({ readStore, clock }: LimitPorts, wallet: string): Promise<void> {
   const now = clock.now();
   await readStore.increment(failuresOf(wallet), 1, Number.MAX_SAFE_INTEGER, now, HOUR);
   await readStore.increment(yearOf(wallet), 1, Number.MAX_SAFE_INTEGER, now, YEAR);
 }
 
-/** How many payments of a wallet failed within the year that began with the first of them. */
+/** How many payments of a wallet failed within the year that began with the first failure. */
 export async function failuresWithinAYear({ readStore, clock }: LimitPorts, wallet: string): Promise<number> {
   return (await readStore.increment(yearOf(wallet), 0, Number.MAX_SAFE_INTEGER, clock.now(), YEAR)).count;
 }

@@ -1,6 +1,6 @@
 /**
- * What one request takes in advance of its wallet: a place in its minute, a case of its day, and the reservation of its
- * payment's amount. Taken together before anything costs, and given back as far as it turns out not to be due.
+ * What a request takes from its wallet's limits in advance: one request of its minute, one case of its day, and the
+ * reservation of its amount. Taken together before any cost arises, and given back as far as it was not needed.
  */
 import type { BaseLogger } from 'pino';
 import { isProblem, type Problem } from '../../errors.ts';
@@ -39,12 +39,12 @@ export interface ReservationRequest {
   readonly amount: bigint;
 }
 
-/** A failure to give something back is logged and never thrown: it must not cost the caller an answer. */
+/** A failed give-back is logged and never thrown, because it must not cost the caller an answer. */
 export class WalletReservation {
   readonly #ports: WalletReservationPorts;
   readonly #request: ReservationRequest;
   #admission: Admission | null = null;
-  /** Whether the amount is reserved, and to be given back if the payment is never submitted. */
+  /** The reservation of the amount, to be released if the payment is never submitted; null if there is none. */
   #reserved: Reserved | null = null;
 
   constructor(ports: WalletReservationPorts, request: ReservationRequest) {
@@ -52,16 +52,16 @@ export class WalletReservation {
     this.#request = request;
   }
 
-  /** What remains of the wallet's limits; null where the request was not counted. */
+  /** The remainder of the wallet's limits; null if the request was not counted. */
   get limits(): RateLimitState | null {
     return this.#admission?.state ?? null;
   }
 
-  /** @returns why nothing more may be done for this request; null where all of it is taken */
+  /** @returns why the request is rejected; null if everything was taken */
   async take(patience: Patience): Promise<NotTaken | null> {
     const { transaction, mint, amount } = this.#request;
     const { wallet, source } = transaction;
-    // A payment that finds others waiting joins their line.
+    // If others wait, the payment joins their queue instead of reserving directly.
     const along = this.#ports.lines.has(wallet) ? [] : [reservation(wallet, amount, this.#ports.clock.now())];
     const admission = await admit(this.#ports, this.#presented(), along);
     if (isProblem(admission)) return { because: 'limits', problem: admission };
@@ -75,20 +75,20 @@ export class WalletReservation {
     return null;
   }
 
-  /** Nothing was submitted: the request keeps its place in the minute, and took nothing else. */
+  /** Nothing was submitted: the request keeps its count in the minute and gives back the rest. */
   async takeBack(): Promise<void> {
     await this.countCases(0);
     await this.giveBackReserved();
   }
 
-  /** The wallet was not shown to have sent this request, so its limits are as they were before. */
+  /** The request did not prove its wallet, so the wallet's limits are restored. */
   uncount(): Promise<void> {
     return this.#uncount((ends) => ends);
   }
 
   /**
-   * Another request has bought with this payment, and took the day that is due. The payment counts once against the
-   * minute, whichever of the two it was counted with.
+   * Another request has bought with this payment and keeps the daily count. The payment counts once against the minute,
+   * whichever of the two counted it.
    */
   uncountUsed(): Promise<void> {
     return this.#uncount((ends) => ({ ...ends, first: null }));
@@ -105,10 +105,7 @@ export class WalletReservation {
     }
   }
 
-  /**
-   * Corrects the day: a request takes as many cases as were answered. A count that cannot be corrected costs a wallet
-   * one case of its day.
-   */
+  /** Corrects the daily count to the number of answered cases. If this fails, the wallet loses one case of its day. */
   async countCases(cases: number): Promise<void> {
     if (!this.#admission) return;
     try {
@@ -118,7 +115,9 @@ export class WalletReservation {
     }
   }
 
-  /** What is reserved, now that the payment will not be submitted. (Of a submitted one its outcome gives it back.) */
+  /**
+   * Releases the reservation of a payment that will not be submitted. A submitted payment is released with its outcome.
+   */
   async giveBackReserved(): Promise<void> {
     if (!this.#reserved) return;
     const { until } = this.#reserved;
@@ -145,7 +144,7 @@ export class WalletReservation {
 }
 
 export interface NotTaken {
-  /** Whether the wallet asked too often, or may not have what it would pay. */
+  /** `limits`: the wallet asked too often. `funds`: it may not have enough for its pending payments. */
   readonly because: 'limits' | 'funds';
   readonly problem: Problem;
 }

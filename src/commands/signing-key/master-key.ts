@@ -1,6 +1,6 @@
 /**
- * The versions of the master key that signing keys were derived from. The log remembers each by a fingerprint: a node
- * that has another key under a known number would sign with secrets that nobody was given, and must not start.
+ * The versions of the master key that signing keys are derived from. The log keeps a fingerprint of each. A node with a
+ * different key under a known version must not start: it would sign with secrets that no wallet has.
  */
 import { MASTER_KEY_STREAM, type MasterKeyEvent, MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Clock } from '../../runtime/instant.ts';
@@ -39,7 +39,7 @@ export const loadMasterKeyVersions = async (log: EventLog): Promise<MasterKeyVer
 
 /**
  * Records that a version is in use.
- * @returns false if the log knows another key under this number
+ * @returns false if the log has another key for this version
  */
 export async function introduceMasterKey(
   ports: MasterKeyPorts,

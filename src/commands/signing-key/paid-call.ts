@@ -1,7 +1,7 @@
 /**
- * Paid calls on a wallet's signing keys, from their settlement on (docs/design/payments.md#key-calls): nothing of them
- * happens before. The request that paid, the result URL and the process that follows settlements all come here, each
- * perhaps several times and at once; the key's id was reserved with the payment, so that whoever comes first makes it.
+ * Paid calls on a wallet's signing keys. They take effect only after settlement (docs/design/payments.md#key-calls).
+ * The paying request, the result URL and the process that follows settlements all run this code, possibly several times
+ * and in parallel. The payment reserves the key's id, so the first of them creates the key and the others find it.
  */
 import { MasterKeyMissing, type MasterKeys } from '../../callbacks/master-keys.ts';
 import { type Problem, problem } from '../../errors.ts';
@@ -18,7 +18,7 @@ export interface KeyCallPorts extends SigningKeyPorts {
   readonly masterKeys: MasterKeys;
 }
 
-/** What an answer says of the call that paid for it. */
+/** What an answer says about the call that paid for it. */
 export interface AnsweredKeyCall {
   readonly requestId: string;
   readonly wallet: string;
@@ -28,10 +28,10 @@ export interface AnsweredKeyCall {
   readonly at: Instant;
 }
 
-/** The bodies of both answers, `meta` included: the transport's business. */
+/** Composes the bodies of both answers, including `meta`, which belongs to the transport. */
 export interface KeyAnswers {
   shown(call: AnsweredKeyCall, keys: ValidKeys): Buffer;
-  /** @param signInRequired whether a proof of the wallet is demanded from now on */
+  /** @param signInRequired whether the wallet must prove itself from now on */
   rotated(call: AnsweredKeyCall, key: MadeKey, secret: string, signInRequired: boolean): Buffer;
 }
 
@@ -41,9 +41,9 @@ export interface KeyCallsPorts extends KeyCallPorts {
 }
 
 /**
- * What a settled call on keys does: makes the wallet's first key if it has none, or the key that a rotation reserved.
- * Once, however often and by whomever this is asked for.
- * @throws what the log throws; then it is not known whether it was done, and asking again is safe
+ * Does what a settled call on keys requires: creates the wallet's first key if it has none, or the key that a rotation
+ * reserved. Idempotent.
+ * @throws the errors of the log; the outcome is then unknown, and repeating is safe
  */
 export async function applyKeyCall(
   ports: KeyCallPorts,
@@ -58,7 +58,7 @@ export async function applyKeyCall(
     : ensureSigningKey({ ...ports, newKeyId: () => keyId }, wallet, masterVersion, context);
 }
 
-/** The calls on keys as purchases and the result URL make them. */
+/** Calls on keys, for purchases and the result URL. */
 export function createKeyCalls(ports: KeyCallsPorts): KeyCalls {
   const { clock, masterKeys, answers } = ports;
   const callOf = ({ authorization: { requestId, wallet, amount } }: Purchase, tag: string | null): AnsweredKeyCall => ({
@@ -81,9 +81,9 @@ export function createKeyCalls(ports: KeyCallsPorts): KeyCalls {
       const key = madeKey(keys, keyId);
       if (!key) throw new Error('a rotation left no key though it was just made');
       const secret = secretOf(masterKeys, purchase.authorization.wallet, key);
-      // Before it is recorded as handed out, so that a node which lacks the master key leaves it to another.
+      // Checked before the handout is recorded, so that a node without the master key leaves it to another node.
       if (secret === null) return masterKeyLacks();
-      // And recorded before it leaves: whoever gets it is the only one who ever does.
+      // Recorded before the secret is sent, so that it is sent at most once.
       if (!(await handOut(ports, stream, context))) return handedOutBefore();
       return answers.rotated(callOf(purchase, tag), key, secret, keys.proofs !== null);
     },
@@ -99,7 +99,10 @@ function secretOf(masterKeys: MasterKeys, wallet: string, { keyId, masterVersion
   }
 }
 
-/** This node lacks the master key that a signing key was made with; operators are told by `/readyz` and the log. */
+/**
+ * This node does not have the master key that a signing key was derived from. `/readyz` and the log report it to
+ * operators.
+ */
 export const masterKeyLacks = (): Problem =>
   problem(
     'service_unavailable',
@@ -118,9 +121,9 @@ const handedOutBefore = (): Problem =>
   );
 
 /**
- * Records that the answer of a payment is given now.
- * @returns false if it was given before
- * @throws what the log throws; then it may count as given, and must not be
+ * Records that the answer of a payment is handed out now.
+ * @returns false if it was handed out before
+ * @throws the errors of the log; the answer may then count as handed out and must not be sent
  */
 async function handOut(
   {

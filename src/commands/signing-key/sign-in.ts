@@ -1,7 +1,7 @@
 /**
- * Calls that reveal a wallet's secrets or history, opened by a proof that cannot be passed on
- * (docs/design/payments.md#wallet-proof). Once a wallet has given one, it is demanded: a payment alone can be had from
- * any client that is made to pay elsewhere.
+ * Proofs for calls that reveal a wallet's secrets or history (docs/design/payments.md#wallet-proof). A payment alone is
+ * not enough: an attacker can obtain one from a client that believes to pay elsewhere. Once a wallet has given a proof,
+ * every such call requires one.
  */
 import type { Problem } from '../../errors.ts';
 import { problem } from '../../errors.ts';
@@ -16,7 +16,7 @@ import { isSubmitted, payment } from '../payment/payment.ts';
 import { rememberedUntil, signingKeys, type WalletKeys } from './signing-key.ts';
 import type { SigningKeyPorts } from './use.ts';
 
-/** A message that was checked, without the wallet: it is the payment's. */
+/** A verified message, without the wallet, which the payment names. */
 export interface GivenProof {
   readonly proof: string;
   readonly validUntil: Instant;
@@ -31,10 +31,13 @@ export interface ProvedCall {
 
 const refused = (reason: PaymentRejection): Problem => problem('payment_rejected', { reason });
 
-/** How many of a wallet's proofs may follow each other without a payment. */
+/** How many proofs of a wallet may follow each other without a payment. */
 const UNPAID_PROOFS = 3;
 
-/** A proof is recorded before its payment is claimed: who then breaks off pays nothing for an event that stays. */
+/**
+ * A proof is recorded before its payment is claimed, so a caller that disconnects in between leaves an unpaid event.
+ * This limits such events.
+ */
 async function unpaidProofs(log: EventLog, { proofs }: WalletKeys, now: Micros): Promise<Problem | null> {
   const latest = (proofs ?? []).filter((one) => rememberedUntil(one) > toInstant(now)).slice(-UNPAID_PROOFS);
   const [oldest] = latest;
@@ -51,10 +54,10 @@ async function unpaidProofs(log: EventLog, { proofs }: WalletKeys, now: Micros):
 }
 
 /**
- * Lets a call through, and records its proof where a repetition of it would do harm or where it is the wallet's first.
- * @param once whether no other payment may come with the same proof
- * @returns why the call is refused; null where it is not
- * @throws what the log throws
+ * Admits a call, and records its proof if a replay could do harm or if it is the wallet's first.
+ * @param once whether the proof may be used with only one payment
+ * @returns why the call is rejected; null if it is admitted
+ * @throws the errors of the log
  */
 export async function proveCall(
   { log, clock, appendRepeatsMs }: SigningKeyPorts,
@@ -78,7 +81,7 @@ export async function proveCall(
     const recording = { decider: signingKeys, stream, command, context, known, repeatsMs: appendRepeatsMs };
     const outcome = await record({ log, clock }, recording);
     if ('rejected' in outcome) return refused('sign_in_used');
-    // Somebody wrote first: whether the proofs before this one were followed by payments is looked up again, too.
+    // Another writer was first, so check again whether payments followed the earlier proofs.
     if ('unwritten' in outcome && outcome.unwritten === 'overtaken') continue;
     recordedOf(outcome);
     return null;

@@ -1,7 +1,7 @@
 /**
- * A wallet's signing keys (docs/design/interface.md#3.2): the first is made when it is first needed, each rotation
- * makes the next. The key just replaced stays valid for half an hour; one that was replaced before it ends at once,
- * since a receiver has to accept two keys and never three.
+ * A wallet's signing keys (docs/design/interface.md#3.2). The first is created on first use, and each rotation creates
+ * the next. The replaced key stays valid for 30 minutes. Any older key ends at once, because a receiver has to accept
+ * two keys but never three.
  */
 import { SignInProved, SigningKeyCreated, type SigningKeyEvent, SigningKeyRotated } from '../../events/signing-key.ts';
 import { type Instant, MICROS_PER_SECOND, type Micros, plus, toInstant } from '../../runtime/instant.ts';
@@ -11,25 +11,25 @@ import { type Decider, rejected, unreachable } from '../decider.ts';
 export const ROTATION_WINDOW: Micros = 30 * 60 * MICROS_PER_SECOND;
 
 /**
- * How long a proof is remembered after it is no longer accepted: nodes' clocks differ, and one that is behind accepts
- * it for longer.
+ * How long a proof is remembered after it expires. Clocks of nodes differ, and one that is behind accepts it for
+ * longer.
  */
 const REMEMBERED_FOR: Micros = 3_600 * MICROS_PER_SECOND;
 
 export interface SigningKey {
   readonly keyId: string;
   readonly createdAt: Instant;
-  /** Which master key its secret is derived from. */
+  /** The version of the master key that its secret is derived from. */
   readonly masterVersion: number;
 }
 
-/** A key, and what making it did to the one before. */
+/** A key, and its effect on the previous key. */
 export interface MadeKey extends SigningKey {
-  /** The key that it replaced, and until when that one stays valid; null for a wallet's first key. */
+  /** The key that it replaced, and until when that one is valid; null for a wallet's first key. */
   readonly replaced: { readonly keyId: string; readonly validUntil: Instant } | null;
 }
 
-/** A message that the wallet signed to prove itself, and the payment that it came with. */
+/** A message that the wallet signed to prove itself, and the payment that it was used with. */
 export interface UsedProof {
   readonly proof: string;
   readonly payment: string;
@@ -37,11 +37,11 @@ export interface UsedProof {
 }
 
 export interface WalletKeys {
-  /** Every key that the wallet ever had, oldest first. */
+  /** Every key of the wallet, oldest first. */
   readonly keys: readonly MadeKey[];
   /**
-   * Proofs that could still be sent again; null for a wallet of which none is demanded: it never gave one, and no rotation
-   * asked for it.
+   * Proofs that could still be replayed; null if the wallet needs none, because it never gave one and no rotation
+   * required it.
    */
   readonly proofs: readonly UsedProof[] | null;
 }
@@ -54,14 +54,14 @@ export interface ValidKeys {
 interface NewKey {
   readonly keyId: string;
   readonly masterVersion: number;
-  /** When the key is made. */
+  /** When the key is created. */
   readonly at: Micros;
 }
 
 export type SigningKeyCommand =
-  /** Makes the wallet's first key, where it has none. */
+  /** Creates the wallet's first key if it has none. */
   | ({ readonly type: 'Ensure' } & NewKey)
-  /** Makes this key the current one, once, however often it is asked for. */
+  /** Makes this key the current one. Idempotent. */
   | ({ readonly type: 'Rotate'; readonly requireSignIn?: boolean } & NewKey)
   /** Uses a proof of the wallet for one payment. */
   | ({ readonly type: 'Prove'; readonly at: Micros } & UsedProof);
@@ -83,7 +83,7 @@ export const signingKeys: Decider<WalletKeys, SigningKeyCommand, SigningKeyEvent
     const current = keys.at(-1);
     const demands = command.type === 'Rotate' && command.requireSignIn ? ({ signInRequired: true } as const) : {};
     const key = { keyId, masterVersion, createdAt: toInstant(at), ...demands };
-    // A wallet that rotates before it ever had a key gets its first one, which replaces nothing.
+    // A rotation before the first key creates the first key, which replaces nothing.
     if (!current) return [SigningKeyCreated.of(key)];
     switch (type) {
       case 'Ensure':
@@ -130,8 +130,8 @@ export const rememberedUntil = ({ validUntil }: Pick<UsedProof, 'validUntil'>): 
   plus(validUntil, REMEMBERED_FOR);
 
 /**
- * The keys that a receiver has to accept at a moment: sign with the current one. Null where the wallet has none yet.
- * The previous key is valid up to its `validUntil`, and not at it.
+ * The keys that a receiver has to accept at a given time; the current one signs. Null if the wallet has no key yet. The
+ * previous key is valid before its `validUntil`, not at it.
  */
 export function validKeysAt({ keys }: Pick<WalletKeys, 'keys'>, now: Micros): ValidKeys | null {
   const made = keys.at(-1);
@@ -143,6 +143,6 @@ export function validKeysAt({ keys }: Pick<WalletKeys, 'keys'>, now: Micros): Va
   return { current, previous: { ...previous, validUntil: replaced.validUntil } };
 }
 
-/** The key of this id, whether it is still valid or not; null where the wallet never had it. */
+/** The key with this id, valid or not; null if the wallet never had it. */
 export const madeKey = ({ keys }: Pick<WalletKeys, 'keys'>, keyId: string): MadeKey | null =>
   keys.find((made) => made.keyId === keyId) ?? null;

@@ -1,4 +1,4 @@
-/** A wallet's signing keys in the log: read, made when first needed, rotated. */
+/** A wallet's signing keys in the log: reads, creates and rotates them. */
 import { walletStream } from '../../events/signing-key.ts';
 import type { Clock, Micros } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
@@ -8,23 +8,24 @@ import { type SigningKeyCommand, signingKeys, type WalletKeys } from './signing-
 export interface SigningKeyPorts {
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Pauses before an append of unknown outcome is repeated, milliseconds; as in production where left out. */
+  /** Pauses before an append with an unknown outcome is repeated, milliseconds; the production values if omitted. */
   readonly appendRepeatsMs?: readonly number[];
 }
 
 export interface NewSigningKeyPorts extends SigningKeyPorts {
-  /** Id of a key that does not exist yet. */
+  /** A new id for a key. */
   newKeyId(): string;
 }
 
-/** The wallet's keys as its stream tells them: never behind. */
+/** The wallet's keys, read from its stream and therefore never outdated. */
 export const loadSigningKeys = async (log: EventLog, wallet: string): Promise<WalletKeys> =>
   (await load(log, signingKeys, walletStream(wallet))).state;
 
 /**
- * The wallet's keys; makes its first one where it has none. Of many at once, one makes it and all get the same.
+ * The wallet's keys; creates the first one if there is none. Of several parallel calls, one creates it and all return
+ * the same.
  * @param masterVersion of the master key that new secrets are derived from
- * @throws what the log throws; then it is not known whether the key was made, and asking again is safe
+ * @throws the errors of the log; the outcome is then unknown, and repeating is safe
  */
 export const ensureSigningKey = (
   ports: NewSigningKeyPorts,
@@ -35,8 +36,8 @@ export const ensureSigningKey = (
   change(ports, wallet, (at) => ({ type: 'Ensure', keyId: ports.newKeyId(), masterVersion, at }), context);
 
 /**
- * Makes the key of this id the current one. It is made once, however often this is asked for, even after later keys.
- * @throws what the log throws; then it is not known whether the key was made, and asking again is safe
+ * Makes the key with this id the current one. Idempotent, even after later rotations.
+ * @throws the errors of the log; the outcome is then unknown, and repeating is safe
  */
 export const rotateSigningKey = (
   ports: SigningKeyPorts,
@@ -59,12 +60,12 @@ async function change(
       command: commandAt,
       context,
       repeatsMs: appendRepeatsMs,
-      // Among any number of writers one always gets on.
+      // With any number of writers, one always succeeds.
       decisions: Number.POSITIVE_INFINITY,
     },
   );
   if ('rejected' in outcome) return outcome.at.state;
   const { state } = recordedOf(outcome);
-  // Others may have written since: a key that was just replaced must not be shown as the current one.
+  // Another writer may have rotated since; a key that was just replaced must not be shown as the current one.
   return 'since' in outcome && outcome.since ? outcome.since.state : state;
 }

@@ -1,6 +1,6 @@
 /**
- * One look at one delivery: what is due is claimed, made and recorded. Which of several processes makes an attempt is
- * decided by the log alone, by the claim's exact expected revision.
+ * Processes one delivery: claims what is due, makes the attempt and records it. The log alone decides which process
+ * makes an attempt, by the exact expected revision of the claim.
  */
 import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
@@ -49,7 +49,7 @@ export interface AttemptPorts {
   /** Names the service and its docs. */
   readonly userAgent: string;
   readonly logger: Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error'>;
-  /** Told of each attempt that has an outcome. */
+  /** Called with each attempt that has an outcome. */
   readonly observe?: (attempt: ObservedAttempt) => void;
 }
 
@@ -57,26 +57,31 @@ export interface ObservedAttempt {
   /** Null: acknowledged. */
   readonly failureClass: FailureClass | null;
   readonly durationMs: number;
-  /** How long after it was due it began. */
+  /** How late the attempt started, compared with its due time. */
   readonly lateMs: number;
 }
 
 const ACTOR = 'callback-delivery';
-/** Pauses before a record of unknown outcome is repeated, milliseconds. Past them the attempt counts as interrupted. */
+/**
+ * Pauses before a record with an unknown outcome is repeated, milliseconds. After them the attempt counts as
+ * interrupted.
+ */
 const RECORD_REPEATS_MS = [50, 250, 1_000, 2_000, 5_000, 10_000] as const;
-/** Somebody else is at work on the same delivery: when to look again. */
+/** Another process is working on the same delivery: when to check it again. */
 const LOOK_AGAIN: Micros = 5 * MICROS_PER_SECOND;
 
 export interface Attended {
-  /** When something is to be done for it next; null for nothing. */
+  /** When the delivery needs attention next; null if never. */
   readonly next: Micros | null;
-  /** Up to where the log was known then: what shows less is older. Null where that is not certain. */
+  /**
+   * The log position up to which this is known; anything that shows an earlier position is outdated. Null if uncertain.
+   */
   readonly position: Position | null;
 }
 
 /**
- * Does what is due for a delivery, if anything is.
- * @param signal aborts an attempt under way, which then counts as interrupted
+ * Does whatever is due for a delivery.
+ * @param signal aborts a running attempt, which then counts as interrupted
  * @throws StorageFailure
  */
 export async function attendDelivery(ports: AttemptPorts, deliveryId: string, signal: AbortSignal): Promise<Attended> {
@@ -93,7 +98,7 @@ class Attendance {
   readonly #deliveryId: string;
   readonly #stream: string;
   readonly #signal: AbortSignal;
-  /** Of its own: two processes that claim the same attempt must conflict, and not be taken for one. */
+  /** Unique per process: two processes that claim the same attempt must conflict and not look like a repeat. */
   readonly #commandId = randomUUID();
   #lastEventId: string | null = null;
   #position: Position | null = null;
@@ -122,7 +127,7 @@ class Attendance {
     if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
 
     const [keys, contents] = await Promise.all([
-      // Before the claim: without its secret no attempt can be made.
+      // Before the claim, because no attempt can be made without its secret.
       signingKeysFor(this.#ports, known.state, this.#context(known.state.facts.requestId)),
       contentsOf(this.#ports.payloads, known.state),
     ]);
@@ -139,7 +144,7 @@ class Attendance {
     return this.#finish(loaded, underway, outcome, claimedAt);
   }
 
-  /** When something is to be done next. What is due already is due by the present clock. */
+  /** When the delivery needs attention next. An overdue time is replaced by the present clock's. */
   #next(state: Delivery): Micros | null {
     const wait = waitOf(state);
     const now = this.#ports.clock.now();
@@ -158,7 +163,7 @@ class Attendance {
     this.#position = last?.position ?? null;
   }
 
-  /** A wait that was timed by a clock that has since been set back would last for as long as that. */
+  /** A wait timed by a clock that has since been set back would last longer by that difference. */
   async #waitByPresentClock(known: Loaded<Delivery>): Promise<Loaded<Delivery>> {
     const { clock, logger } = this.#ports;
     const now = clock.now();
@@ -169,10 +174,10 @@ class Attendance {
     return recorded;
   }
 
-  /** An attempt that nobody makes any more is recorded as such. */
+  /** Records an attempt that no process is making any more as interrupted. */
   async #interrupt(known: Loaded<Delivery>, { owner, attempt }: AttemptUnderWay): Promise<Loaded<Delivery>> {
     const { clock, logger } = this.#ports;
-    // This process makes one attempt of a delivery at a time, so one of its own that it does not make now is lost.
+    // This process makes one attempt per delivery at a time, so an attempt that it owns but is not making was lost.
     const ownerIsGone = owner === this.#ports.owner || isDeadOwner(owner);
     const recorded = await this.#record(known, {
       type: 'Interrupt',
@@ -222,13 +227,14 @@ class Attendance {
     const { clock, logger } = this.#ports;
     const { responseCode, failureClass, durationMs } = outcome;
     const facts = { deliveryId: this.#deliveryId, attempt: claimed.attempt, responseCode, failureClass, durationMs };
-    // A clock that is set forward while the receiver answers delays no next attempt: it ended when it did.
+    // If the clock is set forward while the receiver responds, the next attempt is not delayed: the duration is
+    // measured by the monotonic clock.
     const elapsed = Math.ceil((performance.now() - claimedAt) * MICROS_PER_MS);
     const now = Math.min(clock.now(), toMicros(claimed.startedAt) + elapsed);
     const command = { type: 'FinishAttempt', claimed, outcome, now, jitter: this.#jitter() } as const;
     let recorded = await this.#recordDespiteOthers(known, command);
     if (isRejection(recorded)) {
-      // Its lease ended first, and another process has said that it was interrupted.
+      // The lease expired first, and another process has recorded an interruption.
       logger.warn(facts, 'the outcome of an attempt came too late to be recorded');
       recorded = { ...known, ...(await this.#load()) };
     }
@@ -239,7 +245,9 @@ class Attendance {
     return this.#next((await this.#waitByPresentClock(recorded)).state);
   }
 
-  /** An operator may have asked for a redelivery meanwhile: the outcome is decided again on what the stream says then. */
+  /**
+   * An operator may have requested a redelivery in the meantime, so the outcome is decided again on the current stream.
+   */
   async #recordDespiteOthers(
     known: Loaded<Delivery>,
     command: DeliveryCommand,
@@ -247,13 +255,13 @@ class Attendance {
     for (let loaded = known; ; ) {
       const outcome = await this.#outcomeOf(loaded, command);
       if (!('unwritten' in outcome) || outcome.unwritten === 'failed') return handledOf(outcome);
-      // What is decided next is caused by what was written first.
+      // The event that was written first becomes the cause of the next decision.
       this.#noteLast(outcome.found.recorded);
       loaded = outcome.found;
     }
   }
 
-  /** @throws RevisionConflict if somebody else wrote first */
+  /** @throws RevisionConflict if another writer was first */
   async #record(
     known: Loaded<Delivery>,
     command: DeliveryCommand,
@@ -304,5 +312,5 @@ interface Claimed {
   readonly claimedAt: number;
 }
 
-/** Without the path and the query, which may hold a secret of the receiver. */
+/** Without path and query, which may contain a secret of the receiver. */
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);

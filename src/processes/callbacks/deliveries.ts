@@ -1,7 +1,7 @@
 /**
- * The process manager of callbacks (docs/design/callbacks.md#process): reacts to deliveries as they are scheduled,
- * keeps their times, and lets as many attempts run as their receivers and wallets may have. It keeps nothing that could
- * be lost: what is due is in the log and its read model, and the log decides which process makes an attempt.
+ * The process manager of callbacks (docs/design/callbacks.md#process). It reacts to scheduled deliveries, keeps their
+ * due times and runs as many attempts as the limits of receivers and wallets allow. It holds no state that could be
+ * lost: the log and its read model contain what is due, and the log decides which process makes an attempt.
  */
 import { from, merge, mergeMap, Subject, timer } from 'rxjs';
 import { exhaustMap, filter, map, repeat, retry, takeUntil } from 'rxjs/operators';
@@ -23,18 +23,18 @@ import { StartPacer } from './start-pacer.ts';
 
 export interface CallbackDeliveryOptions extends AttemptPorts {
   readonly readStore: ReadStore;
-  /** A clock that is never set; the system's where left out. */
+  /** A clock that is never adjusted; the system's if omitted. */
   readonly steady?: Clock;
   readonly limits?: QueueLimits;
-  /** Milliseconds; what is left out is as in production. */
+  /** Milliseconds; omitted values are the production ones. */
   readonly pace?: {
-    /** Between two looks at the wall clock and at the read model. */
+    /** Between two checks of the wall clock and the read model. */
     readonly rearmMs?: number;
-    /** Between two looks while not everything found its place in memory. */
+    /** Between two checks while not everything fits into memory. */
     readonly rescanMs?: number;
     /** Between the starts of two attempts that are long overdue. */
     readonly spreadMs?: number;
-    /** How long attempts under way may take at a stop before they are interrupted. */
+    /** How long running attempts may continue during a stop before they are interrupted. */
     readonly drainMs?: number;
     readonly leaseMs?: number;
   };
@@ -42,26 +42,26 @@ export interface CallbackDeliveryOptions extends AttemptPorts {
 
 export interface CallbackDeliveries {
   start(): void;
-  /** Begins nothing more, waits for what is under way (10 s at most), records the rest as interrupted. */
+  /** Starts nothing more, waits for running attempts (at most 10 s) and records the rest as interrupted. */
   stop(): Promise<void>;
-  /** Attempts under way, and deliveries that wait in memory. */
+  /** Running attempts, and deliveries waiting in memory. */
   load(): { readonly running: number; readonly waiting: number };
 }
 
-/** Timers are set again at least this often, so that a change of the wall clock or a long sleep is seen. */
+/** Timers are reset at least this often, so that a change of the wall clock or a long sleep is noticed. */
 const REARM_MS = 15_000;
 const RESCAN_MS = 500;
-/** After a long stop overdue attempts begin one after the other: a lone one at once. */
+/** After a long stop, overdue attempts start one after the other; a single one starts immediately. */
 const SPREAD_MS = 10;
 const DRAIN_MS = 10_000;
-/** A delivery whose attendance failed is attended again: soon where the storage failed, else it fails by itself. */
+/** A delivery that could not be processed is retried: soon if the storage failed, later if the fault is its own. */
 const STORAGE_AGAIN: Micros = 5_000 * MICROS_PER_MS;
 const FAILED_AGAIN: Micros = 60_000 * MICROS_PER_MS;
 const RESUBSCRIBE_MS = 500;
-/** The read model may be so much behind the log when it is looked at for what it may show. */
+/** Delays after which the read model is checked again, because it may be this far behind the log. */
 const LOOK_LATER_MS = [1_000, 4_000];
 
-/** Makes the process; `start` begins it. */
+/** Creates the process manager; `start` starts it. */
 export function createCallbackDeliveries(options: CallbackDeliveryOptions): CallbackDeliveries {
   return new Deliveries(options);
 }
@@ -75,14 +75,14 @@ class Deliveries implements CallbackDeliveries {
   readonly #lookTrouble: Trouble;
   readonly #attendTrouble: Trouble;
   readonly #stopping = new AbortController();
-  /** Ends the attempts that are still under way when the time of a stop is over. */
+  /** Aborts the attempts that are still running when the time for a stop is over. */
   readonly #interrupting = new AbortController();
   readonly #looks = new Subject<void>();
   readonly #attending = new Set<Promise<void>>();
   readonly #setBack: SetBackWatch;
-  /** What was attended lately: the read model may still show what was before. */
+  /** Deliveries processed recently: the read model may still show their earlier state. */
   readonly #recent = new RecentAttempts();
-  /** What became due of deliveries while they were attended. */
+  /** Due times of deliveries that arrived while the delivery was being processed. */
   readonly #meanwhile = new Map<string, Micros>();
   #lookAgain = false;
   #sharing: Promise<void> = Promise.resolve();
@@ -123,7 +123,7 @@ class Deliveries implements CallbackDeliveries {
     });
   }
 
-  /** Looks at once, and soon again: what was scheduled just before may not be in the read model yet. */
+  /** Checks now and again soon: deliveries scheduled just before may not be in the read model yet. */
   #lookAnew(): void {
     this.#lookAgain = true;
     this.#looks.next();
@@ -143,13 +143,13 @@ class Deliveries implements CallbackDeliveries {
     return { running: this.#queue.running, waiting: this.#queue.size };
   }
 
-  /** Deliveries of our partitions from the moment that they are in the log, long before any read model has them. */
+  /** Deliveries of our partitions as soon as they are in the log, before the read model shows them. */
   #fresh() {
     const { log, logger } = this.#options;
     const trouble = new Trouble(logger, { process: 'callbacks', follows: 'event_log' });
     const { signal } = this.#stopping;
     const types = [DeliveryScheduled.type, DeliveryRedeliveryRequested.type];
-    // What was there before is the scan's to find; what comes while the log cannot be followed is not.
+    // The scan finds what was there before. It may miss what arrives while the log cannot be followed.
     let reached: Position | null | undefined;
     const follow = async function* () {
       if (reached === undefined) reached = await log.head();
@@ -175,7 +175,7 @@ class Deliveries implements CallbackDeliveries {
     );
   }
 
-  /** One that is attended just now may have been read before this was asked for. */
+  /** A delivery that is being processed may have been read before this became due. */
   #take(due: DueDelivery): void {
     if (this.#queue.isRunning(due.deliveryId)) this.#meanwhile.set(due.deliveryId, due.dueAt);
     else this.#queue.add(due);
@@ -199,15 +199,19 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /**
-   * What waits by a clock that has since been set back is attended soon, to be timed by the present one: also what was
-   * taken in for its former time. One after the other, or they would all be due at once when they have waited.
+   * Brings forward a delivery whose wait was timed by a clock that has since been set back, even if it is already in
+   * memory for its former time. It is then timed by the present clock. One after the other, because otherwise all would
+   * become due at the same time.
    */
   #hasten(shown: DueDelivery): boolean {
     if (this.#recent.after(shown)) return this.#offer(shown);
     return this.#queue.addInTurn(shown, this.#options.clock.now());
   }
 
-  /** Takes in what the read model shows, unless it is known to lag. @returns whether there was room */
+  /**
+   * Accepts what the read model shows, unless the read model is known to be behind.
+   * @returns whether there was room
+   */
   #offer(shown: DueDelivery): boolean {
     const known = this.#queue.get(shown.deliveryId);
     if (known && shown.position <= known.position) return true;
@@ -217,8 +221,8 @@ class Deliveries implements CallbackDeliveries {
   }
 
   /**
-   * Times in memory, our own pauses too, came from a clock that has been set back since: it is
-   * forgotten, and what is due by the log is found again.
+   * Times in memory, including our own pauses, may come from a clock that has since been set back. They are dropped,
+   * and what is due is read again.
    */
   #heedSetBack(): void {
     const back = this.#setBack.look();
@@ -233,7 +237,7 @@ class Deliveries implements CallbackDeliveries {
     this.#lookAnew();
   }
 
-  /** Starts what may start, and sets the timer for what comes next. */
+  /** Starts what may start, and sets the timer for the next due time. */
   #pump(): void {
     if (this.#stopping.signal.aborted) return;
     this.#heedSetBack();
@@ -262,7 +266,7 @@ class Deliveries implements CallbackDeliveries {
       this.#attendTrouble.recovered();
     } catch (error) {
       const message = 'a delivery could not be attended; it is tried again';
-      // In an outage every delivery fails, and it is the storage's trouble.
+      // In an outage every delivery fails; that is reported once, as a failure of the storage.
       if (error instanceof StorageFailure) this.#attendTrouble.failed(error, message);
       else logger.error({ err: error, deliveryId: due.deliveryId }, message);
       next = clock.now() + (error instanceof StorageFailure ? STORAGE_AGAIN : FAILED_AGAIN);
@@ -278,8 +282,8 @@ class Deliveries implements CallbackDeliveries {
 }
 
 /**
- * What an event of a new delivery, or of a redelivery, makes due, now; null for an event that is none of ours, or whose
- * data is not what it should be: the projection halts at it and says so.
+ * The due time that an event of a new delivery or redelivery sets; null for any other event. Malformed data is ignored
+ * here; the projection halts at it and reports it.
  */
 function dueOf({ stream, position, data }: RecordedEvent, now: Micros): DueDelivery | null {
   const deliveryId = deliveryOf(stream);

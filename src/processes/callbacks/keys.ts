@@ -18,8 +18,8 @@ export interface KeyPorts {
 export type SigningKeys = readonly [CallbackKey, ...CallbackKey[]];
 
 /**
- * The keys that are valid now, with their secrets; the wallet's first is made where it has none.
- * @throws where the secret of the current key cannot be derived here
+ * The currently valid keys with their secrets; creates the wallet's first key if it has none.
+ * @throws if the secret of the current key cannot be derived on this node
  */
 export async function signingKeysFor(
   ports: KeyPorts,
@@ -36,7 +36,8 @@ export async function signingKeysFor(
     secret: masterKeys.secretOf({ wallet, keyId, masterVersion }),
   });
   const { current, previous } = valid;
-  // A wallet whose key could not sign here recovers by a rotation: its earlier key must not prevent that.
+  // A wallet whose key cannot sign on this node recovers by a rotation, so a replaced key without its master key is
+  // skipped.
   const signsToo = previous !== null && masterKeys.versions.includes(previous.masterVersion);
   return signsToo ? [withSecret(current), withSecret(previous)] : [withSecret(current)];
 }

@@ -1,7 +1,7 @@
 /**
- * Which partitions of the deliveries this process tends. Nodes announce themselves in one cell, and each takes no more
- * than its fair part of the leases, so that a new node gets its part within seconds and that of a dead one is shared.
- * Leases save work; what keeps two nodes from making one attempt is the log.
+ * Which partitions of the deliveries this process handles. Nodes announce themselves in one cell, and each acquires at
+ * most its fair share of the leases. A new node gets its share within seconds, and the share of a dead node is
+ * redistributed. Leases only avoid duplicate work; the log ensures that two nodes never make the same attempt.
  */
 import type { BaseLogger } from 'pino';
 import { PARTITIONS } from '../../projections/deliveries.ts';
@@ -17,24 +17,27 @@ export interface PartitionOptions {
   readonly clock: Clock;
   readonly owner: string;
   readonly logger: Pick<BaseLogger, 'warn' | 'error'>;
-  /** How long a node that died keeps the others waiting, milliseconds. */
+  /** How long the partitions of a dead node stay unavailable, milliseconds. */
   readonly leaseMs?: number;
 }
 
 export interface Partitions {
   holds(partition: number): boolean;
   held(): readonly number[];
-  /** Takes and gives back until the signal aborts; then gives all back. `changed` gets those that came and those that went. */
+  /**
+   * Acquires and releases leases until the signal aborts, then releases all. `changed` receives the acquired and the
+   * lost partitions.
+   */
   run(signal: AbortSignal, changed: (taken: readonly number[], lost: readonly number[]) => void): Promise<void>;
 }
 
 const LEASE_MS = 15_000;
 const LOOKS_IN_A_LEASE = 15;
 const NODES = 'callback-nodes';
-/** A node renews its announcement when this part of it is over. */
+/** A node renews its announcement this many times per lease. */
 const ANNOUNCEMENTS_IN_A_LEASE = 3;
 
-/** Until when each node is taken for alive, by its owner's name. */
+/** Until when each node counts as alive, by its owner's name. */
 type Nodes = Readonly<Record<string, Micros>>;
 
 export function createPartitions(options: PartitionOptions): Partitions {
@@ -78,7 +81,7 @@ export function createPartitions(options: PartitionOptions): Partitions {
         lost.push(partition);
         await lease.release();
       }
-      // Each node begins elsewhere, so that they do not all ask for the same ones first.
+      // Each node starts at another partition, so that they do not all request the same ones first.
       const start = [...owner].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % PARTITIONS, 0);
       for (let step = 0; step < PARTITIONS && leases.size < fair && !signal.aborted; step++) {
         const partition = (start + step) % PARTITIONS;
@@ -94,7 +97,10 @@ export function createPartitions(options: PartitionOptions): Partitions {
     }
   }
 
-  /** Announces how long this node lives. @returns how many live */
+  /**
+   * Announces until when this node is alive.
+   * @returns the number of live nodes
+   */
   async function announce(micros: Micros): Promise<number> {
     for (;;) {
       const now = clock.now();

@@ -1,6 +1,6 @@
 /**
- * Deliveries that are due soon, in memory: which may start now. Bounded in total, for each origin and for each wallet,
- * both in what runs and in what waits, so that no slow receiver and no busy wallet holds up or crowds out the others.
+ * Deliveries that are due soon, in memory, and which of them may start now. Running and waiting deliveries are limited
+ * in total, per origin and per wallet, so that no slow receiver and no busy wallet delays or crowds out the others.
  */
 import TinyQueue from 'tinyqueue';
 import { MICROS_PER_MS, type Micros } from '../../runtime/instant.ts';
@@ -13,27 +13,27 @@ export interface DueDelivery {
   readonly origin: string;
   readonly partition: number;
   readonly dueAt: Micros;
-  /** Position of the event that set its time. */
+  /** The position of the event that set its time. */
   readonly position: Position;
 }
 
 export interface QueueLimits {
-  /** Most that run at once. */
+  /** Maximum number running at once. */
   readonly total: number;
   readonly perOrigin: number;
   readonly perWallet: number;
-  /** Most that are kept waiting. */
+  /** Maximum number waiting. */
   readonly waiting: number;
 }
 
 export const QUEUE_LIMITS: QueueLimits = { total: 256, perOrigin: 8, perWallet: 32, waiting: 50_000 };
 
-/** However full it is, so many of an origin may wait. */
+/** However full the queue is, this many deliveries of an origin may wait. */
 const LEAST_WAITING_PER_ORIGIN = 2;
-/** A part of the free room that one origin may take. */
+/** The share of the free room that one origin may use. */
 const SHARE_OF_ROOM = 1 / 4;
 
-/** Those of one wallet for one origin, first come first served. */
+/** Deliveries of one wallet to one origin, in order of arrival. */
 interface Lane {
   readonly wallet: string;
   readonly origin: string;
@@ -45,26 +45,26 @@ export class CallbackQueue {
   readonly #limits: QueueLimits;
   /** Not yet due, as a heap by due time. */
   #later = new TinyQueue<DueDelivery>([], byTime);
-  /** Due all at once, so that they wait for their turns, in order; to them the wall clock may be set to anything. */
+  /** Overdue deliveries that start one after the other, independent of the wall clock. */
   readonly #line = new Map<string, DueDelivery>();
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes that may start something, each once; every other lane is parked. */
+  /** Lanes that may start something, each once; all other lanes are parked. */
   readonly #rotation: Lane[] = [];
-  /** Lanes whose origin or wallet runs as much as it may, by that one. */
+  /** Lanes whose origin or wallet is at its limit, by that origin or wallet. */
   readonly #parked = new Map<string, Lane[]>();
   readonly #running = new Map<string, DueDelivery>();
   readonly #runningOf = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** By id: the current entry of each in the heap, the line or its lane. Any other entry is outdated. */
+  /** By id: the current entry of each delivery in the heap, the line or its lane. Any other entry is outdated. */
   readonly #waiting = new Map<string, DueDelivery>();
 
-  /** @param spread when the next one of those may start that are due all at once */
+  /** @param spread paces deliveries that are due at the same time */
   constructor(spread: StartPacer, limits: QueueLimits = QUEUE_LIMITS) {
     this.#pacer = spread;
     this.#limits = limits;
   }
 
-  /** How many wait. */
+  /** How many deliveries wait. */
   get size(): number {
     return this.#waiting.size;
   }
@@ -73,7 +73,7 @@ export class CallbackQueue {
     return this.#running.size;
   }
 
-  /** What waits or runs for a delivery; an event no later than that is not news. */
+  /** The waiting or running entry of a delivery; an event at or before its position is already known. */
   get(deliveryId: string): DueDelivery | undefined {
     return this.#waiting.get(deliveryId) ?? this.#running.get(deliveryId);
   }
@@ -83,8 +83,8 @@ export class CallbackQueue {
   }
 
   /**
-   * Takes a delivery in, until its time. One that is in already waits no longer than the new time says.
-   * @returns false where there is no room: it is to be offered again later
+   * Adds a delivery that waits until its time. For one that is already waiting, the earlier time applies.
+   * @returns false if there is no room; offer it again later
    */
   add(due: DueDelivery): boolean {
     if (this.#running.has(due.deliveryId)) return true;
@@ -95,8 +95,8 @@ export class CallbackQueue {
   }
 
   /**
-   * Adds a delivery that starts at its turn, regardless of its time. One that is due already stays so.
-   * @returns false where there is no room: it is to be offered again later
+   * Adds a delivery that starts at its turn, regardless of its time. One that is already due keeps its place.
+   * @returns false if there is no room; offer it again later
    */
   addInTurn(due: DueDelivery, now: Micros): boolean {
     if (this.#running.has(due.deliveryId)) return true;
@@ -106,7 +106,7 @@ export class CallbackQueue {
     return true;
   }
 
-  /** The next delivery that is due and may run: it counts as running until `done`. Null where there is none now. */
+  /** The next delivery that is due and may run; it counts as running until `done`. Null if there is none now. */
   take(now: Micros): DueDelivery | null {
     for (let next = this.#later.peek(); next && next.dueAt <= now; next = this.#later.peek()) {
       this.#later.pop();
@@ -141,7 +141,7 @@ export class CallbackQueue {
     return null;
   }
 
-  /** A delivery runs no more. */
+  /** The delivery no longer runs. */
   done(deliveryId: string): void {
     const due = this.#running.get(deliveryId);
     if (!due) return;
@@ -152,7 +152,7 @@ export class CallbackQueue {
     this.#unpark(walletKey(due));
   }
 
-  /** When the next one has its time or its turn; null where none waits for either. */
+  /** When the next delivery becomes due or has its turn; null if none waits for either. */
   nextAt(now: Micros): Micros | null {
     const due = this.#later.peek()?.dueAt ?? null;
     if (this.#line.size === 0) return due;
@@ -160,7 +160,7 @@ export class CallbackQueue {
     return due === null ? turn : Math.min(due, turn);
   }
 
-  /** Forgets what waits, but for what `keep` says. */
+  /** Drops waiting deliveries, except those that `keep` selects. */
   retain(keep: (due: DueDelivery) => boolean): void {
     const keptInLine = [...this.#line.values()].filter(keep);
     const kept = [...this.#waiting.values()].filter((due) => !this.#line.has(due.deliveryId) && keep(due));
@@ -176,7 +176,7 @@ export class CallbackQueue {
     for (const due of keptInLine) this.#waitInLine(due);
   }
 
-  /** @returns false where there is none */
+  /** @returns false if there is no room */
   #makeRoom({ origin }: DueDelivery): boolean {
     const ofOrigin = this.#waitingOf.get(origin) ?? 0;
     const room = this.#limits.waiting - this.#waiting.size;
@@ -196,7 +196,7 @@ export class CallbackQueue {
     this.#line.set(due.deliveryId, due);
   }
 
-  /** The first in the line leaves it, if one may start now. */
+  /** Moves the first of the line to its lane, if one may start now. */
   #giveTurn(): void {
     if (this.#line.size === 0 || this.#pacer.wait > 0) return;
     const [first] = this.#line.values();
@@ -217,7 +217,7 @@ export class CallbackQueue {
     lane.waiting.push(due);
   }
 
-  /** Takes a lane out of the rotation where it may not start anything now. */
+  /** Removes a lane from the rotation if it may not start anything now. */
   #park(lane: Lane): boolean {
     const [origin, wallet] = [originKey(lane), walletKey(lane)];
     const full = this.#isFull(origin) ? origin : this.#isFull(wallet) ? wallet : null;
@@ -225,12 +225,12 @@ export class CallbackQueue {
     const parked = this.#parked.get(full);
     if (parked) parked.push(lane);
     else this.#parked.set(full, [lane]);
-    // It may have been let out for room that it cannot use after all.
+    // The lane may have been unparked for room that it cannot use.
     this.#unpark(full === origin ? wallet : origin);
     return true;
   }
 
-  /** Lets one lane out that waits for room of this origin or wallet, if there is room. */
+  /** Unparks one lane that waits for this origin or wallet, if there is room. */
   #unpark(key: string): void {
     const parked = this.#parked.get(key);
     if (!parked || this.#isFull(key)) return;
@@ -259,7 +259,7 @@ function count(counts: Map<string, number>, key: string, change: number): void {
 }
 
 /**
- * Whether a due time is so far past that the service was stopped or overloaded meanwhile, or the wall clock set forward:
- * then much else is due by now too.
+ * Whether a due time is so far in the past that the service was stopped or overloaded, or the wall clock set forward.
+ * Then much else is due now too.
  */
 const isOverdue = ({ dueAt }: DueDelivery, now: Micros): boolean => now - dueAt > 30_000 * MICROS_PER_MS;

@@ -1,15 +1,15 @@
-/** What was attended lately: the read model lags, and may still show a delivery as it was before. */
+/** Remembers recently processed deliveries: the read model is behind and may still show their earlier state. */
 import type { Micros } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { DueDelivery } from './queue.ts';
 
-/** Of how many it is known: the oldest are forgotten, and attended once more for nothing where the model lags far. */
+/** The number of remembered deliveries. A forgotten one is at worst processed once more, without effect. */
 const MOST_REMEMBERED = 20_000;
 
 export interface Remembered {
-  /** When something is due next; null for nothing. */
+  /** When the delivery needs attention next; null if never. */
   readonly next: Micros | null;
-  /** Up to where the log was known then. */
+  /** The log position up to which this is known. */
   readonly position: Position;
 }
 
@@ -26,7 +26,7 @@ export class RecentAttempts {
     }
   }
 
-  /** What became of a delivery since it was as it is shown; null where that is not known to be old. */
+  /** What happened to a delivery after the state that is shown; null if that state is not known to be outdated. */
   after({ deliveryId, position }: Pick<DueDelivery, 'deliveryId' | 'position'>): Remembered | null {
     const attended = this.#recent.get(deliveryId);
     return attended && position < attended.position ? attended : null;

@@ -1,6 +1,6 @@
 /**
- * Finds in the read model what is due within the hour, partition by partition, a bounded part of it at a time: however
- * many deliveries are pending, memory and start stay the same.
+ * Reads what is due within the hour from the read model, partition by partition and a limited amount at a time, so that
+ * memory and startup time do not depend on how many deliveries are pending.
  */
 import { CLOCK_TOLERANCE } from '../../commands/delivery/wait.ts';
 import { DELIVERY_TIMERS, type DeliveryTimer } from '../../projections/deliveries.ts';
@@ -8,19 +8,22 @@ import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../runti
 import type { ReadStore } from '../../storage/read-store.ts';
 import type { DueDelivery } from './queue.ts';
 
-/** Only what is due within this time is kept in memory. */
+/** Only deliveries due within this time are kept in memory. */
 export const HORIZON: Micros = 3_600 * MICROS_PER_SECOND;
 
 const PAGE = 250;
-/** Most rows of one look: some tens of milliseconds. What is left is met by the next look. */
+/** Maximum rows per scan, which takes tens of milliseconds. The next scan continues there. */
 const ROWS_IN_A_LOOK = 4_000;
 
 export interface Look {
-  /** Something could not be taken in, or not everything was seen: look again soon. */
+  /** Something did not fit or was not read: scan again soon. */
   readonly unfinished: boolean;
 }
 
-/** What a row of the read model offers. @returns whether there was room for it */
+/**
+ * Offers a row of the read model.
+ * @returns whether there was room for it
+ */
 export type Offer = (due: DueDelivery) => boolean;
 
 interface ScanPosition {
@@ -28,7 +31,7 @@ interface ScanPosition {
   readonly id: string;
 }
 
-/** The field that a look goes along, and the part of it that it wants. */
+/** The field that a scan follows, and the wanted range. */
 interface Along {
   readonly field: 'dueAt' | 'since';
   readonly above?: string;
@@ -37,24 +40,24 @@ interface Along {
 
 export class CallbackScan {
   readonly #readStore: Pick<ReadStore, 'find'>;
-  /** Where the last look along a field of a partition stopped; absent where it came to the end. */
+  /** Where the last scan along a field of a partition stopped; absent if it reached the end. */
   readonly #stoppedAt = new Map<string, ScanPosition>();
 
   constructor(readStore: Pick<ReadStore, 'find'>) {
     this.#readStore = readStore;
   }
 
-  /** Looks at these partitions, each from where the last look had to stop, the earliest due first. */
+  /** Scans these partitions, each from where the last scan stopped, the earliest due first. */
   look(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
     return this.#look(partitions, { field: 'dueAt', upTo: toInstant(now + HORIZON) }, offer);
   }
 
-  /** The same for those that wait since what is the future now, by a clock that has since been set back. */
+  /** The same for deliveries whose wait began in the future, by a clock that has since been set back. */
   lookForAhead(partitions: readonly number[], now: Micros, offer: Offer): Promise<Look> {
     return this.#look(partitions, { field: 'since', above: toInstant(now + CLOCK_TOLERANCE) }, offer);
   }
 
-  /** Forgets where looks at a partition stopped. */
+  /** Forgets where scans of a partition stopped. */
   forget(partition: number): void {
     for (const field of ['dueAt', 'since'] as const) this.#stoppedAt.delete(placeOf(field, partition));
   }
@@ -108,6 +111,6 @@ export class CallbackScan {
 
 const placeOf = (field: Along['field'], partition: number): string => `${field} ${partition}`;
 
-/** The place is a bound too: an engine may see in a bound alone where to begin in its index. */
+/** The position is also a bound, because some engines find the start in their index only from a bound. */
 const fromPosition = (above: string | undefined, { value }: ScanPosition): { readonly from?: string } =>
   above !== undefined && above >= value ? {} : { from: value };

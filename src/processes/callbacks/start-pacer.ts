@@ -1,4 +1,4 @@
-/** Spreads what is due all at once: a lone one may start now, the others one after the other. */
+/** Paces deliveries that are due at the same time: a single one may start now, others one after the other. */
 import type { Clock, Micros } from '../../runtime/instant.ts';
 
 export class StartPacer {
@@ -7,8 +7,8 @@ export class StartPacer {
   #next: Micros;
 
   /**
-   * @param steady a clock that is never set
-   * @param every between two that start
+   * @param steady a clock that is never adjusted
+   * @param every the interval between two starts
    */
   constructor(steady: Clock, every: Micros) {
     this.#steady = steady;
@@ -16,12 +16,12 @@ export class StartPacer {
     this.#next = steady.now();
   }
 
-  /** In how long the next one may start; 0 for now. */
+  /** How long until the next one may start; 0 for now. */
   get wait(): Micros {
     return Math.max(0, this.#next - this.#steady.now());
   }
 
-  /** One starts now, and the next one a while later. */
+  /** Notes a start; the next one is delayed by the interval. */
   begin(): void {
     this.#next = this.#steady.now() + this.#every;
   }

@@ -1,6 +1,7 @@
 /**
- * How far back given-up payments are looked for. What was given up within an hour is, by a clock that was set forward
- * meanwhile, hours past: so an hour is what the steady clock says, and where it began by the wall clock is remembered.
+ * How far back to look for payments that were given up. If the wall clock is set forward, payments given up within the
+ * last hour look older. So the hour is measured by the steady clock, and the wall-clock time at its beginning is
+ * remembered.
  */
 import type { Clock, Micros } from '../../runtime/instant.ts';
 
@@ -21,10 +22,10 @@ export class DoubtSpan {
     this.#span = span;
   }
 
-  /** From when on, by the wall clock, given-up payments are to be looked at now. To be asked again and again. */
+  /** The wall-clock time from which on given-up payments must be checked. Call it regularly. */
   from(): Micros {
     const now: Reading = { wall: this.#clock.now(), steady: this.#steady.now() };
-    // Before the first reading the clock is taken to have been right.
+    // Before the first reading the clock is assumed to have been correct.
     if (this.#readings.length === 0) this.#readings.push({ wall: now.wall - this.#span, steady: now.steady });
     this.#readings.push(now);
     this.#readings = this.#readings.filter(({ steady }) => steady >= now.steady - this.#span);

@@ -1,7 +1,6 @@
 /**
- * Brings every submitted payment to its outcome, no matter what happened to the request that submitted it
- * (docs/design/payments.md#recovery). It keeps nothing: what has to be done is in the log, and the read model only says
- * where to look first.
+ * Brings every submitted payment to an outcome, whatever happened to its request (docs/design/payments.md#recovery). It
+ * holds no state: the log contains what has to be done, and the read model only shows where to look first.
  */
 import type { BaseLogger } from 'pino';
 import { folded, type Loaded } from '../../commands/handle.ts';
@@ -29,17 +28,17 @@ import { createRecoveryQueue } from './recovery-queue.ts';
 export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly readStore: ReadStore;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
-  /** Unique for this process: `leaseOwner()`, so that the lease of one that was killed is taken over at once. */
+  /** Unique for this process: `leaseOwner()`, so that the lease of a killed process is acquired at once. */
   readonly owner: string;
-  /** Payments that requests of this process are tending themselves. */
+  /** Payments that requests of this process handle themselves. */
   readonly underway: ReadonlySet<string>;
-  /** A clock that is never set, for pauses; the system's where left out. */
+  /** A clock that is never adjusted, for pauses; the system's if omitted. */
   readonly steady?: Clock;
-  /** Milliseconds between the two looks of a round; `SECOND_LOOK_MS` where left out. */
+  /** Milliseconds between the two lookups of a round; `SECOND_LOOK_MS` if omitted. */
   readonly secondLookMs?: number;
 }
 
-/** What one round did. */
+/** The result of one round. */
 export interface RecoveryRound {
   settled: number;
   settledLate: number;
@@ -51,24 +50,24 @@ export interface RecoveryRound {
 }
 
 export interface PaymentRecovery {
-  /** Looks once at everything that needs it. Needs no lease: expected revisions keep it safe. */
+  /** Checks once everything that needs it. Needs no lease: expected revisions make it safe. */
   round(): Promise<RecoveryRound>;
-  /** Rounds under the lease until the signal aborts. */
+  /** Runs rounds under the lease until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const LEASE = 'payment-recovery';
 const LEASE_MS = 15_000;
-/** Between rounds: while something is pending, which is also how often it is broadcast again; and otherwise. */
+/** Between rounds: while payments are pending, which is also the rebroadcast interval, and otherwise. */
 const BUSY_PAUSE_MS = 2_000;
 const IDLE_PAUSE_MS = 5_000;
-/** What was broadcast just now has mostly landed a slot later. */
+/** A transaction that was just broadcast has usually landed a slot later. */
 const SECOND_LOOK_MS = 500;
-/** How long a payment that was given up is looked at, and how often. */
+/** How long a payment that was given up is checked, and how often. */
 export const DOUBT_MICROS: Micros = 3_600 * MICROS_PER_SECOND;
 const DOUBT_EVERY_MICROS: Micros = 30 * MICROS_PER_SECOND;
 const AT_ONCE = 16;
-/** How long a payment that has no outcome is left alone after its rounds, the last from then on. */
+/** How long a payment without an outcome is skipped after each round; the last value applies from then on. */
 const RESTS_MS = [0, 0, 0, 4_000, 8_000] as const;
 const LONGEST_REST_MS = 10_000;
 
@@ -78,13 +77,13 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   const queue = createRecoveryQueue({ log, readStore });
   const trouble = new Trouble(logger, { process: LEASE });
   const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
-  /** By the steady clock: a wall clock that is set back would put off what is to be done again. */
+  /** By the steady clock: a wall clock that is set back would delay the next check. */
   let doubtedAt: Micros = Number.NEGATIVE_INFINITY;
 
-  /** Payments without an outcome: how many rounds have looked at each, and until when it is left alone. */
+  /** Payments without an outcome: how many rounds have checked each, and until when it is skipped. */
   let resting = new Map<string, { readonly rounds: number; readonly until: Micros }>();
 
-  /** Payments that an alarm was raised for: once by each process, not by each round. */
+  /** Payments for which this process has already raised the alarm. */
   const toldOf = new Set<string>();
 
   const run = (signal: AbortSignal): Promise<void> =>
@@ -126,7 +125,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
       if (rest && steady.now() < rest.until) next.set(hash, rest);
       else await seekOutcome(hash, done, waiting);
     });
-    // What was broadcast for the first time may have landed by now; the others have their pauses.
+    // First broadcasts may have landed by now; the others have their pauses.
     const fresh = waiting.filter((hash) => !resting.has(hash));
     const still = waiting.filter((hash) => resting.has(hash));
     if (fresh.length) {
@@ -145,7 +144,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
       doubtedAt = steady.now();
       await forEach(queue.givenUpSince(doubtSpan.from()), (hash) => seekLateSettlement(hash, done));
     }
-    // Not before: a payment that can never be looked at must keep no other from its end, nor finality from the rest.
+    // Thrown only now: a payment that cannot be checked must not delay the outcome or finality of others.
     if (faults.length) {
       const message = 'a round of payment recovery could not look at every payment; the next one tries again';
       for (const fault of faults) trouble.failed(fault, message);
@@ -178,7 +177,9 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     }
   }
 
-  /** The money may have moved or not, and this service cannot tell: an operator must, with an endpoint that can. */
+  /**
+   * Raises an alarm: the service cannot determine whether the money moved. An operator with a suitable endpoint must.
+   */
   function tellOfForgotten(hash: string, { authorization, submission }: Purchase): void {
     if (toldOf.has(hash)) return;
     toldOf.add(hash);
@@ -200,7 +201,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const command = finalityCommandFor(sighting);
     if (sighting.seen === 'forgotten') tellOfForgotten(hash, state);
     if (!command) {
-      // A block that held it may have been dropped: while its blockhash lives, it can land in another.
+      // The block that contained it may have been dropped. While its blockhash is valid, it can land in another block.
       if (sighting.seen === 'not_yet') await broadcast(chain, state.submission, { everywhere: true });
       return;
     }
@@ -235,7 +236,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   interface Recorded {
     readonly stream: string;
     readonly loaded: Loaded<Payment>;
-    /** Id of the event that made this payment recovery's business. */
+    /** The id of the event that caused recovery to handle this payment. */
     readonly cause: string | null;
   }
 
@@ -252,7 +253,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   async function record({ stream, loaded, cause }: Recorded, command: PaymentCommand): Promise<Payment> {
     const requestId = 'authorization' in loaded.state ? loaded.state.authorization.requestId : null;
     const context: CommandContext = {
-      // With the kind of outcome: two nodes that saw different things must conflict, and not be taken for one another.
+      // Includes the kind of outcome: two nodes that saw different outcomes must conflict and not look like a repeat.
       commandId: `${cause}/${command.type}`,
       requestId,
       correlationId: requestId ?? `${cause}`,
@@ -263,7 +264,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
   }
 }
 
-/** What a look says of a payment that was seen confirmed before. */
+/** The command for a new sighting of a payment that was confirmed before. */
 function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
   switch (sighting.seen) {
     case 'landed':
@@ -278,7 +279,7 @@ function finalityCommandFor(sighting: Sighting): PaymentCommand | null {
   }
 }
 
-/** Several at once, never more; what one fails with is added to the faults, and leaves the others alone. */
+/** Runs a limited number at once. An item's error is added to the faults and does not affect the others. */
 async function forEachOf(
   items: AsyncIterable<string> | readonly string[],
   goOn: () => boolean,

@@ -1,6 +1,6 @@
 /**
- * Which payments recovery has to look at, each by its message hash, the oldest first. The read model says where to look;
- * what it has not folded yet is found in the log.
+ * The payments that recovery has to check, by message hash, the oldest first. The read model shows where to look; what
+ * it has not folded yet is found in the log.
  */
 import { PaymentSubmitted, paymentOf } from '../../events/payment.ts';
 import { PAYMENTS, type PaymentAttention, type PaymentRecord } from '../../projections/payments.ts';
@@ -9,15 +9,17 @@ import type { EventLog } from '../../storage/event-log.ts';
 import type { FieldRange, ReadStore } from '../../storage/read-store.ts';
 
 export interface RecoveryQueue {
-  /** Everything submitted and without an outcome. */
+  /** Payments that were submitted and have no outcome. */
   awaitingOutcome(): AsyncIterable<string>;
-  /** What was settled so long ago that it may be final by now. */
+  /** Payments that settled long enough ago to be final by now. */
   awaitingFinality(now: Micros): AsyncIterable<string>;
-  /** What was given up since then, by the wall clock. */
+  /** Payments given up since then, by the wall clock. */
   givenUpSince(from: Micros): AsyncIterable<string>;
 }
 
-/** A cluster makes a block final some 13 seconds after it is confirmed: to ask earlier is to ask twice. */
+/**
+ * A cluster finalizes a block about 13 seconds after its confirmation, so an earlier check would have to be repeated.
+ */
 const FINALITY_AFTER: Micros = 15 * MICROS_PER_SECOND;
 const PAGE = 200;
 
@@ -46,7 +48,7 @@ export function createRecoveryQueue({
     },
     async *awaitingFinality(now) {
       yield* withAttention('finality', { field: 'outcomeAt', upTo: toInstant(now - FINALITY_AFTER) });
-      // Settled in what is the future since the clock was set back.
+      // Settled at a time that is in the future since the clock was set back.
       yield* withAttention('finality', { field: 'outcomeAt', above: toInstant(now + FINALITY_AFTER) });
     },
     givenUpSince: (from) => withAttention('doubt', { field: 'outcomeAt', from: toInstant(from) }),
