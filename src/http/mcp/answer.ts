@@ -1,11 +1,11 @@
-/** What the endpoint writes for one body of messages. */
+/** The response to one body of messages. */
 export interface Answer {
   readonly status: number;
-  /** JSON; null for none. */
+  /** JSON; null if the response has no body. */
   readonly body: string | null;
-  /** Follows the body, and is followed by what closes it: results lie ready as bytes, and are not copied. */
+  /** Written after the body. Results are stored as bytes and not copied. */
   readonly result?: Buffer;
-  /** What closes a body with a result; left out, that of one message. */
+  /** Closes a body with a result; the ending for a single message if omitted. */
   readonly ending?: string;
   readonly allow?: string;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Gives the whole body once it is there, or null as soon as it is too large. A caller that breaks off is forgotten. */
+/** Passes on the complete body, or null as soon as it is too large. Does nothing for a caller that disconnects. */
 export function readBody(request: IncomingMessage, maxBytes: number, done: (body: Buffer | null) => void): void {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     done(null);

@@ -1,19 +1,19 @@
-/** The payment that a tool's call carries, in either of the two ways to send one. */
+/** The payment of a tool call, sent in either of two ways. */
 import type { Problem } from '../../errors.ts';
 import type { NetworkNames } from '../../solana/addresses.ts';
 import { type PresentedPayment, readPaymentObject, readPaymentText, unreadable } from '../x402/payment-header.ts';
 
 export interface CallPayment {
-  /** As it was read, or why it could not be. */
+  /** The payment, or why it cannot be read. */
   readonly payment: PresentedPayment | Problem;
-  /** Whether it came as clients of x402 send it: those are answered in their own form. */
+  /** Whether it was sent as x402 clients send it; they get answers in x402's form. */
   readonly byX402: boolean;
 }
 
 /**
- * Null where the call carries no payment.
- * @param transaction the argument `payment_tx`; a blank one is none, since models fill in what they leave out
- * @param x402Payment what `_meta["x402/payment"]` holds: an object, or the text that REST's header would hold
+ * Null if the call has no payment.
+ * @param transaction the argument `payment_tx`; blank counts as absent, since models fill in omitted arguments
+ * @param x402Payment the value of `_meta["x402/payment"]`: an object, or the text of REST's header
  */
 export function readCallPayment(
   transaction: string | null,

@@ -14,7 +14,7 @@ import { INSTRUCTIONS, SERVER_INFO } from './server-info.ts';
 import type { Tool, ToolCall } from './tool.ts';
 import { protocolResult } from './tool-result.ts';
 
-/** What a request carries besides its message. */
+/** The properties of a request besides its message. */
 export interface Surroundings
   extends Pick<
     ToolCall,
@@ -23,14 +23,14 @@ export interface Surroundings
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A member `result`, JSON, or why there is none. */
+/** The member `result`, JSON, or why there is none. */
 export type Outcome = Buffer | RpcFailure;
 
 export type Dispatch = (request: RpcRequest, surroundings: Surroundings) => Outcome | Promise<Outcome>;
 
 const NO_ARGUMENTS = Object.freeze({});
 
-/** The list of tools changes with a release of the service alone. */
+/** The list of tools changes only with a release of the service. */
 const LIST_TTL_MS = 3_600_000;
 const CACHING = { ttlMs: LIST_TTL_MS, cacheScope: 'public' } as const;
 
@@ -62,7 +62,7 @@ export function createDispatch(
     const tool = byName.get(name);
     if (!tool) return invalid(unknownTool(name, [...byName.keys()]), 'params.name');
     const sentArguments = (sent ?? NO_ARGUMENTS) as ToolCall['sentArguments'];
-    // Written out: a spread would cost more than all else here.
+    // Written out, because a spread would cost more than everything else here.
     const toolCall: ToolCall = {
       requestId: around.requestId,
       sentArguments,
@@ -144,7 +144,7 @@ function initialize(params: RpcRequest['params']): Outcome {
 const isFirstPage = ({ cursor }: RpcRequest['params']): boolean =>
   cursor === undefined || cursor === null || cursor === '';
 
-/** In the newer revision a method that is not there is a 404, so that gateways see it. */
+/** In the newer revision an unknown method is a 404, so that gateways see it. */
 const unknownMethod = (method: string, era: Era): RpcFailure =>
   failure(
     RPC.methodNotFound,

@@ -1,7 +1,7 @@
 /**
- * `POST /v2/mcp` over HTTP (docs/design/interface.md#4.8; docs/design/mcp.md#transport): stateless, one message a
- * request, JSON answers. It reads and writes the connection itself: what a framework would do for it costs more than
- * the free tools do.
+ * `POST /v2/mcp` over HTTP (docs/design/interface.md#4.8; docs/design/mcp.md#transport): stateless, one message per
+ * request, JSON answers. Reads and writes the connection directly, because a framework would cost more than the free
+ * tools do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -49,7 +49,7 @@ export interface EndpointDependencies {
 }
 
 export interface McpEndpoint {
-  /** Takes what is this endpoint's before any route is looked up, but for preflights, which are answered as everywhere. */
+  /** Handles this endpoint's requests before routing, except preflights, which the service answers for all paths. */
   readonly answerEarly: EarlyAnswer;
   /** Adds the routes, for requests that were not answered early. */
   register(app: FastifyInstance): void;
@@ -73,7 +73,7 @@ export function mcpEndpoint({
   const envelope = (refused: Problem, requestId: string): ErrorEnvelope =>
     errorEnvelope(refused, requestId, toInstant(service.clock.now()), service.publicUrl);
 
-  /** Why a request is refused before its body is read. */
+  /** Why to reject a request before its body is read. */
   const refusedUnread = ({ method, headers }: IncomingMessage, requestId: string): Answer | null => {
     if (method !== 'POST') {
       const body = envelope(problem('method_not_allowed', { allow: ['POST'] }), requestId);
@@ -85,7 +85,7 @@ export function mcpEndpoint({
     return isJson(headers['content-type']) ? null : refusedTransport(problem('unsupported_media_type'), requestId);
   };
 
-  /** JSON-RPC's error, and in its data the one that REST gives. */
+  /** A JSON-RPC error with REST's error in its data. */
   const refusedTransport = (refusal: Problem, requestId: string): Answer => {
     const body = envelope(refusal, requestId);
     const status = statusOf(refusal.problem);
@@ -133,10 +133,10 @@ export function mcpEndpoint({
     if (body !== null) own.push('content-type', 'application/json; charset=utf-8');
     if (status !== 204) own.push('content-length', String(result ? length + result.length + ending.length : length));
     if (allow !== undefined) own.push('allow', allow);
-    // Of several answers none is the whole: each names its own address.
+    // With several answers no single address represents the response; each answer contains its own.
     const [location, another] = results.get(response) ?? [];
     if (location !== undefined && another === undefined) own.push('content-location', location);
-    // A browser names the page's origin with every POST; what only browsers heed is sent to them alone.
+    // Browsers send the page's origin with every POST. Headers that only browsers use are sent only to them.
     const shared = response.req.headers.origin === undefined ? forPrograms : forPages;
     response.writeHead(status, shared.concat(own));
     if (!result) {
@@ -181,7 +181,7 @@ export function mcpEndpoint({
   return {
     answerEarly(request, response) {
       const { method, url = '', headers } = request;
-      // A node that stops, and a request without a host, are refused as everywhere.
+      // Left to the routes, which reject a request without a host, or during a stop, for all paths.
       if (draining || method === 'OPTIONS' || headers.host === undefined) return false;
       if (!PATHS.has(url) && !PATHS.has(pathOf(url))) return false;
       handle(request, response);
@@ -193,7 +193,7 @@ export function mcpEndpoint({
         done();
       });
       for (const url of PATHS) {
-        // In this hook and not in the handler: the body is still unread.
+        // In this hook and not in the handler, because here the body is still unread.
         const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
           reply.hijack();
           handle(request.raw, reply.raw);
@@ -204,7 +204,7 @@ export function mcpEndpoint({
   };
 }
 
-/** Where the paid answers in each response can be fetched again. */
+/** The result paths of the paid answers in each response. */
 const results = new WeakMap<ServerResponse, readonly string[]>();
 
 const refused = (id: RpcId, refusal: RpcFailure): Answer => ({

@@ -1,4 +1,4 @@
-/** A tool that costs nothing: arguments in, an answer out at once. */
+/** A tool that costs nothing and answers immediately. */
 import type { JsonObject } from '../../events/event.ts';
 import { MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
@@ -15,21 +15,21 @@ export interface FreeTool {
   readonly title: string;
   readonly description: string;
   readonly parameters: Parameters;
-  /** Schemas of the members that an answer has besides `meta`. */
+  /** Schemas of the answer's members besides `meta`. */
   readonly returns: Readonly<Record<string, JsonObject>>;
-  /** What is wrong with the values, all of it at once, or the answer: the JSON of an object that begins with this meta. */
+  /** All errors in the values at once, or the answer: the JSON of an object that starts with this meta. */
   answer(values: ReadonlyMap<string, Argument>, meta: Meta): string | readonly Issue[];
 }
 
-/** Longer results are made each time, so that cached ones do not fill the memory. */
+/** Longer results are composed each time, so that cached ones do not fill the memory. */
 const LONGEST_KEPT = 24 * 1024;
 
 /**
- * Its results are the same for everybody but for the id and time in their meta: those that are asked for again within a
- * second are given again, with both written over.
+ * Except for the id and time in `meta`, results are the same for all callers. A result is reused for a second, with
+ * both replaced.
  */
 export function freeTool(service: AnsweringService, { returns, answer, ...tool }: FreeTool): Tool {
-  /** By the arguments as they were read: a known request has the same ones. */
+  /** Keyed by the parsed arguments, which a known request shares. */
   const kept = new WeakMap<object, { readonly stamp: Stamped; readonly madeAt: number }>();
   return {
     ...tool,

@@ -19,12 +19,12 @@ export const RPC = {
   unsupportedRevision: -32022,
 } as const;
 
-/** A refusal by the protocol itself. What a model can correct itself is a tool's result instead. */
+/** A protocol error. Errors that a model can correct are tool results instead. */
 export interface RpcFailure {
   readonly code: number;
   readonly message: string;
   readonly data?: Json;
-  /** HTTP status that it leaves with. */
+  /** The HTTP status of the response. */
   readonly status: number;
 }
 
@@ -43,20 +43,20 @@ export interface RpcRequest {
 export type Incoming =
   | RpcRequest
   | { readonly kind: 'notification'; readonly method: string }
-  /** An answer to a request that we never sent. */
+  /** A response to a request that we never sent. */
   | { readonly kind: 'response' }
   | { readonly kind: 'broken'; readonly id: RpcId; readonly failure: RpcFailure };
 
-/** Several messages in one body, each read by itself. */
+/** Several messages in one body, each parsed separately. */
 export interface IncomingBatch {
   readonly kind: 'batch';
   readonly messages: readonly Incoming[];
 }
 
-/** No argument of a tool is nested half as deep, and deeper ones could exhaust the stack of the code that walks them. */
+/** Twice the depth of any tool's arguments. Deeper values could exhaust the stack of recursive code. */
 const MAX_NESTING = 200;
 
-/** Most messages of one batch. */
+/** Maximum messages per batch. */
 export const MAX_BATCH_MESSAGES = 20;
 
 /** Reads the body of one POST. Never throws. */
@@ -65,7 +65,7 @@ export function readMessage(body: Buffer): Incoming | IncomingBatch {
   try {
     if (!isUtf8(body)) return broken(null, RPC.parseError, 'The body is not UTF-8.');
     const text = body.toString('utf8').replace(/^\ufeff/, '');
-    // A short text has no room to be deep.
+    // A short text cannot be deeply nested.
     if (text.length > 2 * MAX_NESTING && nestingOf(text) > MAX_NESTING)
       return broken(null, RPC.invalidRequest, 'The body is nested too deeply.');
     value = JSON.parse(text);
@@ -104,7 +104,7 @@ function classified(sent: unknown): Incoming {
   return broken(known, RPC.invalidRequest, `${fault.member}: ${fault.rule} ${NO_MESSAGE}`, { member: fault.member });
 }
 
-/** Some clients write null for what they leave out. */
+/** Some clients write null for omitted members. */
 function withoutNulls(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { params, ...others } = value;
   if (params === null) return others;
@@ -113,7 +113,7 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Readonly<Record
   return { ...value, params: rest };
 }
 
-/** The member that makes a message none, and its rule. */
+/** The first invalid member of a message, and its rule. */
 function faultOf(value: Readonly<Record<string, unknown>>): { readonly member: string; readonly rule: string } {
   const schema = 'method' in value ? ('id' in value ? JSONRPCRequestSchema : JSONRPCNotificationSchema) : null;
   const answer = 'error' in value ? JSONRPCErrorResponseSchema : 'result' in value ? JSONRPCResultResponseSchema : null;
@@ -129,8 +129,8 @@ interface SchemaIssue {
 }
 
 /**
- * The first thing that is wrong with a message, by the path of its member.
- * @param within path of what was checked
+ * The first error in a message, with the path of its member.
+ * @param within path of the checked value
  */
 export function memberFault(
   issues: readonly SchemaIssue[],

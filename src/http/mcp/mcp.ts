@@ -1,4 +1,4 @@
-/** The MCP endpoint, put together: the table of tools, the methods over it, the transport. */
+/** Assembles the MCP endpoint: the tools, the methods, the transport. */
 import type { Logger } from 'pino';
 import type { ClientAddresses } from '../client-address.ts';
 import type { Buying } from '../paid/buy.ts';
@@ -31,7 +31,7 @@ export interface McpDependencies extends StatusDependencies {
   readonly buying: Buying;
   readonly clientAddresses: ClientAddresses;
   readonly newestBlockhash: NewestBlockhash;
-  /** The endpoints that the paid tools stand for. */
+  /** The endpoints behind the paid tools. */
   readonly routes: {
     readonly case: PaidRoute<CaseRequest>;
     readonly monitor: PaidRoute<MonitorRequest>;
@@ -47,7 +47,7 @@ export function createMcp(dependencies: McpDependencies): McpEndpoint {
   return mcpEndpoint({ service, logger, origins, clientAddresses, dispatch });
 }
 
-/** In the order in which a model reads them. */
+/** In the order in which models should read them. */
 function toolsOf(dependencies: McpDependencies): readonly Tool[] {
   const { service, logger, merchant, buying, newestBlockhash, routes } = dependencies;
   const selling = { service, logger, merchant, buying, terms: paymentTerms(service, merchant, newestBlockhash) };

@@ -1,14 +1,14 @@
 /**
- * Several JSON-RPC messages in one body, as revision 2025-03-26 has them. Each is answered as if it had come alone: it has
- * a request id of its own, and a paid call counts and pays by itself.
+ * Several JSON-RPC messages in one body, as in revision 2025-03-26. Each is answered as if it had been sent alone: with
+ * its own request id, and a paid call counts and pays separately.
  */
 import type { Answer } from './answer.ts';
 import { AFTER_RESULT, failure, failureText, type Incoming, RPC, type RpcId } from './json-rpc.ts';
 
-/** Answers that are held at once: what comes after them is refused before anything of it is done. */
+/** Maximum bytes of answers in memory. Messages beyond it are rejected before anything is done for them. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** One after the other, so that what is refused for room has cost nothing. Without a request there is no body. */
+/** Sequential, so that a message rejected for lack of room has cost nothing. Without any request there is no body. */
 export async function answerBatch(
   messages: readonly Incoming[],
   answer: (message: Incoming) => Answer | Promise<Answer>,
@@ -31,7 +31,7 @@ const TOO_MUCH =
   'The answers of this batch are too large together: send this message again, by itself. Nothing was charged.';
 const NO_INITIALIZE = 'initialize must not be part of a batch: send it alone.';
 
-/** What fails unforeseen in one message takes no answer from the others. */
+/** An unexpected failure of one message does not affect the others' answers. */
 async function bytesFor(
   message: Incoming,
   answer: (message: Incoming) => Answer | Promise<Answer>,

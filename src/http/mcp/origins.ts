@@ -1,13 +1,16 @@
-/** Which web pages may call: a page that a browser was tricked into loading must not reach a service on its own machine. */
+/**
+ * Which web pages may call. A malicious page must not use a visitor's browser to reach a service on the visitor's
+ * machine.
+ */
 
 export interface OriginRules {
   /** Origins as browsers send them, e.g. `https://app.example`; `*` allows every page. */
   readonly allowed: readonly string[];
-  /** Whether pages of this very machine may call, on any port. */
+  /** Whether pages served from this machine may call, on any port. */
   readonly loopback: boolean;
 }
 
-/** What no browser sent has no origin, and is let in. */
+/** A request without an origin does not come from a browser and is allowed. */
 export function isAllowedOrigin(origin: string | undefined, { allowed, loopback }: OriginRules): boolean {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return true;
   return loopback && LOOPBACK.test(origin);
@@ -15,11 +18,11 @@ export function isAllowedOrigin(origin: string | undefined, { allowed, loopback 
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 
-/** An origin in the form that browsers send it in, or `*`; null for any other text. */
+/** An origin in the form in which browsers send it, or `*`; null for any other text. */
 export function readOrigin(text: string): string | null {
   if (text === '*') return text;
   if (!URL.canParse(text)) return null;
   const { origin, protocol, href } = new URL(text);
-  // With a path or a user it is more than an origin.
+  // A text with a path or a user is not an origin.
   return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : null;
 }

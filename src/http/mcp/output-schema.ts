@@ -1,6 +1,6 @@
 /**
- * Output schemas are open objects without required members: clients of the SDK check every result against them, and a
- * refusal or payment instructions are results too.
+ * Output schemas are open objects without required members. SDK clients validate every result against them, including
+ * errors and payment instructions.
  */
 import type { JsonObject } from '../../events/event.ts';
 

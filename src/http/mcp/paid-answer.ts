@@ -1,4 +1,4 @@
-/** What became of a paid call, as a tool's result. */
+/** The outcome of a paid call as a tool result. */
 import { type ErrorCode, type Problem, problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Bought } from '../paid/buy.ts';
@@ -14,26 +14,26 @@ import { type ToolResult, toolResult } from './tool-result.ts';
 import { untrusted } from './untrusted-text.ts';
 
 export const RECEIPT_KEY = 'x402/payment-response';
-/** Where a paid answer can be fetched again, for programs; a model reads it in the note. */
+/** The address where a paid answer can be fetched again, for programs; models read it in the note. */
 const RESULT_URL_KEY = 'service/result_url';
 
-/** The call that was paid for, and how its caller wants to be asked for another payment. */
+/** The paid call, and the form in which its caller wants payment terms. */
 export interface AnsweredCall {
   readonly asked: AskedPayment;
   readonly description: string;
   readonly requestId: string;
   readonly tag: string | null;
-  /** Whether the terms of a new payment are given as x402 has them. */
+  /** Whether terms for a new payment use x402's form. */
   readonly inX402Form: boolean;
   readonly noteBought: ToolCall['noteBought'];
-  /** Members of the answer that hold texts of dockets. */
+  /** Members of the answer that contain text of dockets. */
   readonly docketText?: readonly string[];
 }
 
 export interface PaidAnswers {
-  /** Asks for payment, or for another one after this refusal. */
+  /** Asks for a payment, or for another one after a rejected payment. */
   askForPayment(call: AnsweredCall, refusal?: Problem, more?: JsonObject): ToolResult;
-  /** A refusal of any kind; one of a payment comes with the terms of another. */
+  /** The result for any error; a rejected payment comes with terms for a new one. */
   refuse(call: AnsweredCall, refusal: Problem): ToolResult;
   outcome(call: AnsweredCall, bought: Bought): ToolResult;
 }
@@ -94,11 +94,11 @@ export function paidAnswers(service: AnsweringService, terms: PaymentTerms): Pai
   };
 }
 
-/** After an answer of which every part says why there is none. */
+/** The note after an answer in which every part failed. */
 const UNCHARGED =
   'Nothing was charged: no query could be answered, and each result says why. The payment was not used.';
 
-/** Refusals after which another payment is the next thing to make. */
+/** Errors after which a new payment is the next step. */
 const TERMS_FOLLOW: ReadonlySet<ErrorCode> = new Set(['payment_rejected', 'settlement_failed']);
 
 export const receiptOf = (receipt: Bought['receipt'], transaction: string, failure: string | null): JsonObject =>

@@ -1,4 +1,4 @@
-/** From a tool's arguments to the parameters of the endpoint that it stands for: by the endpoint's own rules. */
+/** Converts a tool's arguments to the parameters of its endpoint, by the endpoint's own rules. */
 import { type ErrorCode, isProblem, type Problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
@@ -7,7 +7,7 @@ import { type Issue, refuseFor } from '../parameters/issues.ts';
 import type { CallRequest } from '../parameters/request-parameters.ts';
 import type { ToolCall } from './tool.ts';
 
-/** The request to an endpoint that a call stands for. What has no value is left out. */
+/** The request to the endpoint that a call corresponds to. Arguments without a value are omitted. */
 export function requestOf(
   call: Pick<ToolCall, 'headers' | 'sandbox'>,
   values: Readonly<Record<string, string | undefined>>,
@@ -23,9 +23,8 @@ export function requestOf(
 }
 
 /**
- * The endpoint's parameters, or every fault at once: those of the arguments as such, and those that the endpoint finds
- * in the rest.
- * @param names of parameters that have another name here
+ * The endpoint's parameters, or all errors at once: those of the arguments and those that the endpoint finds.
+ * @param names parameters that have another name in the tool
  */
 export async function readParameters<Parameters extends object>(
   route: PaidRoute<Parameters>,
@@ -47,7 +46,7 @@ const renamed = (issue: Issue, names: Readonly<Record<string, string>>): Issue =
   parameter: names[issue.parameter] ?? issue.parameter,
 });
 
-/** The faults that a refusal lists. */
+/** The errors that a problem lists. */
 function issuesOf({ details }: Problem): Issue[] {
   const listed = Array.isArray(details.issues) ? (details.issues as readonly JsonObject[]) : [];
   return listed.map(({ parameter, code, rule, ...own }) => ({

@@ -1,4 +1,4 @@
-/** A tool that sells one answer: the endpoint behind it does everything but the talking. */
+/** A tool that sells one answer. The endpoint behind it does the work; this file only translates. */
 import type { Logger } from 'pino';
 import type { JsonObject } from '../../events/event.ts';
 import type { Buying } from '../paid/buy.ts';
@@ -31,19 +31,19 @@ export interface PaidTool<RouteParameters extends object> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Beside `payment_tx`. */
+  /** In addition to `payment_tx`. */
   readonly parameters: Parameters;
-  /** Of each query, where the tool takes a list of them. */
+  /** The parameters of each query, if the tool accepts a list of queries. */
   readonly queryParameters?: Parameters;
   readonly returns: Readonly<Record<string, JsonObject>>;
   readonly route: PaidRoute<RouteParameters>;
-  /** The request to the endpoint that the arguments stand for. */
+  /** The endpoint's request for these arguments. */
   request(values: ReadonlyMap<string, Argument>, call: ToolCall): CallRequest;
-  /** Faults that only a tool's call can have. */
+  /** Errors that only a tool call can have. */
   check?(values: ReadonlyMap<string, Argument>): readonly Issue[];
-  /** Members of the answer that hold texts of dockets, written by courts and parties; none: left out. */
+  /** Members of the answer that contain text of dockets, written by courts and parties; omitted if there are none. */
   readonly docketText?: readonly string[];
-  /** More members of the payment instructions. */
+  /** Additional members of the payment instructions. */
   instructions?(amount: bigint): JsonObject;
 }
 
@@ -51,7 +51,7 @@ export const PAYMENT_ARGUMENT = 'payment_tx';
 
 const EXAMPLE_PAYMENT = 'AQAB… (base64 of a signed transaction)';
 
-/** @param what it pays, e.g. "0.99 USDC" */
+/** @param what the price, e.g. "0.99 USDC" */
 export const paymentParameter = (what: string): Parameter => ({
   type: 'string',
   description: `Base64 (or base58) of a signed Solana transfer of ${what}, not yet sent. Leave out to get payment instructions, free.`,
@@ -128,7 +128,7 @@ export function paidTool<RouteParameters extends object>(
   };
 }
 
-/** A call as `sell` knows it. */
+/** A call in the form that `sell` expects. */
 export const paidRequestOf = (call: ToolCall, tag: string | null): PaidRequest => ({
   tag,
   startedAt: call.startedAt,
@@ -136,7 +136,7 @@ export const paidRequestOf = (call: ToolCall, tag: string | null): PaidRequest =
   isAbandoned: call.isAbandoned,
 });
 
-/** The same value whenever it is asked for, made when it first is. */
+/** Reads a value on first use and returns the same one afterwards. */
 export function readOnce<Value>(read: () => Value): () => Value {
   let known: { readonly value: Value } | null = null;
   return () => {
@@ -145,7 +145,7 @@ export function readOnce<Value>(read: () => Value): () => Value {
   };
 }
 
-/** What a tool's payment is bound to: the tool, and what is asked of it. */
+/** What a tool's payment is bound to: the tool and its request. */
 export const toolPurpose = <RouteParameters>(
   { publicUrl }: Pick<Merchant, 'publicUrl'>,
   tool: string,
@@ -158,7 +158,7 @@ export const toolPurpose = <RouteParameters>(
   request: parameters === null ? null : fingerprint(parameters),
 });
 
-/** Members of results that are no answer. */
+/** Members of results that are not answers. */
 export const PAYMENT_MEMBERS: Readonly<Record<string, JsonObject>> = {
   payment_required: { type: 'boolean', description: 'true: not an error; pay as next_step says' },
   payment: { type: 'object', description: 'status "pending": read result_url, do not pay again' },

@@ -1,6 +1,6 @@
 /**
- * The parameters of a tool: one table from which its input schema is written and its arguments are read. Reading is
- * lenient where what is meant is certain, and otherwise says everything that is wrong at once.
+ * The parameters of a tool: one table that defines its input schema and parses its arguments. Parsing is lenient if the
+ * meaning is certain; otherwise it reports all errors at once.
  */
 import type { Json, JsonObject } from '../../events/event.ts';
 import { nearestName } from '../nearest-name.ts';
@@ -11,12 +11,12 @@ export interface Parameter {
   readonly type: 'string' | 'boolean' | 'integer' | 'queries';
   readonly description: string;
   readonly required?: true;
-  /** A text with commas that may also come as a list of texts, as models often write it. */
+  /** A comma-separated text that may also be sent as a list, as models often do. */
   readonly listed?: true;
-  /** The only values that it takes; in a schema and for hints, the tool checks them itself. */
+  /** The accepted values, for the schema and hints; the tool validates them itself. */
   readonly values?: readonly string[];
   readonly default?: string | boolean | number;
-  /** A real value: what a refusal shows. */
+  /** A realistic value, shown in errors. */
   readonly example: string;
 }
 
@@ -26,12 +26,12 @@ export type Query = Readonly<Record<string, unknown>>;
 export type Argument = string | boolean | number | readonly Query[];
 
 export interface ReadArguments {
-  /** What was sent and is of its parameter's type. */
+  /** The arguments that have the right type. */
   readonly values: ReadonlyMap<string, Argument>;
   readonly issues: readonly Issue[];
 }
 
-/** More unknown names than these are not listed: an answer is not to be larger than its request. */
+/** At most this many unknown names are listed, so that an answer is not larger than its request. */
 const MAX_UNKNOWN_LISTED = 20;
 
 /** The input schema: one flat object. */
@@ -63,7 +63,7 @@ const propertySchema = ({ type, description, values, default: preset }: Paramete
   ...(preset === undefined ? {} : { default: preset }),
 });
 
-/** Reads what a caller sent. A null means that the argument is left out. */
+/** Parses the arguments of a caller. Null counts as omitted. */
 export function readArguments(parameters: Parameters, sent: Readonly<Record<string, unknown>>): ReadArguments {
   const values = new Map<string, Argument>();
   const issues: Issue[] = [];
@@ -82,14 +82,14 @@ export function readArguments(parameters: Parameters, sent: Readonly<Record<stri
 }
 
 const readers: Readonly<Record<Parameter['type'], (given: unknown) => Argument | null>> = {
-  // Half of a surrogate pair is no text: it cannot be written in UTF-8.
+  // An unpaired surrogate cannot be encoded in UTF-8.
   string: (given) => (typeof given === 'string' && !/\p{Surrogate}/u.test(given) ? given : null),
   boolean: (given) => (typeof given === 'boolean' ? given : (BOOLEANS[String(given)] ?? null)),
   integer: (given) => {
     const number = typeof given === 'string' && /^-?\d{1,9}$/.test(given.trim()) ? Number(given) : given;
     return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
   },
-  // Some models write nested arguments as text.
+  // Some models send nested arguments as text.
   queries: (given) => {
     const list = typeof given === 'string' ? parsed(given) : given;
     return Array.isArray(list) && list.every(isObject) ? list : null;
@@ -124,11 +124,11 @@ const wrongType = (name: string, { type, example, listed }: Parameter, given: un
   example,
 });
 
-/** A list of texts as one text; anything else as it is. */
+/** Joins a list of texts into one; returns anything else unchanged. */
 export const joined = (given: unknown): unknown =>
   Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string') ? given.join(',') : given;
 
-/** A value as it was sent, bounded. */
+/** A sent value for display, shortened. */
 const shown = (given: unknown): string => echo(typeof given === 'string' ? given : JSON.stringify(given));
 
 function unknownNames(parameters: Parameters, sent: Readonly<Record<string, unknown>>): Issue[] {

@@ -1,4 +1,4 @@
-/** What a tool asks for: instructions that a model can follow, or x402's own form of the same terms. */
+/** The payment terms of a tool: instructions for a model, or the same terms in x402's form. */
 import type { PaymentRequired } from '@x402/core/types';
 import { type Problem, problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
@@ -16,16 +16,16 @@ import { toolError } from './refusal.ts';
 
 export interface AskedPayment {
   readonly tool: string;
-  /** The argument that the transfer is sent in. */
+  /** The argument for the transfer. */
   readonly argument: string;
   /** Base units. */
   readonly amount: bigint;
   readonly purpose: Purpose;
-  /** Of a call that reads a signed message. */
+  /** For a call that reads a signed message. */
   readonly signIn?: AskedSignIn;
 }
 
-/** One transfer that is asked for. */
+/** One requested transfer. */
 export interface TransferInstructions {
   readonly amount_usdc: string;
   readonly amount_base_units: string;
@@ -36,20 +36,23 @@ export interface TransferInstructions {
   readonly recent_blockhash: string | null;
   readonly last_valid_block_height: number | null;
   readonly expires_in_seconds: number;
-  /** Names the purpose, and is unlike every other: two transfers of one wallet in one blockhash are otherwise the same. */
+  /**
+   * Names the purpose. It is unique, because otherwise two transfers of one wallet with one blockhash would be
+   * identical.
+   */
   readonly memo: string;
 }
 
 export interface PaymentTerms {
   /** What the wallet must sign. */
   transfer(asked: Pick<AskedPayment, 'amount' | 'purpose'>): TransferInstructions;
-  /** How to sign it, in words, and what to call then. */
+  /** How to sign it, in words, and which call follows. */
   nextStep(transfer: TransferInstructions, asked: AskedPayment): string;
   /** The answer to a call without payment. */
   instructions(asked: AskedPayment, requestId: string, more?: JsonObject, wanted?: TransferInstructions): JsonObject;
-  /** The same in x402's form; a payment that was refused says why. */
+  /** The same in x402's form, with the reason if a payment was rejected. */
   required(asked: AskedPayment, description: string, requestId: string, refusal?: Problem): JsonObject;
-  /** Where a client of x402 connects. */
+  /** The URL for x402 clients. */
   readonly x402Url: string;
 }
 
@@ -115,13 +118,13 @@ export function paymentTerms(service: AnsweringService, merchant: Merchant, newe
   };
 }
 
-/** Where a proof of the wallet goes, for a call that reads one. */
+/** Where to send a proof of the wallet, for a call that reads one. */
 const proofStep = (signIn: AskedSignIn | undefined): string =>
   signIn === undefined
     ? ''
     : ` A wallet that has signed in before sends the signed message of ${SIGN_IN_WITH_X} too, in the HTTP header ${SIGN_IN_WITH_X} of the call.`;
 
-/** How the transfer of some instructions is made. */
+/** How to create the transfer. */
 const signing = (asked: TransferInstructions): string => {
   const blockhash =
     asked.recent_blockhash === null

@@ -1,6 +1,6 @@
 /**
- * A refusal as a model needs it: the error object that REST gives, in words of this transport, and what to do next.
- * It is a tool's result, since a protocol error never reaches the model.
+ * An error for a model: REST's error object in the terms of this transport, and the next step. It is a tool result,
+ * because protocol errors do not reach the model.
  */
 import { ERROR_CATALOGUE, type ErrorCode, type Problem } from '../../errors.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
@@ -9,11 +9,11 @@ import { paymentAdvice } from '../paid/payment-advice.ts';
 import { type AnsweringService, type ErrorEnvelope, errorEnvelope } from '../send-problem.ts';
 import { type ToolResult, toolResult } from './tool-result.ts';
 
-/** The call that is refused. */
+/** The failed call. */
 export interface RefusedCall {
   readonly tool: string;
   readonly requestId: string;
-  /** The argument that a payment for it is sent in. */
+  /** The argument for its payment. */
   readonly argument?: string;
 }
 
@@ -21,7 +21,7 @@ export interface ToolError extends ErrorEnvelope {
   readonly next_step: string;
 }
 
-/** @param alongside more members of the result, e.g. instructions for a new payment */
+/** @param alongside additional members of the result, e.g. instructions for a new payment */
 export function refusal(
   service: AnsweringService,
   call: RefusedCall,
@@ -43,15 +43,15 @@ export function toolError({ publicUrl, clock }: AnsweringService, call: RefusedC
 }
 
 const NOTHING_CHARGED = 'Nothing was charged.';
-/** What the caller can do about it, for each code that can reach a tool. */
+/** What the caller can do, for each code that a tool can return. */
 function nextStepOf({ problem: code, details }: Problem, { tool, argument = 'payment_tx' }: RefusedCall): string {
   const again = `call ${tool} again`;
   const step =
     NEXT_STEPS[code]?.(details, tool, argument) ?? `${inToolWords(ERROR_CATALOGUE[code].hint)} Then ${again}.`;
-  // Of a payment that is at work the step says all that the hint does.
+  // For a payment under way, the step already says everything in the hint.
   const known =
     typeof details.hint === 'string' && code !== 'payment_already_used' ? `${inToolWords(details.hint)} ` : '';
-  // Where the caller has sent the transfer itself, its money has moved even if this call charged nothing.
+  // If the caller sent the transfer itself, its money has moved even though this call charged nothing.
   const charged = details.reason === 'already_on_chain' ? '' : `${NOTHING_CHARGED} `;
   return `${charged}${known}${step}`;
 }
@@ -92,7 +92,7 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     `${paymentAdvice(details) ?? 'details.reason names the rule that the transfer breaks.'} Build a new one from the instructions in this result: exact amount, mint, token account, blockhash and memo. Then call ${tool} again with the same arguments and ${argument}.`,
   settlement_failed: (_details, tool, argument) =>
     `The transfer did not happen and the answer was withheld. Build a new one from the instructions in this result, then call ${tool} again with the same arguments and ${argument}.`,
-  // Only a payment that was submitted names its transaction: the others may yet buy, and another would pay twice.
+  // Only a submitted payment names its transaction. Any other may still buy, so a new payment would pay twice.
   payment_already_used: ({ transaction, retry_after }, tool, argument) =>
     transaction === null
       ? `Do not pay again: another call with this payment is still at work and may yet be answered and charged. Wait ${wait(retry_after)}, then send the same call to ${tool} with the same ${argument} again.`
@@ -111,7 +111,7 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     `Call ${tool} again; if it stays, report meta.request_id. A payment that was sent along can be presented again: it never buys twice.`,
 };
 
-/** Payments that are sound by themselves and cannot go together. */
+/** Payments that are valid separately but not together. */
 const UNFIT_PAYMENTS: ReadonlyMap<string, string> = new Map([
   ['several_payments', 'Pay in one way only: either by payment_tx or by _meta["x402/payment"].'],
   ['two_wallets', 'Sign both transfers with the wallet that you ask about.'],
@@ -128,10 +128,10 @@ const wait = (seconds: Json | undefined): string =>
 const listed = (names: Json | undefined): string =>
   Array.isArray(names) && names.length ? `, e.g. ${names.join(', ')}` : '';
 
-/** More names than these are counted. */
+/** At most this many names are listed; the rest are counted. */
 const MOST_NAMED = 8;
 
-/** The parameters that are at fault, e.g. "case_id, last_checked". */
+/** The names of the invalid parameters, e.g. "case_id, last_checked". */
 function namesIn({ issues }: JsonObject): string {
   const listed = Array.isArray(issues) ? (issues as readonly JsonObject[]) : [];
   const names = [...new Set(listed.map(({ parameter }) => String(parameter)))];
@@ -140,7 +140,7 @@ function namesIn({ issues }: JsonObject): string {
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
-/** REST's addresses and headers, and their equivalents here. */
+/** REST's addresses and headers, and their equivalents in MCP. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bGET \/v2\/status\b/g, 'service_court_list'],
   [/\bGET \/v2\/case\b/g, 'service_case_query'],
@@ -155,7 +155,7 @@ export function inToolWords(text: string): string {
   return WORDS.reduce((words, [pattern, word]) => words.replace(pattern, word), text);
 }
 
-/** Every text of ours in the details; what a caller sent is left as it is. */
+/** Translates our own texts in the details; texts that the caller sent stay unchanged. */
 function translated(value: Json, key = ''): Json {
   if (typeof value === 'string') return key === 'received' ? value : inToolWords(value);
   if (Array.isArray(value)) return value.map((each) => translated(each));

@@ -1,6 +1,6 @@
 /**
- * The revisions of MCP that are spoken here, and how a request says which one it means: those up to 2025-11-25 begin
- * with `initialize`, the one of 2026-07-28 names itself in every request (docs/design/mcp.md#revisions).
+ * The supported revisions of MCP, and how a request selects one: revisions up to 2025-11-25 start with `initialize`,
+ * and 2026-07-28 is named in every request (docs/design/mcp.md#revisions).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, RPC, type RpcFailure } from './json-rpc.ts';
@@ -17,7 +17,7 @@ export const META_KEYS = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
 } as const;
 
-/** What the two ways of speaking differ in is the envelope: the tools are the same. */
+/** The two protocols differ only in the envelope; the tools are the same. */
 export type Era = 'legacy' | 'modern';
 
 export interface AddressedMessage {
@@ -25,7 +25,7 @@ export interface AddressedMessage {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The revision that a request is to be answered by, or why it cannot be. */
+/** The revision for answering a request, or why there is none. */
 export function eraOf(message: AddressedMessage, headers: IncomingHttpHeaders): Era | RpcFailure {
   const meta = metaOf(message.params);
   const claimed = meta[META_KEYS.protocolVersion];
@@ -39,7 +39,7 @@ export function eraOf(message: AddressedMessage, headers: IncomingHttpHeaders): 
   return mismatch(message, headers) ?? 'modern';
 }
 
-/** The one revision with batches of messages; also what a client speaks that names none. */
+/** The only revision with batches of messages; also assumed for clients that name no revision. */
 const BATCH_REVISION = '2025-03-26';
 
 export function takesBatches(headers: IncomingHttpHeaders): boolean {
@@ -47,7 +47,7 @@ export function takesBatches(headers: IncomingHttpHeaders): boolean {
   return named === undefined || named === BATCH_REVISION;
 }
 
-/** Whether a notification names a revision that is spoken here; nothing else of it is looked at. */
+/** Checks only whether a notification names a supported revision. */
 export function refuseNotification(headers: IncomingHttpHeaders): RpcFailure | null {
   const named = headers['mcp-protocol-version']?.toString();
   return named === undefined || REVISIONS.includes(named) ? null : unsupported(named);
@@ -58,7 +58,10 @@ export function metaOf(params: Readonly<Record<string, unknown>>): Readonly<Reco
   return typeof meta === 'object' && meta !== null ? (meta as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Without the header the rules are those of 2025-03-26; any other known one is accepted, no matter what was negotiated. */
+/**
+ * Without the header the rules of 2025-03-26 apply. Any supported revision is accepted, regardless of what was
+ * negotiated.
+ */
 function legacyOr(method: string, named: string | readonly string[] | undefined): Era | RpcFailure {
   if (named === undefined || method === 'initialize' || LEGACY_REVISIONS.includes(named.toString())) return 'legacy';
   if (named === MODERN_REVISION) return incomplete([META_KEYS.protocolVersion, META_KEYS.clientCapabilities]);
@@ -79,7 +82,7 @@ const unsupported = (requested: string): RpcFailure =>
     requested: requested.slice(0, 100),
   });
 
-/** Gateways route by these headers, so a request whose body says otherwise is refused. */
+/** Gateways route by these headers, so a request whose body contradicts them is rejected. */
 function mismatch({ method, params }: AddressedMessage, headers: IncomingHttpHeaders): RpcFailure | null {
   const pairs: [header: string, body: string][] = [
     ['MCP-Protocol-Version', MODERN_REVISION],
@@ -102,7 +105,7 @@ function mismatch({ method, params }: AddressedMessage, headers: IncomingHttpHea
 
 const ENCODED_NAME = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** A name that no header can hold comes as base64 of its UTF-8 bytes. */
+/** Decodes a name that no header can contain, sent as base64 of its UTF-8 bytes. */
 function decodedName(sent: string): string {
   const encoded = ENCODED_NAME.exec(sent)?.[1];
   return encoded === undefined ? sent : Buffer.from(encoded, 'base64').toString('utf8');

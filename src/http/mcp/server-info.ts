@@ -1,11 +1,11 @@
-/** How the server introduces itself. */
+/** The server's description of itself. */
 import { BATCH_CHARGING } from '../paid/batch-charging.ts';
 import { API_VERSION } from '../v2/status.ts';
 import { UNTRUSTED_RULE } from './untrusted-text.ts';
 
 export const SERVER_INFO = { name: 'docket-monitor', title: 'Docket Monitor', version: API_VERSION } as const;
 
-/** For a model, before it has seen any tool: what this is for, what it costs, how it is paid. */
+/** For models that have seen no tool yet: the purpose, the price and how to pay. */
 export const INSTRUCTIONS = `US and Canadian court dockets: the present state of a case, and the filings that are new since you last looked.
 
 Start with service_court_list (search by court name) for the court_code and the form of its case numbers, then call service_case_query. Keep meta.queried_at of each answer and send it, unchanged, as last_checked the next time: delta.new_filings then holds exactly what is new. service_case_monitor only tells whether and how much is new.

@@ -1,4 +1,4 @@
-/** The result of a tool, as the bytes of JSON: structured content, and the same JSON as text for clients that read only that. */
+/** A tool result as JSON bytes: structured content, and the same JSON as text for clients that read only that. */
 import type { JsonObject } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Meta } from '../meta.ts';
@@ -7,17 +7,17 @@ import { META_KEYS } from './revisions.ts';
 import { SERVER_INFO } from './server-info.ts';
 
 export interface ToolResultParts {
-  /** JSON text of an object: what the tool has to say. */
+  /** JSON text of an object: the tool's answer. */
   readonly structured: string;
   readonly isError?: boolean;
-  /** More for a model to read, after the JSON. */
+  /** Additional text for models, after the JSON. */
   readonly note?: string;
   readonly meta?: JsonObject;
 }
 
 export interface ToolResult {
   readonly parts: ToolResultParts;
-  /** The member `result` of a JSON-RPC answer, JSON. Made once for each era, however often it is sent. */
+  /** The member `result` of a JSON-RPC answer, JSON. Composed once per era, even if sent several times. */
   bytes(era: Era): Buffer;
 }
 
@@ -33,12 +33,12 @@ export function toolResult(parts: ToolResultParts): ToolResult {
   };
 }
 
-/** A result as one more call is given it: with that call's own id and time. */
+/** Creates a result for one more call, with that call's id and time. */
 export type Stamped = (requestId: string, queriedAt: Instant) => ToolResult;
 
 /**
- * A result whose bytes are made once for each era and copied for each call, which costs less than writing JSON.
- * @param structured JSON text of an object that begins with `meta`, with this id and time in it
+ * A result whose bytes are composed once per era and copied for each call, which is cheaper than writing JSON.
+ * @param structured JSON text of an object that starts with `meta`, containing this id and time
  */
 export function stampable(
   structured: string,
@@ -48,7 +48,7 @@ export function stampable(
   const made: { [era in Era]?: { readonly bytes: Buffer; readonly places: readonly number[] } } = {};
   const templateOf = (era: Era) => {
     const bytes = whole.bytes(era);
-    // Once in the text for models and once in the structured content; the time is as far behind the id in both.
+    // The id is in the text and in the structured content; the time follows at the same distance in both.
     const first = bytes.indexOf(request_id);
     made[era] ??= { bytes, places: [first, bytes.indexOf(request_id, first + 1)] };
     return made[era];
@@ -74,13 +74,13 @@ function encoded({ structured, isError = false, note, meta }: ToolResultParts, e
   return Buffer.from(`{${[...members, ...envelope(era, meta)].join(',')}}`);
 }
 
-/** A member `result` of the protocol's own methods. */
+/** The member `result` of the protocol's own methods. */
 export const protocolResult = (value: JsonObject, era: Era): Buffer => {
   const members = JSON.stringify(value).slice(1, -1);
   return Buffer.from(`{${[...(members === '' ? [] : [members]), ...envelope(era)].join(',')}}`);
 };
 
-/** What the newer revision adds to every result. */
+/** The members that the newer revision adds to every result. */
 function envelope(era: Era, own?: JsonObject): string[] {
   if (era === 'legacy') return own === undefined ? [] : [`"_meta":${JSON.stringify(own)}`];
   return ['"resultType":"complete"', `"_meta":${JSON.stringify({ [META_KEYS.serverInfo]: SERVER_INFO, ...own })}`];

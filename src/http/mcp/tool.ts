@@ -1,4 +1,4 @@
-/** What a tool is to the dispatch: one row of a table. */
+/** A tool as the dispatcher sees it: one row of a table. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PurchaseOutcome } from '../../commands/purchase/contract.ts';
 import type { JsonObject } from '../../events/event.ts';
@@ -9,24 +9,24 @@ import type { ToolResult } from './tool-result.ts';
 export interface ToolCall {
   /** UUIDv4 of the HTTP request. */
   readonly requestId: string;
-  /** As sent; none where nothing was. */
+  /** As sent; empty if there were none. */
   readonly sentArguments: Readonly<Record<string, unknown>>;
-  /** What `_meta["x402/payment"]` holds; undefined where it is not there. */
+  /** The value of `_meta["x402/payment"]`; undefined if absent. */
   readonly x402Payment: unknown;
-  /** Whether the caller asked for refusals in the form of x402. */
+  /** Whether the caller requested errors in x402's form. */
   readonly speaksX402: boolean;
-  /** Whether fixtures are asked for, which cost nothing. */
+  /** Whether the caller requested fixtures, which are free. */
   readonly sandbox: boolean;
   readonly headers: IncomingHttpHeaders;
-  /** The client's address; null where only a proxy's is known. */
+  /** The client's address; null if only a proxy's is known. */
   readonly address: string | null;
-  /** `performance.now()` when the request came. */
+  /** `performance.now()` at the arrival of the request. */
   readonly startedAt: number;
-  /** Whether the caller has broken off. */
+  /** Whether the caller has disconnected. */
   isAbandoned(): boolean;
   /**
-   * To be called with what became of each purchase of the call.
-   * @param requestId that it was made with
+   * Call it with the outcome of each purchase.
+   * @param requestId the request id of the purchase
    */
   noteBought(requestId: string, outcome: PurchaseOutcome): void;
 }
@@ -34,14 +34,14 @@ export interface ToolCall {
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** What it does, when not to use it, the price, what comes back. */
+  /** What it does, when not to use it, its price and its result. */
   readonly description: string;
   readonly parameters: Parameters;
-  /** Of each query, where the tool takes a list of them. */
+  /** The parameters of each query, if the tool accepts a list of queries. */
   readonly queryParameters?: Parameters;
-  /** An open object: it admits answers, payment instructions and refusals alike. */
+  /** An open object, because answers, payment instructions and errors must all match it. */
   readonly outputSchema: JsonObject;
-  /** Free tools only read; paid ones move money, and destroy nothing. */
+  /** Free tools only read. Paid tools move money but delete nothing. */
   readonly paid: boolean;
   run(call: ToolCall): ToolResult | Promise<ToolResult>;
 }

@@ -1,5 +1,5 @@
 /**
- * What a batch costs where some of its queries fail: said wherever prices are, before anybody pays
+ * What a batch costs if some of its queries fail. Stated wherever prices are, before anyone pays
  * (docs/design/interface.md#4.3).
  */
 export const BATCH_CHARGING =

@@ -1,6 +1,6 @@
 /**
- * How anything is paid for, by any transport (docs/design/request-checks.md#order-of-checks): a
- * payment is checked against our own terms, then it buys.
+ * How an answer is bought, over any transport (docs/design/request-checks.md#order-of-checks): the payment is checked
+ * against our own terms, then it buys.
  */
 import { createHash } from 'node:crypto';
 import type { PurchaseOutcome, Purchasing } from '../../commands/purchase/contract.ts';
@@ -23,12 +23,12 @@ import { costInUsd, type PaidRoute } from './paid-call.ts';
 export interface BuyingDependencies {
   readonly merchant: Merchant;
   readonly purchasing: Purchasing;
-  /** Bounds calls with an invalid payment; left out, they are not bounded. */
+  /** Limits calls with an invalid payment; no limit if omitted. */
   readonly addressLimit?: AddressLimit | undefined;
   readonly clock: Clock;
 }
 
-/** A payment that is valid as far as can be checked without the log and the chain. */
+/** A payment that passed every check that needs neither log nor chain. */
 export interface VerifiedPayment {
   readonly transaction: VerifiedTransaction;
   readonly dialect: PaymentDialect;
@@ -36,26 +36,26 @@ export interface VerifiedPayment {
   readonly identifier: string | null;
   /** Base units. */
   readonly amount: bigint;
-  /** Whether its memo names what it pays for. */
+  /** Whether its memo names this purchase. */
   readonly fit: PurposeFit;
-  /** Why it cannot buy this call, although it is sound. */
+  /** Why it cannot buy this call, although it is valid. */
   readonly unfit: Problem | null;
   readonly proof: GivenProof | null;
 }
 
-/** What a payment is checked against. */
+/** The terms that a payment is checked against. */
 export interface AskedFor {
   /** Base units. */
   readonly amount: bigint;
   readonly purpose: Purpose;
-  /** Of a call that reads a signed message: what it must say, and what came. */
+  /** For a call that reads a signed message: its required content, and the message that was sent. */
   readonly signIn?: AskedSignIn | undefined;
 }
 
 export interface AskedSignIn {
   readonly terms: SignInTerms;
   readonly needsBound: boolean;
-  /** The header, as it came. */
+  /** The header as sent. */
   readonly sent: string | undefined;
 }
 
@@ -66,11 +66,11 @@ export interface PayingCall<Parameters> {
   readonly requestId: string;
   /** `X-Service-Tag`, checked. */
   readonly tag: string | null;
-  /** `performance.now()` when the call came. */
+  /** `performance.now()` at the arrival of the call. */
   readonly startedAt: number;
-  /** Of the caller, as `ClientAddresses` gives it. */
+  /** The caller's address, as `ClientAddresses` determines it. */
   readonly address: string | null;
-  /** Whether the caller has broken off. */
+  /** Whether the caller has disconnected. */
   isAbandoned(): boolean;
 }
 
@@ -81,10 +81,10 @@ export interface Bought {
 
 export interface Buying {
   /**
-   * The checks that need no log and no chain (docs/design/payments.md#static-checks). An unsound payment counts against
-   * the address that it came from.
-   * @param payment as it was read, or why it could not be
-   * @param address of the client; null where only a proxy's is known
+   * The checks that need neither log nor chain (docs/design/payments.md#static-checks). An invalid payment counts
+   * against the client's address.
+   * @param payment the payment, or why it cannot be read
+   * @param address of the client; null if only a proxy's is known
    */
   verify(
     payment: PresentedPayment | Problem,
@@ -92,13 +92,13 @@ export interface Buying {
     address: string | null,
   ): Promise<VerifiedPayment | Problem>;
   /**
-   * Buys one answer. Equal requests are the same request by whichever transport they come: a payment identifier that
-   * is repeated over another one finds the answer that it bought, and one transaction never buys twice.
+   * Buys one answer. Equal requests are the same request over every transport: a payment identifier repeated over
+   * another transport returns the answer that it bought, and one transaction never buys twice.
    */
   buy<Parameters>(call: PayingCall<Parameters>): Promise<Bought>;
 }
 
-/** @throws RangeError if an address of the merchant is none */
+/** @throws RangeError if an address of the merchant is invalid */
 export function createBuying({ merchant, purchasing, addressLimit, clock }: BuyingDependencies): Buying {
   const termsOf = transferTermsOf(merchant);
   const check = async (
@@ -176,8 +176,8 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
 type Refused = Extract<PurchaseOutcome, { outcome: 'refused' }>;
 
 /**
- * Rejections that count for the address and not for the wallet: an invented blockhash cost a question to the chain, and a
- * payment or a proof that was made for another call may be presented by anybody without end.
+ * Rejections that count for the address and not for the wallet. An invented blockhash costs a call to the chain, and
+ * anyone can present a payment or proof that was made for another call without end.
  */
 const OF_THE_ADDRESS: ReadonlySet<unknown> = new Set<PaymentRejection>([
   'blockhash_expired',
@@ -190,14 +190,17 @@ const OF_THE_ADDRESS: ReadonlySet<unknown> = new Set<PaymentRejection>([
 const isAddressFault = (outcome: PurchaseOutcome): outcome is Refused =>
   outcome.outcome === 'refused' && OF_THE_ADDRESS.has(outcome.problem.details.reason);
 
-/** Past the limit the answer still says what is wrong with this payment: its caller may share the address with others. */
+/**
+ * Beyond the limit the answer still names the error of this payment, because its caller may share the address with
+ * others.
+ */
 function limited(refusal: Problem, limit: Problem | null): Problem {
   if (limit === null) return refusal;
   const refused = { code: refusal.problem, reason: refusal.details?.reason ?? null };
   return { ...limit, details: { ...limit.details, refused } };
 }
 
-/** The proof that came with a payment; null for none. */
+/** The proof that came with a payment; null if there is none. */
 async function proofOf(
   signIn: AskedSignIn | undefined,
   wallet: string,

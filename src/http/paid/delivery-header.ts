@@ -1,6 +1,6 @@
 /**
- * `X-Service-Delivery`: what is pushed in addition to a paid answer, whose body must equal what is pushed
- * (docs/design/interface.md#4.1).
+ * `X-Service-Delivery`: delivery ids and times for a paid answer, in a header because the body must equal the pushed
+ * body (docs/design/interface.md#4.1).
  */
 import { firstAttemptBy, givesUpBy } from '../../commands/delivery/schedule.ts';
 import type { Promised } from '../../commands/payment/answer.ts';
@@ -9,8 +9,8 @@ import { toInstant, toMicros } from '../../runtime/instant.ts';
 export const DELIVERY_HEADER = 'x-service-delivery';
 
 /**
- * The headers of an answer with callbacks; none without. An RFC 8941 dictionary: `id` for the whole answer, or `id-N` for
- * the result of a batch at index N, and the two times, which are the same for all.
+ * The header of an answer with callbacks; empty without callbacks. An RFC 8941 dictionary: `id` for the whole answer,
+ * or `id-N` for result N of a batch, and the two times, which are the same for all.
  */
 export function deliveryHeaders({ deliveries, at }: Promised): Readonly<Record<string, string>> {
   if (deliveries.length === 0) return {};

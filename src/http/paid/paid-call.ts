@@ -1,4 +1,4 @@
-/** What a paid endpoint is to the rest of the HTTP layer: parameters in, a priced answer out. */
+/** The interface between paid endpoints and the rest of the HTTP layer: parameters in, a priced answer out. */
 import type { QueryAnswer, RequestedCallback, UnchargedAnswer } from '../../commands/purchase/query-run.ts';
 import type { GivenProof } from '../../commands/signing-key/sign-in.ts';
 import type { Problem } from '../../errors.ts';
@@ -7,7 +7,7 @@ import { usdcText } from '../../solana/decimal-amount.ts';
 import type { SentRequest } from '../parameters/request-parameters.ts';
 import type { PurposeWord } from '../x402/purpose.ts';
 
-/** What a paid answer may know of the call that pays for it. */
+/** What a paid answer can use from its call. */
 export interface PaidCallContext {
   readonly requestId: string;
   /** The paying wallet: base58 address. */
@@ -20,58 +20,58 @@ export interface PaidCallContext {
   readonly payment: string;
   /** Whether its memo names this call. */
   readonly isBound: boolean;
-  /** The wallet's signed message, checked; null where none came. */
+  /** The wallet's signed message, verified; null if none was sent. */
   readonly proof: GivenProof | null;
   /** Aborts at the query deadline. */
   readonly signal: AbortSignal;
 }
 
-/** What an answer from fixtures may know of its call, which is free. */
+/** What an answer from fixtures can use from its call, which is free. */
 export type SandboxCallContext = Pick<PaidCallContext, 'requestId' | 'tag'>;
 
-/** The whole answer to each call with the same parameters, `meta` included. */
+/** The complete answer to every call with the same parameters, including `meta`. */
 export interface SandboxAnswer {
   (call: SandboxCallContext): string;
-  /** The same bytes for a call without a tag, faster; null where they are not kept. Left out where they never are. */
+  /** The same bytes for a call without a tag, faster; null if they are not cached. Omitted if they never are. */
   untagged?(requestId: string): Buffer | null;
 }
 
 /** A callback of the sandbox. */
 export interface SandboxCallback extends RequestedCallback {
-  /** What is pushed: the answer with `context=basic`, even if more was asked for, since it is free. */
+  /** The pushed content: the free answer with `context=basic`, even if the call requested more. */
   payload(call: SandboxCallContext): Promise<string>;
 }
 
-/** One paid endpoint. Payment, limits, settlement and errors are the same for all: `sell` and what it calls. */
+/** One paid endpoint. Payment, limits, settlement and errors are handled by `sell` for all of them. */
 export interface PaidRoute<Parameters> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** What is bought, in one word, for the memo of its payment. */
+  /** The purpose, in one word, for the memo of its payment. */
   readonly word: PurposeWord;
   /**
-   * Of a call that a payment alone must not open for ever: what its signed message says, and whether a payment without a
-   * memo of ours is refused before anything else. Left out where a proof is not read.
+   * For a call that a payment alone must not open forever: the statement of its signed message, and whether a payment
+   * without our memo is rejected before anything else. Omitted if the call reads no proof.
    */
   readonly signIn?: { readonly statement: string; readonly needsBound: boolean };
   /** One line for the payment terms and the docs. */
   readonly description: string;
-  /** Order of checks, steps 2 and 3: every fault at once. Runs before any payment is asked for. */
+  /** Steps 2 and 3 of the order of checks: reports all errors at once. Runs before any payment is requested. */
   parse(request: SentRequest): Parameters | Problem;
-  /** A second look at a request that `parse` refuses, where the clock and the request alone do not decide. */
+  /** A second check of a request that `parse` rejects, if more than the clock and the request decides. */
   reconsider?(request: SentRequest, refusal: Problem): Promise<Parameters | Problem>;
   /**
-   * The answer to a free call: one in the sandbox, from fixtures (docs/design/interface.md#sandbox), or
-   * one of which nothing can be answered. Null for a call that is sold. At once where the answer lies ready.
+   * The answer to a free call: one in the sandbox, from fixtures (docs/design/interface.md#sandbox), or one of which no
+   * part can be answered. Null for a call that is sold. Synchronous if the answer is cached.
    */
   sandbox(parameters: Parameters): SandboxAnswer | Promise<SandboxAnswer> | null;
-  /** The callback that a call in the sandbox asks for; left out where an endpoint has no callbacks. */
+  /** The callbacks that a sandbox call requests; omitted if the endpoint has none. */
   sandboxCallbacks?(parameters: Parameters): readonly SandboxCallback[];
   /**
-   * What a caller should know before it pays, as members of the 402's details and of payment instructions: whether the
-   * case is known. Never fails, and never waits long. Left out where there is nothing to say.
+   * What a caller should know before it pays, e.g. whether the case is known: members of the 402's details and of
+   * payment instructions. Never fails or waits long. Omitted if there is nothing to report.
    */
   beforePayment?(parameters: Parameters): Promise<JsonObject>;
-  /** Whether the answer to a paid call is pushed too, as a callback; left out where an endpoint has none. */
+  /** Whether the answer to a paid call is also pushed as a callback; omitted if the endpoint has no callbacks. */
   pushes?(parameters: Parameters): boolean;
   /** Base units of USDC. */
   price(parameters: Parameters): bigint;

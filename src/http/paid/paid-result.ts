@@ -1,16 +1,16 @@
-/** Where a paid answer is, and the answer while its payment is not settled yet. */
+/** Where to fetch a paid answer, and the response while its payment is not settled yet. */
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
 
 /** Where a paid answer can be fetched again. */
 export const resultPath = (resultId: string): string => `/v2/results/${resultId}`;
 
-/** When a caller whose payment is not yet settled should look again, seconds. */
+/** When a caller whose payment is not settled yet should retry, seconds. */
 export const PENDING_RETRY_SECONDS = 2;
 
 export interface PendingPayment {
   readonly requestId: string;
-  /** What opens the answer, once there is one. */
+  /** Opens the answer once there is one. */
   readonly resultId: string;
   readonly transaction: string;
   readonly tag: string | null;
@@ -27,7 +27,7 @@ export interface PendingAnswer {
   };
 }
 
-/** The outcome of a payment is not yet known: where to look for it, and when. */
+/** The response for a payment without a known outcome: where and when to fetch it. */
 export const pendingAnswer = (
   { requestId, resultId, transaction, tag, clock }: PendingPayment,
   publicUrl: string,

@@ -1,4 +1,4 @@
-/** A paid endpoint over REST: how its request is read, and how what became of it is answered. `sell` does the rest. */
+/** A paid endpoint over REST: reads the request and writes the response; `sell` does the rest. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../../commands/payment/answer.ts';
@@ -29,15 +29,15 @@ import { unpaidRefusal } from './unpaid-refusal.ts';
 export interface PaidRouteDependencies extends BuyingDependencies {
   readonly newestBlockhash: NewestBlockhash;
   readonly clientAddresses: ClientAddresses;
-  /** Tells whether sponsored payments pause; left out, they never do. */
+  /** Reports whether sponsored payments are paused; never if omitted. */
   readonly sponsoring?: Pick<SponsorBudget, 'pause'> | undefined;
-  /** Left out, callbacks of the sandbox are not sent. */
+  /** If omitted, sandbox callbacks are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
 }
 
 /**
- * Opens one paid endpoint.
- * @throws Error if its terms could not be understood by clients of x402
+ * Registers one paid endpoint.
+ * @throws Error if x402 clients could not understand its terms
  */
 export function registerPaidRoute<Parameters>(
   app: FastifyInstance,
@@ -79,7 +79,7 @@ export function registerPaidRoute<Parameters>(
           ...known,
           ...(refusal ? {} : pauseNotice(dependencies)),
         });
-      // A HEAD would pay for an answer without a body: a payment that comes with one is not even read.
+      // A HEAD would pay for an answer without a body, so a payment sent with it is not read.
       const payment = () => (isHead(request) ? null : readPayment(request.headers, merchant.network));
       const { signIn } = route;
       const answer = requested<Parameters, Offer>(buying, {
@@ -143,7 +143,7 @@ export function registerPaidRoute<Parameters>(
   });
 }
 
-/** What a 402 says of its sponsored terms while those are not accepted of every wallet: before anybody signs. */
+/** The members of a 402 that announce a pause of sponsored payments before anyone signs. */
 function pauseNotice({ sponsoring, clock }: PaidRouteDependencies): JsonObject {
   const pause = sponsoring?.pause();
   if (!pause) return {};
@@ -199,13 +199,13 @@ function answerWith(reply: FastifyReply, outcome: PurchaseOutcome, call: PaidCal
 }
 
 export interface PaidAnswer {
-  /** What opens the answer again. */
+  /** Opens the answer again. */
   readonly resultId: string;
   readonly body: Buffer | Readable;
   readonly promised: Promised;
 }
 
-/** A paid answer, byte for byte as it was stored, whoever asks for it and whenever. */
+/** Sends a paid answer exactly as it was stored, on every request for it. */
 export function sendPaidAnswer(reply: FastifyReply, { resultId, body, promised }: PaidAnswer): FastifyReply {
   return reply
     .code(200)
@@ -216,10 +216,10 @@ export function sendPaidAnswer(reply: FastifyReply, { resultId, body, promised }
     .send(body);
 }
 
-/** Never a 402, which a client would pay again. */
+/** Never a 402, because the client would pay again. */
 export function sendPending(reply: FastifyReply, pending: PendingPayment): FastifyReply {
   const { meta, payment } = pendingAnswer(pending, reply.server.answering.publicUrl);
-  // Version 1 has no meta.
+  // Version 1 has no `meta`.
   const body = isV1(reply.request.url) ? { queried_at: meta.queried_at, payment } : { meta, payment };
   return reply
     .code(202)

@@ -1,10 +1,10 @@
-/** Why a payment is refused, in words that its wallet's owner can act on: the same over REST and MCP. */
+/** Explains a rejected payment so that the owner of the wallet can act; the same over REST and MCP. */
 import type { JsonObject } from '../../events/event.ts';
 import { PAYMENT_REJECTIONS, type RejectionEntry } from '../../events/payment-rejections.ts';
 
 /**
- * The sentences for a refused payment (`payment_rejected`), or null for a reason that is not one of ours. What it says
- * comes before a new payment, which alone would be refused for the same reason.
+ * The explanation of a `payment_rejected`, or null for an unknown reason. Follow it before a new payment, which would
+ * otherwise be rejected for the same reason.
  */
 export function paymentAdvice({ reason, shortfall_usd }: JsonObject): string | null {
   switch (reason) {
@@ -22,6 +22,6 @@ export function paymentAdvice({ reason, shortfall_usd }: JsonObject): string | n
   }
 }
 
-/** The commonest mistake with money, and the one that is not ours to undo. */
+/** The most common mistake with money, and one that we cannot undo. */
 const SENT_BY_CALLER =
   'This call charged nothing, but the transfer was sent to the chain before it came here, so its money has moved and it can buy no answer: anybody could present it. Never send a transfer yourself; the service does that.';

@@ -37,7 +37,7 @@ export interface RequestedAnswer<Parameters, Terms> {
   terms(parameters: Parameters): Terms;
   /** The terms for a request without any parameter, which gets them instead of errors; null for any other request. */
   bareTerms?(): Terms | null;
-  /** What a payment is checked against. */
+  /** The terms that a payment is checked against. */
   asked(terms: Terms): AskedFor;
   /** The payment, why it cannot be read, or null if there is none. Called only when it is needed. */
   payment(): PresentedPayment | Problem | null;
@@ -127,7 +127,7 @@ export async function sell<Terms>(
   const rehearsals = sellable.flatMap((one) => one.rehearsal() ?? []);
   if (rehearsals.length > 0) {
     if (rehearsals.length < sellable.length) throw new Error('a request was in the sandbox in part');
-    // Before any payment is looked at: one that is sent along is not even read.
+    // Returned before any payment is checked: a payment sent with a free request is not even read.
     return {
       sale: 'rehearsed',
       answers: await Promise.all(rehearsals),

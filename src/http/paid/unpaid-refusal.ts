@@ -1,9 +1,9 @@
-/** What an unpaid refusal may reveal. */
+/** What an unpaid error may reveal. */
 import type { Problem } from '../../errors.ts';
 
 /**
- * The refusal without the numbers of known cases. They are part of charged answers only: a refusal is free, so whoever
- * sent numbers without their office would get the inventory of a court for nothing.
+ * The error without the numbers of known cases, which only charged answers contain. Errors are free, so callers could
+ * otherwise list a court's cases by sending numbers without their office.
  */
 export function unpaidRefusal(refusal: Problem): Problem {
   if (!('candidates' in refusal.details)) return refusal;

@@ -39,7 +39,7 @@ export const caseBatchTool = <Parameters extends object>(
     instructions: (amount) => ({ estimated_cost_usdc: usdcText(amount), charging: BATCH_CHARGING }),
   });
 
-/** As REST takes them: filing types are one text there. */
+/** Converts queries to REST's form, in which filing types are one text. */
 const queriesIn = (queries: Argument | undefined): Argument | undefined =>
   Array.isArray(queries)
     ? (queries as readonly Query[]).map((query) =>
@@ -47,7 +47,7 @@ const queriesIn = (queries: Argument | undefined): Argument | undefined =>
       )
     : queries;
 
-/** Callbacks belong to REST: there the caller is a program that can receive them. */
+/** Callbacks exist only over REST, where the caller is a program that can receive them. */
 function unknownCallbacks(queries: Argument | undefined): Issue[] {
   if (!Array.isArray(queries)) return [];
   return queries.flatMap((query, index) =>

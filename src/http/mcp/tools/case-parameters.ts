@@ -23,7 +23,7 @@ export const LAST_CHECKED = {
   example: '2026-03-01T12:00:00Z',
 } as const;
 
-/** What a query of a batch has too. */
+/** Also the parameters of each query of a batch. */
 export const CASE_PARAMETERS: Parameters = {
   case_id: CASE_ID,
   court_code: COURT_CODE,
@@ -49,7 +49,7 @@ export const CASE_PARAMETERS: Parameters = {
   },
 };
 
-/** Those of the arguments that REST takes as they are. */
+/** The arguments that REST accepts unchanged. */
 export function texts(
   values: ReadonlyMap<string, unknown>,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** `service_court_list`: finds courts. 2,150 of them fill a model's context, so they come in pages and can be searched. */
+/** `service_court_list`: finds courts. All 2,150 would fill a model's context, so the list has pages and a search. */
 import { createHash } from 'node:crypto';
 import type { Court } from '../../../courts/court.ts';
 import { rankCourts } from '../../../courts/nearest-courts.ts';
@@ -12,7 +12,7 @@ import type { Tool } from '../tool.ts';
 
 const PRESET_LIMIT = 50;
 const MOST = 500;
-/** Longest search that is looked at. */
+/** Maximum length of a search. */
 const MAX_SEARCH_LENGTH = 200;
 const SUGGESTED = 5;
 
@@ -51,9 +51,9 @@ interface Filters {
 
 interface Listed {
   readonly court: Court;
-  /** What a model needs of it, as JSON. */
+  /** The members that a model needs, as JSON. */
   readonly json: string;
-  /** What is searched, with a space around each word. */
+  /** The searchable text, with a space around each word. */
   readonly words: string;
 }
 
@@ -94,17 +94,17 @@ export function courtListTool({ service, courts, sourceOf, standings }: StatusDe
   });
 }
 
-/** Fewer members than the status has of a court. */
+/** Fewer members per court than in the status. */
 const shortly = ({ refresh_cadence_seconds: _, case_management_system: __, ...court }: StatusCourt) => court;
 
-/** @param casesKnown null while that is unknown */
+/** @param casesKnown null if unknown */
 const withCount = (json: string, casesKnown: number | null): string =>
   `${json.slice(0, -1)},"cases_known":${casesKnown}}`;
 
 const searchable = ({ code, aliases, name, region, system }: Court): string =>
   ` ${plain([code, code.replaceAll('_', ' '), ...aliases, name, region ?? '', system].join(' '))} `;
 
-/** Without accents, in lower case, in words. */
+/** Lower-case words without accents. */
 const plain = (text: string): string =>
   text
     .normalize('NFD')
@@ -114,7 +114,7 @@ const plain = (text: string): string =>
     .trim();
 
 function matching(all: readonly Listed[], { includePlanned, country, region, search }: Filters): readonly Listed[] {
-  // A word may be the beginning of one: "calif" finds California.
+  // A search word matches the beginning of a word: "calif" finds California.
   const beginnings = search === '' ? [] : search.split(' ').map((word) => ` ${word}`);
   return all.filter(
     ({ court, words }) =>
@@ -164,7 +164,7 @@ const fault = (parameter: string, received: string, rule: string, example: strin
   example,
 });
 
-/** Courts do not change while the service runs, so a place in the list is enough; it is worth something in its own list alone. */
+/** Courts do not change while the service runs, so an offset is enough. It is valid only with the same filters. */
 const cursorOf = (filters: Filters, offset: number): string =>
   Buffer.from(`${listName(filters)}:${offset}`).toString('base64url');
 
@@ -181,7 +181,7 @@ function readCursor(value: Argument | undefined, filters: Filters, issues: Issue
   return 0;
 }
 
-/** What to try where nothing matches. */
+/** What to try if nothing matches. */
 function advice(
   { search, includePlanned }: Filters,
   found: readonly Listed[],

@@ -1,4 +1,4 @@
-/** `service_pricing`: what costs how much, and how it is paid. */
+/** `service_pricing`: the prices, and how to pay. */
 import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/purchase/wallet-limits.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
 import { usdcText } from '../../../solana/decimal-amount.ts';

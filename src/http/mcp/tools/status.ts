@@ -1,4 +1,4 @@
-/** `service_status`: what `GET /v2/status` says, but for the list of courts, which would fill a model's context. */
+/** `service_status`: the answer of `GET /v2/status` without the list of courts, which would fill a model's context. */
 import { statusCourts } from '../../../courts/status-courts.ts';
 import { operationalStatus } from '../../admin/health.ts';
 import type { Meta } from '../../meta.ts';

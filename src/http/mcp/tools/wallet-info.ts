@@ -1,7 +1,6 @@
 /**
- * `service_wallet_info`: what `GET /v2/wallet/keys` answers, and beside it, for a payment of its own, what
- * `GET /v2/wallet/deliveries` answers. Both payments are checked before either buys; each is settled only if its part is
- * answered.
+ * `service_wallet_info`: the answer of `GET /v2/wallet/keys` and, for a second payment, that of `GET
+ * /v2/wallet/deliveries`. Both payments are checked before either buys; each is settled only if its part is answered.
  */
 import { isProblem, type Problem, problem } from '../../../errors.ts';
 import { usdcText } from '../../../solana/decimal-amount.ts';
@@ -68,7 +67,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
 ): Tool {
   const answers = paidAnswers(service, terms);
 
-  /** Instructions for every transfer that is missing: each its own, with a memo of its own. */
+  /** Instructions for each missing transfer, each with its own memo. */
   const askForSeveral = (missing: readonly AskedPayment[], requestId: string): ToolResult => {
     const payments = missing.map((asked) => ({ argument: asked.argument, ...terms.transfer(asked) }));
     const [first, second] = payments;
@@ -86,7 +85,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     });
   };
 
-  /** What fails unforeseen in the second purchase must not hide what became of the first. */
+  /** An unexpected failure of the second purchase must not hide the outcome of the first. */
   const spared = async (payment: VerifiedPayment, requestId: string, buy: () => Promise<Bought>): Promise<Bought> => {
     try {
       return await buy();
@@ -114,7 +113,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
     const refuse = (refused: Problem) => refusal(service, { tool: NAME, requestId }, refused);
 
     const found = sentDeliveries !== null && !include ? [...issues, NOT_ASKED_FOR] : issues;
-    // Read whether or not they are asked for: a fault of theirs is one of the call.
+    // Parsed even if not requested, because any error in them is an error of the call.
     const deliveries = await readParameters(routes.deliveries, deliveriesRequest, found, { limit: 'deliveries_limit' });
     if (isProblem(deliveries)) return refuse(deliveries);
 
@@ -218,7 +217,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
   };
 }
 
-/** A blank argument is none: models fill in what they leave out. */
+/** A blank argument counts as absent, since models fill in omitted arguments. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
 
 const NOT_ASKED_FOR: Issue = {
@@ -235,7 +234,7 @@ const ONE_FOR_TWO = problem(
   `One x402 payment cannot pay for keys and deliveries: they are paid apart. Leave include_deliveries out, or pay both by ${KEYS} and ${DELIVERIES}.`,
 );
 
-/** Why two payments cannot go together; nothing was charged for either. */
+/** Why two payments cannot be used together; neither is charged. */
 function refusePair([keys, deliveries]: readonly VerifiedPayment[]): Problem | null {
   if (!keys || !deliveries) return null;
   if (keys.transaction.messageHash === deliveries.transaction.messageHash) {

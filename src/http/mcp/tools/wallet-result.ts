@@ -1,4 +1,4 @@
-/** Two answers that are paid for separately, as one result: the keys and the deliveries. */
+/** Combines two answers that are paid for separately, the keys and the deliveries, into one result. */
 import type { JsonObject } from '../../../events/event.ts';
 import { toInstant } from '../../../runtime/instant.ts';
 import { metaOf } from '../../meta.ts';
@@ -13,14 +13,14 @@ export interface WalletPart {
   readonly bought: Bought;
 }
 
-/** Both answers in the sandbox, or that of the keys alone. */
+/** Both answers in the sandbox, or only that of the keys. */
 export function rehearsed(keys: string, deliveries: string | null): ToolResult {
   if (deliveries === null) return toolResult({ structured: keys });
   const structured = { ...parsed(keys), ...withoutShared(parsed(deliveries)) };
   return toolResult({ structured: JSON.stringify(structured) });
 }
 
-/** What became of both; a part that was not answered says why, and what became of its money. */
+/** The outcomes of both. A part without an answer states the reason and whether money moved. */
 export function walletResult(
   { clock }: AnsweringService,
   answers: PaidAnswers,
@@ -67,10 +67,10 @@ const isPending = ({ bought }: WalletPart): boolean => bought.outcome.outcome ==
 
 const parsed = (text = '{}'): JsonObject => JSON.parse(text);
 
-/** What both answers have is given once. */
+/** Removes members that both answers have. */
 const withoutShared = ({ meta: _, wallet: __, ...own }: JsonObject): JsonObject => own;
 
-/** What became of each part's money, and what to do; null where both were answered. */
+/** Whether money moved for each part, and what to do; null if both were answered. */
 function adviceFor(keys: WalletPart, deliveries: WalletPart): string | null {
   if (isSettled(keys) && isSettled(deliveries)) return null;
   const sentence = (what: string, part: WalletPart): string => {
