@@ -59,7 +59,7 @@ describe('behind a trusted proxy', () => {
     expect(await codeOfMcp(url, GOOD)).toBe('invalid_payment');
   });
 
-  it('still tells a limited client what is wrong with its payment', async () => {
+  it("still reports the error of a limited client's payment", async () => {
     const url = await serve(['127.0.0.0/8']);
     await useUp(url, BAD);
     const { body } = await payBadly(url, BAD);
@@ -76,7 +76,7 @@ describe('behind a trusted proxy', () => {
 });
 
 describe('behind a proxy on an internal address that is not configured', () => {
-  it('limits no client, since clients cannot be told apart', async () => {
+  it('limits no client, since clients cannot be distinguished', async () => {
     const url = await serve([]);
     expect(new Set(await useUp(url, BAD))).toEqual(new Set([400]));
     expect((await payBadly(url, GOOD)).status).toBe(400);

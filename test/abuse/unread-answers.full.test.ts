@@ -124,7 +124,7 @@ it('bounds the memory for each address of the route table, and still answers oth
 describe('batches of the MCP sandbox, never read', () => {
   const request = LARGEST['POST /v2/mcp'] as string;
 
-  it('hold no more than the bound for one address, and those that accept least are closed', async () => {
+  it('are limited per address, and those that read the least are closed', async () => {
     for (let i = 0; i < CONNECTIONS; i++) await sendUnread(request);
     await vi.waitFor(() => expect(closed.length).toBeGreaterThanOrEqual(CONNECTIONS - 2), { timeout: 20_000 });
     expect(closed[0]).toBe('address');

@@ -70,7 +70,7 @@ describe('MASTER_KEY', () => {
     expect(inspect(keys, { depth: 9, showHidden: true })).not.toMatch(/1111|a2a2/);
   });
 
-  it('has a fingerprint that distinguishes it and that is none of its secrets', () => {
+  it('has a distinguishing fingerprint that reveals none of its secrets', () => {
     const [one, two] = [readMasterKeys(`1:${ONE}`), readMasterKeys(`1:${TWO}`)];
     expect(one.fingerprintOf(1)).toMatch(/^[0-9a-f]{32}$/);
     expect(one.fingerprintOf(1)).not.toBe(two.fingerprintOf(1));

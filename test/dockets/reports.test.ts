@@ -186,7 +186,7 @@ describe('an entry of a feed, without text or document', () => {
     expect(await world.ingest(feed, { complete: false })).toMatchObject({ newFilings: 1 });
   });
 
-  it('that appears late, dated before the last check of the docket, takes no text of another entry', async () => {
+  it('that appears late, dated before the last check of the docket, does not get the text of another entry', async () => {
     const day = '2024-06-04';
     const known = full(null, day, day, 'MOTION for Sanctions by Sample Person. (x)');
     await world.ingest(rawDocket([known]));

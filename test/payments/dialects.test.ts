@@ -169,7 +169,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     });
   });
 
-  it('tells a wallet what is missing', async () => {
+  it('reports to a wallet what is missing', async () => {
     const poor = await world.wallet(989_999n);
     const { status, json } = await ask(headersOf(dialect.build(world, poor)));
     expect([status, json.error.details]).toMatchObject([402, { reason: 'insufficient_funds', shortfall: '1' }]);

@@ -70,7 +70,7 @@ export function describeFaultyChain(before: readonly MoodName[], after: readonly
   const buy = () => world.moved(wallet, () => world.get('/v2/case?q=moody', world.pay(wallet)));
 
   describe('one endpoint of two', () => {
-    it.each(EVERY_MOOD)('that is %s costs nobody anything: the other is asked', async (name) => {
+    it.each(EVERY_MOOD)('that is %s costs no caller anything: the other is asked', async (name) => {
       become(MOODS[name]);
       const { result, spent } = await buy();
       expect([result.status, spent]).toEqual([200, 990_000n]);

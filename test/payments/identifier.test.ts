@@ -138,7 +138,7 @@ describe('the same identifier and the same request', () => {
     expect([gone.status, gone.json.error.code, gone.json.error.details.charged]).toEqual([410, 'result_gone', false]);
   });
 
-  it('are told that the answer is damaged, and given it once it is restored; nothing is charged for either', async () => {
+  it('get an error while the answer is damaged and the answer once it is restored, both uncharged', async () => {
     const bought = await buy();
     const { data } = (await world.events()).findLast(({ type }) => type === 'QueryAnswered')!;
     const ask = [() => buy(), () => world.get(locationOf(bought)!)];
@@ -265,7 +265,7 @@ describe('a process that dies between its claim and the submission', () => {
     ]);
   });
 
-  it('and comes back to life after the takeover, never charges a second time', async () => {
+  it('and resumes after the takeover never charges a second time', async () => {
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
@@ -296,7 +296,7 @@ describe('a process that dies between its claim and the submission', () => {
 });
 
 describe('an attempt that failed', () => {
-  it('is told again to its own payment, and another payment with the identifier is a new attempt', async () => {
+  it('is repeated for its own payment, and another payment with the identifier is a new attempt', async () => {
     const paid = payment();
     world.disturb({ send: async () => ({ sent: true }), blockHeight: async () => Number.MAX_SAFE_INTEGER });
     const failed = await world.moved(wallet, () => buy(paid));

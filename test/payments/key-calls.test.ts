@@ -179,7 +179,7 @@ describe.each(METHODS)('%s', (method) => {
 });
 
 describe('the secret of a rotation', () => {
-  it('is never stored, and given again by nobody', async () => {
+  it('is never stored, and never handed out again', async () => {
     const answer = await call('POST');
     const secret = answer.json.new_key_secret;
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
@@ -190,7 +190,7 @@ describe('the secret of a rotation', () => {
     expect(await world.eventTypesOf(requestOf(answer))).toContain('ResultHandedOut');
   });
 
-  it('is given once to twenty who ask at once where it waits, by several nodes', async () => {
+  it('is handed out once to twenty concurrent callers on several nodes', async () => {
     world.disturb({ send: unavailable });
     const pending = await call('POST');
     world.disturb();
@@ -319,7 +319,7 @@ describe('a payment identifier', () => {
 });
 
 describe('a key of a master key that is not here', () => {
-  it('is not sold, is told of, and is healed by a rotation', async () => {
+  it('is not sold, raises an alarm, and recovers by a rotation', async () => {
     const context = { commandId: randomUUID(), requestId: null, correlationId: 'x', causationId: null, actor: 'test' };
     await rotateSigningKey(
       { ...world.storage, clock: systemClock },

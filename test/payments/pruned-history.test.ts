@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('a payment that landed while nobody looked, and that one endpoint never saw and the other has forgotten', () => {
+describe('a payment that landed unseen, unknown to one endpoint and beyond the history of the other', () => {
   it('stays pending with an alarm, and is answered once an endpoint can tell', async () => {
     const wallet = await world.wallet();
     const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, 'after the broadcast') }));

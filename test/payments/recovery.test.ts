@@ -79,7 +79,7 @@ describe('a process that dies', () => {
 });
 
 describe('a chain that denies a landed transaction for a while', () => {
-  it('is caught: the payment settles late, its answer is served, and somebody is told', async () => {
+  it('is detected: the payment settles late, its answer is served, and an alarm is raised', async () => {
     world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
     const { result: answer, spent } = await world.moved(wallet, () =>
       world.get('/v2/case?q=denied', world.pay(wallet)),
@@ -120,7 +120,7 @@ describe('finality', () => {
     expect(await world.recoverLater(later).round()).toMatchObject({ finalized: 0 });
   });
 
-  it('that never comes is a rollback, for auditors to see; a later landing is a late settlement', async () => {
+  it('that never happens is a rollback in the log; a later landing is a late settlement', async () => {
     const answer = await world.get('/v2/case?q=undone', world.pay(wallet));
     await visible();
     world.disturb({ signatureStatus: async () => null, blockHeight: async () => Number.MAX_SAFE_INTEGER });
@@ -136,7 +136,7 @@ describe('finality', () => {
   }, 15_000);
 });
 
-describe('a payment that cannot be looked at', () => {
+describe('a payment that cannot be looked up', () => {
   it('keeps no other one from its outcome, nor from finality', async () => {
     const visible = async () => world.runner.waitFor('payments', (await world.storage.log.head())!, 5_000);
     world.disturb({ send: async () => ({ sent: true }) });
@@ -260,7 +260,7 @@ describe('a read model that lags', () => {
 });
 
 describe('recovery as a process', () => {
-  it('holds its lease, finishes what is pending, and ends when told', async () => {
+  it('holds its lease, finishes pending work, and ends when stopped', async () => {
     const node = await world.serve(createPurchasing({ ...world.ports, ...dyingAt(world, 'after the claim') }));
     const stop = new AbortController();
     const { spent } = await world.moved(wallet, async () => {

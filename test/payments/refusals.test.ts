@@ -288,7 +288,7 @@ describe('an address that sends invalid payments', () => {
 });
 
 describe('a wallet without enough funds', () => {
-  it('is told what is missing', async () => {
+  it('gets the missing items', async () => {
     const poor = await world.wallet(500_000n);
     const answer = await uncharged(world.pay(poor), undefined, poor);
     expect(answer.json.error).toMatchObject({
@@ -297,7 +297,7 @@ describe('a wallet without enough funds', () => {
     });
   });
 
-  it('is also told so if it has no token account', async () => {
+  it('also reports a missing token account', async () => {
     const nobody = Keypair.generate();
     const answer = await uncharged(world.pay(nobody), undefined, nobody);
     expect(answer.json.error.details).toMatchObject({ reason: 'insufficient_funds', shortfall: '990000' });

@@ -175,7 +175,7 @@ describe('a reservation', () => {
     expect(given).toEqual(waiting.map((_, number) => number));
   });
 
-  it('of somebody who waits no longer holds up nobody behind', async () => {
+  it('of a caller that gave up does not delay those behind it', async () => {
     const mine = holder(async () => ({ amount: PRICE }));
     await mine.take();
     const waiting = [mine.take(50), mine.take(150), mine.take(60_000)];

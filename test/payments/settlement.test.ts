@@ -103,7 +103,7 @@ describe('a payment that another node spends while this one asks the chain about
     [409, 'payment_already_used'],
   ];
 
-  it('is used, and is not refused with terms for another one', async () => {
+  it('counts as used, and is not rejected with terms for another one', async () => {
     const simulating = new EventEmitter();
     const begun = once(simulating, 'begun');
     const goOn = once(simulating, 'go on');
@@ -130,7 +130,7 @@ describe('a payment that another node spends while this one asks the chain about
     expect(headers.get('ratelimit-remaining')).toBe('58');
   });
 
-  it('is used, and lacks no funds, where it takes the last of its wallet', async () => {
+  it("counts as used and not as unfunded if it was the last of its wallet's money", async () => {
     const poor = await world.wallet(990_000n);
     const nodes = await Promise.all([0, 1].map(() => world.serve(createPurchasing(world.ports))));
     const payment = world.pay(poor);
@@ -167,7 +167,7 @@ describe('a chain that falls silent after the broadcast', () => {
     expect(await result(requestOf(answer))).toMatchObject({ status: 200, json: { question: 'silent' } });
   }, 15_000);
 
-  it('is told to a caller of version 1 without a meta', async () => {
+  it('reaches a caller of version 1 without a meta', async () => {
     world.disturb({
       signatureStatus: unavailable,
       blockHeight: unavailable,
@@ -286,7 +286,7 @@ describe('what goes wrong before the claim', () => {
       await slow.close();
     }
   });
-  it('what nobody foresaw is a 500, and holds nothing of the wallet back', async () => {
+  it('that is unexpected is a 500, and releases everything reserved of the wallet', async () => {
     const poor = await world.wallet(990_000n);
     const feePayer = { sign: () => Promise.reject(new Error('the key is out of reach')) };
     const node = await world.serve(createPurchasing({ ...world.ports, feePayer }));

@@ -395,7 +395,7 @@ describe('projection runner', () => {
   });
 
   describe('owners', () => {
-    it('are one per projection; another takes over when the first stops', async () => {
+    it('exist once per projection; another takes over when the first stops', async () => {
       const first = runner({ leaseMs: 600 });
       const second = runner({ leaseMs: 600 });
       await first.start();

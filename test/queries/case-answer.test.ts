@@ -307,7 +307,7 @@ describe('a case that is partly known', () => {
   const NUMBER = '3:24-cv-00099';
   const part = (some: readonly unknown[]) => rawDocket(some, { docket_number: NUMBER });
 
-  it('is answered as far as it is known, and its first complete report adds the missing filings', async () => {
+  it('gets a partial answer, and its first complete report adds the missing filings', async () => {
     await world.ingest(part([entries[1]]), { complete: false });
     const first = await world.ask('cand', NUMBER, { lastChecked: '2024-03-01T00:00:00.000000Z' });
     expect(first.coverageStatus).toBe('partial');

@@ -185,7 +185,7 @@ describe('the destination of log lines', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a log on a device that is full', () => {
-  it('ends no process, neither while lines come nor at exit', async () => {
+  it('ends no process, neither while lines arrive nor at exit', async () => {
     const descriptor = openSync('/dev/full', 'w');
     const destination = logDestination(descriptor);
     for (let n = 0; n < 3; n++) destination.write('line\n');

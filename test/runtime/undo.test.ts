@@ -27,7 +27,7 @@ it('ends the parts one after the other, newest first', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('starts the others at once if a part has used up the time, and names those that have not ended', async () => {
+it('starts the others at once if one used up the time, and names those that have not ended', async () => {
   const { undo, begun } = parts({ storage: hang, chain: () => undefined, projections: hang, http: () => undefined });
   const run = undo.run(12_000);
   await vi.advanceTimersByTimeAsync(11_999);

@@ -47,7 +47,7 @@ describe('the blockhash watch', () => {
     expect(watch.lastValidBlockHeightOf('never seen')).toBeNull();
   });
 
-  it('does not go back when an endpoint lags, and still knows what that one returned', async () => {
+  it('does not go back when an endpoint is behind, and still knows what that endpoint returned', async () => {
     await pass(1, -10);
     expect(watch.latest()?.blockhash).toBe('hash 1000');
     expect(watch.blockHeight()).toBe(1_000);

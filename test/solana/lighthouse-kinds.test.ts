@@ -115,7 +115,7 @@ describe('a guard of a wallet that has never paid', () => {
     expect(read(Buffer.from('060401030000', 'hex'))).toMatchObject({ kind: 'guard', othersCanBreak: false });
   });
 
-  it('is breakable where it is not read: data, deltas, unknown assertions, cut or longer than it says', () => {
+  it('counts as breakable if it is not understood: data, deltas, unknown assertions, truncated or too long', () => {
     for (const kind of [2, 3, 4]) expect(read(Uint8Array.of(kind, 0, 0, 0))).toMatchObject({ othersCanBreak: true });
     for (const hex of [
       '09',

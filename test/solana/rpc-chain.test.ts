@@ -44,7 +44,7 @@ const hang = () => ({ type: 'hang' }) as const;
 const status = (code: number) => () => ({ type: 'status', status: code }) as const;
 
 describe('the chain over one endpoint', () => {
-  it('makes nobody wait for what others send or look for, however slow that is', async () => {
+  it("lets no caller wait for another caller's slow calls", async () => {
     const settling = ['sendTransaction', 'getSignatureStatuses'];
     const slowMs = 2_000;
     const slowly = { type: 'pass', delayMs: slowMs } as const;
@@ -107,7 +107,7 @@ describe('the chain over one endpoint', () => {
     expect(await chain.tokenBalance(MINT.toBase58())).toBeNull();
   });
 
-  it('tells the statuses of many signatures by one call', async () => {
+  it('reads the statuses of many signatures by one call', async () => {
     const { chain, endpoints } = await across([() => pass], { timeoutMs: 2_000 });
     const { payment } = await openMarket(local);
     const failing = await payment(10n ** 12n);
@@ -227,7 +227,7 @@ describe('the chain over one endpoint', () => {
 });
 
 describe('the chain over several endpoints', () => {
-  it('goes to the next when one hangs, is busy or broken, and comes back', async () => {
+  it('fails over if an endpoint hangs, is busy or broken, and returns to it later', async () => {
     const faults: FaultyRpc['fault'][] = [hang, status(429), status(500), status(301), () => ({ type: 'drop' })];
     await Promise.all(
       faults.map(async (fault) => {
@@ -296,7 +296,7 @@ describe('the chain over several endpoints', () => {
     expect(await told.send(wire)).toMatchObject({ sent: false, code: 'BlockhashNotFound' });
   });
 
-  it('sends to every endpoint when told to, and waits for none that is silent', async () => {
+  it('sends to every endpoint on request, and waits for no silent one', async () => {
     const wire = await (await openMarket(local)).payment();
     const { chain, endpoints } = await across([hang, () => ({ type: 'status', status: 503 }), () => pass], {
       timeoutMs: 20_000,
@@ -305,7 +305,7 @@ describe('the chain over several endpoints', () => {
     for (const { calls } of endpoints) expect(calls.map(({ method }) => method)).toEqual(['sendTransaction']);
   });
 
-  it('is not told that another transaction was sent', async () => {
+  it('is not informed that another transaction was sent', async () => {
     const wire = await (await openMarket(local)).payment();
     const { chain } = await across([() => ({ type: 'result', result: '1'.repeat(64) })], { timeoutMs: 500 });
     await expect(chain.send(wire)).rejects.toThrow(ChainUnavailable);
@@ -325,7 +325,7 @@ describe('the chain over several endpoints', () => {
     await expect(chain.signatureStatus(unknown, { unanimous: true })).rejects.toThrow(ChainUnavailable);
   });
 
-  it('holds a slot that was never reached against nobody for ever', async () => {
+  it('forgets a reported slot that the cluster never reached', async () => {
     const unknown = bs58.encode(randomBytes(64));
     const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
     const first = endpoints[0] as FaultyRpc;
@@ -342,7 +342,7 @@ describe('the chain over several endpoints', () => {
     expect(await chain.signatureStatus(unknown, { unanimous: true })).toBeNull();
   });
 
-  it('tells, where it must be sure, the least height of any endpoint', async () => {
+  it('returns the lowest height of any endpoint if asked to be certain', async () => {
     const { chain, endpoints } = await across([() => pass, () => pass], { timeoutMs: 500 });
     const [first, second] = endpoints as [FaultyRpc, FaultyRpc];
     first.fault = () => ({ type: 'result', result: { absoluteSlot: 2 ** 40, blockHeight: 2 ** 40 } });

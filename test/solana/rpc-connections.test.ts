@@ -132,7 +132,7 @@ describe('a failure', () => {
     });
   });
 
-  it('comes in time, before an answer or in the middle of one', async () => {
+  it('is noticed in time, before an answer or in the middle of one', async () => {
     for (const begins of [false, true]) {
       const { connections } = await facing((_request, response) => {
         if (begins) response.write('{');

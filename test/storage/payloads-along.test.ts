@@ -49,7 +49,7 @@ describe('an append with payloads', () => {
     expect(await text(payload.name)).toBe('half');
   });
 
-  it('that comes too late leaves no event', async () => {
+  it('that arrives too late leaves no event', async () => {
     const stream = freshStream();
     await storage.log.append(notes(stream, ['first']));
     const late = { ...notes(stream, ['late']), payloads: [await seal('late')] };

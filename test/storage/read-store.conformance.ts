@@ -60,13 +60,13 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await other.load(documents, ['one'])).toEqual(new Map([['one', loaded.get('one')]]));
       });
 
-      it('of a collection that nobody has prepared are none', async () => {
+      it('of a collection that was not prepared are empty', async () => {
         expect((await store.load('nobody-prepared-this', ['a'])).size).toBe(0);
         expect(await store.find({ collection: 'nobody-prepared-this', limit: 10 })).toEqual([]);
         expect(await store.count({ collection: 'nobody-prepared-this' })).toBe(0);
       });
 
-      it('cannot be committed to a collection that nobody has prepared', async () => {
+      it('cannot be committed to a collection that was not prepared', async () => {
         const write = { collection: 'nobody-prepared-this', id: 'a', document: {}, position: at(1) };
         const commit = { projection: 'nobody', generation: 1, writes: [write], position: at(1) };
         await expect(store.commit(commit)).rejects.toThrow(/prepared/);
@@ -227,7 +227,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
     describe('finding', () => {
       const idsOf = async (query: Find) => (await store.find(query)).map(({ id }) => id);
 
-      it('goes by equal fields of every type, and tells types apart', async () => {
+      it('compares fields of every type, and distinguishes types', async () => {
         const { documents, commit } = await collection([['k']]);
         await commit(1, {
           text: { k: '1' },
@@ -314,7 +314,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         }
       });
 
-      it('takes values as values', async () => {
+      it('treats values as data', async () => {
         const { documents, commit } = await collection([['k']]);
         await commit(1, { a: { k: "' OR 1=1 --" }, b: { k: 'x' } });
         expect(await idsOf({ collection: documents, equals: { k: "' OR 1=1 --" }, limit: 9 })).toEqual(['a']);
@@ -383,7 +383,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await other.acquireLease(name, 'B', DURATION + 1, DURATION)).toEqual(current);
       });
 
-      it('of a clock that has since been set back end when nobody renews them, not before', async () => {
+      it('of a clock that has since been set back end when they are not renewed, not before', async () => {
         const name = randomUUID();
         const hours = 6 * 3_600 * MICROS_PER_SECOND;
         const lost = await store.acquireLease(name, 'A', hours, DURATION);
@@ -446,7 +446,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await store.increment(id, 1, 5, 1000 + WINDOW, WINDOW)).toEqual(next);
       });
 
-      it('can be looked at, and take back what was given', async () => {
+      it('can be read, and can be given back', async () => {
         const id = randomUUID();
         expect(await store.increment(id, 0, 5, 500, WINDOW)).toMatchObject({ count: 0, allowed: true });
         await store.increment(id, 4, 5, 1000, WINDOW);

@@ -54,7 +54,7 @@ function worker(name: string, over: Partial<HeldWork> = {}) {
 const until = (condition: () => unknown) => vi.waitUntil(condition, { timeout: 20_000 });
 
 describe('of two processes that want the same work', () => {
-  it('one works and the other stands by, until the first stops', async () => {
+  it('one works and the other waits until the first stops', async () => {
     const name = randomUUID();
     const first = worker(name);
     await until(() => first.work.mock.calls.length === 1);
@@ -67,7 +67,7 @@ describe('of two processes that want the same work', () => {
     expect([first.failed, second.failed].flatMap(({ mock }) => mock.calls)).toEqual([]);
   });
 
-  it('the one that loses its lease ends its work, says so, and stands by', async () => {
+  it('the one that loses its lease ends its work, logs that, and waits', async () => {
     const name = randomUUID();
     const lost = vi.fn();
     const ended = vi.fn();

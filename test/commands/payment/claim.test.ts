@@ -119,7 +119,7 @@ describe('a claim that the log rejects', () => {
     expect(await claimOn(mistaken, stream)).toEqual({ claimed: await load(storage.log, payment, stream) });
   });
 
-  it('belongs to another payment if that one has claimed by now', async () => {
+  it('belongs to another payment that claimed it in the meantime', async () => {
     const stream = paymentStream('4'.repeat(64));
     const overtaken = altered(storage.log, {
       async append() {

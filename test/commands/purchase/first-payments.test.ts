@@ -136,7 +136,7 @@ describe('payments of a wallet that has never paid', () => {
     expect(await one.reserve()).toMatchObject(oneAtATime);
   });
 
-  it('are given in the order in which they came: a payment that comes while others wait joins them', async () => {
+  it('are given in order of arrival: a new payment queues behind those that wait', async () => {
     const { node, wallet } = newcomer();
     const one = node();
     await one.reserve();
@@ -172,7 +172,7 @@ describe('payments of a wallet that has never paid', () => {
     expect(await waiting).toBeNull();
   });
 
-  it('are not sponsored from an account that is lent or of somebody else: one transfer could empty many', async () => {
+  it('are not sponsored from a delegated account or one of another owner: one transfer could empty many', async () => {
     const { node, answers, pay } = newcomer();
     expect(await node().begin({ source: address() })).toMatchObject(rejected('source_not_sponsored'));
     const first = (await node().begin()) as FirstPayment;

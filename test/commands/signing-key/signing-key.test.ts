@@ -40,7 +40,7 @@ describe('signing keys (docs/design/interface.md#3.2)', () => {
     given(signingKeys).when(ensure('K1')).then(created('K1'));
   });
 
-  it('demand proofs from a rotation on that asks for it, whatever comes after', () => {
+  it('require proofs from the rotation that requested them on, despite later rotations', () => {
     const demand: SigningKeyCommand = { type: 'Rotate', keyId: 'K2', masterVersion: 1, at: noon, requireSignIn: true };
     const demanding = SigningKeyRotated.of({ ...rotated('K2', 'K1').data, signInRequired: true });
     given(signingKeys)
@@ -164,7 +164,7 @@ describe('any history of commands', () => {
     );
   });
 
-  it('is not changed by commands that come again', () => {
+  it('is not changed by repeated commands', () => {
     fc.assert(
       fc.property(histories, (commands) => {
         expect(fold([...commands, ...commands])).toEqual(fold(commands));

@@ -67,7 +67,7 @@ describe('the endpoint', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('tells the handler that the caller has disconnected', async () => {
+  it('notifies the handler that the caller has disconnected', async () => {
     const seen: boolean[] = [];
     const caller = new AbortController();
     const dispatch: Dispatch = async (_request, { isAbandoned }) => {

@@ -15,7 +15,7 @@ const send = (messages: unknown, revision?: string) =>
   post(world.mcp, messages, revision === undefined ? {} : { 'mcp-protocol-version': revision });
 
 describe('a batch', () => {
-  it('is answered message by message, for those that ask for an answer', async () => {
+  it('is answered message by message, except for notifications', async () => {
     for (const revision of [undefined, '2025-03-26']) {
       const { status, json, headers } = await send(
         [

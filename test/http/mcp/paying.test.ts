@@ -150,7 +150,7 @@ describe('payment_tx', () => {
     );
   });
 
-  it('that is rejected comes with instructions for another, which is accepted', async () => {
+  it('that is rejected is answered with instructions for another, which is accepted', async () => {
     const wallet = await world.wallet();
     const instructions: Instructions = (await query()).data;
     const short = paymentFor({ ...instructions, amount_base_units: '989999' }, wallet);

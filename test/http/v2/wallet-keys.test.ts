@@ -155,7 +155,7 @@ describe('a rotation with require_sign_in', () => {
     expect(bound.every((memo) => memo.startsWith('docket1 rotate-key '))).toBe(true);
   });
 
-  it.each(['1', 'TRUE', 'yes'])('takes true and false, and not %s', async (value) => {
+  it.each(['1', 'TRUE', 'yes'])('accepts true and false, but not %s', async (value) => {
     const response = await fetch(`${world.url}${PATH}?require_sign_in=${value}`, { method: 'POST' });
     const { error } = (await response.json()) as { error: { code: string; details: object } };
     expect([response.status, error.code]).toEqual([400, 'invalid_parameter']);

@@ -154,7 +154,7 @@ describe('a payment identifier', () => {
   it.each(['x', 7, true, { info: 'x' }, { info: 7 }])('and so is an extension of another shape (%j)', (extension) =>
     expect(reasonOf(withExtension(extension))).toEqual(['invalid_payment', 'payment_identifier']),
   );
-  it('that is rejected comes with the rule for valid ones', () =>
+  it('that is rejected is answered with the rule for valid ones', () =>
     expect(read(withId('short'))).toMatchObject({ details: { hint: expect.stringContaining('16 to 128 letters') } }));
   it('in two headers must be the same', () => {
     const other = base64({ ...second, extensions: { 'payment-identifier': { info: { id: 'b'.repeat(16) } } } });

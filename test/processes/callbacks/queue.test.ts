@@ -124,7 +124,7 @@ describe('the queue of due deliveries', () => {
     queue.retain(({ partition }) => partition % 2 === 0);
     expect(takeAll(queue, 1).sort()).toEqual(['p0', 'p2']);
   });
-  it('also forgets those that wait for their turn, and keeps the turns of the rest', () => {
+  it('drops queued deliveries too, and keeps the order of the others', () => {
     const queue = queueWith();
     const now = 3_600_000_000;
     steady += EVERY;
