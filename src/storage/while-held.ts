@@ -1,4 +1,4 @@
-/** The loop of a process that works under a lease: one of all nodes works, the others stand by. */
+/** The loop of a process that works under a lease: one node works, the others wait for the lease. */
 import { pause } from '../runtime/pause.ts';
 import { HeldLease, LeaseLost, type LeaseOptions } from './held-lease.ts';
 
@@ -6,26 +6,26 @@ const LONGEST_BACK_OFF_MS = 5_000;
 
 export interface HeldWork {
   readonly lease: LeaseOptions;
-  /** Ends the loop: after the present work, which gets it too. */
+  /** Ends the loop after the current work, which also receives it. */
   readonly signal: AbortSignal;
   /**
-   * Works until it is done or its signal aborts, which it does too when the lease is lost.
-   * @param progressed call it when something was achieved: failures before that no longer count
+   * Works until it is done or its signal aborts. The signal also aborts if the lease is lost.
+   * @param progressed call it after progress, so that earlier failures no longer count
    */
   readonly work: (lease: HeldLease, signal: AbortSignal, progressed: () => void) => Promise<void>;
   /** Before each pause while another node has the lease. */
   readonly standBy?: () => Promise<void>;
   /** Between two attempts to acquire the lease, milliseconds. */
   readonly standByMs: number;
-  /** After work that ended by itself, milliseconds; 0 where left out. */
+  /** After work that ended by itself, milliseconds; 0 if omitted. */
   readonly restMs?: number;
-  /** What failed: the lease, the work or standing by. Not called for a lost lease. */
+  /** The lease, the work or `standBy` failed. Not called for a lost lease. */
   readonly failed: (error: unknown) => void;
-  /** After how many milliseconds to try again; where left out, 100 after the first failure, then twice as many, up to 5,000. */
+  /** Milliseconds before a retry; if omitted, 100 after the first failure, doubled up to 5,000. */
   readonly backOffMs?: (failures: number) => number;
   /** The lease was lost: another node works now. */
   readonly lost?: () => void;
-  /** When the work has ended, in whichever way, before its lease is released. */
+  /** Called after each attempt, before the lease is released. */
   readonly ended?: () => void;
 }
 

@@ -258,10 +258,7 @@ class PurchaseRun {
     return this.#claimAndSettle(found, answer, submission, patience);
   }
 
-  /**
-   * Whether the answer would reach nobody: the caller has disconnected, and the answer is not pushed. It must not pay
-   * then.
-   */
+  /** Whether the caller has disconnected and the answer is not pushed. Then the caller must not pay. */
   #isGone(): boolean {
     return !this.#request.isPushed && this.#request.isAbandoned();
   }

@@ -58,9 +58,9 @@ export class CallbackQueue {
   /** By id: the current entry of each delivery in the heap, the line or its lane. Any other entry is outdated. */
   readonly #waiting = new Map<string, DueDelivery>();
 
-  /** @param spread paces deliveries that are due at the same time */
-  constructor(spread: StartPacer, limits: QueueLimits = QUEUE_LIMITS) {
-    this.#pacer = spread;
+  /** @param pacer paces deliveries that are due at the same time */
+  constructor(pacer: StartPacer, limits: QueueLimits = QUEUE_LIMITS) {
+    this.#pacer = pacer;
     this.#limits = limits;
   }
 
