@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN_JOB } from '../support/main-job.ts';
+import { DRIVER, MAIN_JOB } from '../support/main-job.ts';
 import { installCheckout, installNode, type NodeInstallation, ROOT } from './installation.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? Math.ceil(Number(process.env.KILLS ?? 20) / 10));
@@ -18,17 +18,6 @@ const LINES = [
   { line: '24', oldest: '24.0.0', newest: '24.21.0', driver: 'better-sqlite3' },
   { line: '26', oldest: '26.0.0', newest: '26.10.0', driver: 'better-sqlite3' },
 ].filter(({ line }) => (process.env.NODE_LINES ?? line).split(',').includes(line));
-
-/** Everything that uses the driver: the storage and its suites, rebuilding, the command line, starting and stopping. */
-const DRIVER = [
-  'test/storage/driver.test.ts',
-  'test/storage/sqlite.test.ts',
-  'test/storage/log-thread.test.ts',
-  'test/projections/runner.test.ts',
-  'test/cli/audit.test.ts',
-  'test/cli/query.test.ts',
-  'test/npm-start.test.ts',
-];
 
 let folder: string;
 beforeAll(async () => {

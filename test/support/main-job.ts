@@ -9,7 +9,7 @@ export const MAIN_JOB = [
   'test/payments/settlement.test.ts',
   'test/payments/key-calls.test.ts',
   'test/projections/signing-keys.test.ts',
-  'test/projections/reach.test.ts',
+  'test/projections/freshness.test.ts',
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
@@ -18,4 +18,15 @@ export const MAIN_JOB = [
   'test/processes/callbacks/deliveries.test.ts',
   'test/http/app.test.ts',
   'test/http/not-yet-shown.test.ts',
+];
+
+/** Everything that uses the driver: the storage and its suites, rebuilding, the command line, starting and stopping. */
+export const DRIVER = [
+  'test/storage/driver.test.ts',
+  'test/storage/sqlite.test.ts',
+  'test/storage/log-thread.test.ts',
+  'test/projections/runner.test.ts',
+  'test/cli/audit.test.ts',
+  'test/cli/query.test.ts',
+  'test/npm-start.test.ts',
 ];
