@@ -23,6 +23,7 @@ const FLOORS = [
   'commands',
   'projections',
   'queries',
+  'audit',
   'processes',
   'http',
   'config.ts',

@@ -2,6 +2,7 @@
 import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
+import { LOG_HEAD_EVENTS, LOG_HEAD_STREAM } from './log-head.ts';
 import { LOG_IDENTITY_EVENTS, LOG_IDENTITY_STREAM } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
 import { PAYMENT_EVENTS } from './payment.ts';
@@ -15,6 +16,7 @@ const FAMILIES: readonly [events: readonly { readonly type: string }[], streams:
   [DOCKET_EVENTS, /^docket-./],
   [CONTENT_EVENTS, /^content-[0-9a-f]{64}$/],
   [OPERATOR_EVENTS, /^operator-./],
+  [LOG_HEAD_EVENTS, new RegExp(`^${LOG_HEAD_STREAM}$`)],
   [LOG_IDENTITY_EVENTS, new RegExp(`^${LOG_IDENTITY_STREAM}$`)],
 ];
 

@@ -1,0 +1,78 @@
+/**
+ * How the rules of money and promise are judged (docs/design/audit.md#judging). Rules about one stream fold its events.
+ * Rules that tie streams together are judged from facts: each event states facts under a key, and all facts of one key
+ * are judged together. Both need only a small part of the log at a time, so memory does not grow with the log.
+ */
+import type { Json, JsonObject } from '../events/event.ts';
+import type { Instant } from '../runtime/instant.ts';
+import type { EventMetadata, Position } from '../storage/event-log.ts';
+import type { RuleName } from './rules/catalogue.ts';
+
+/** Where a breach is. `revision` is null if the event is missing or the breach concerns a whole stream. */
+export interface BreachPlace {
+  readonly stream: string;
+  readonly revision: number | null;
+  readonly position: Position | null;
+}
+
+export interface Breach extends BreachPlace {
+  readonly rule: RuleName;
+  /** What the rule expects here, in words or as a value. */
+  readonly expected: string;
+  /** What is there. Never content, a URL or a secret. */
+  readonly found: string;
+}
+
+/** An event in its newest schema, with the version that was written. */
+export interface JudgedEvent {
+  readonly position: Position;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+}
+
+/** Something that an event states about a subject in another stream. */
+export interface Fact extends BreachPlace {
+  /** `KIND:SUBJECT`, e.g. `transaction:5f…`; all facts of one key are judged together. */
+  readonly key: string;
+  readonly says: string;
+  readonly value: Json;
+  /** When the event was recorded. */
+  readonly at: Instant;
+}
+
+/** What a rule says while it judges one event. */
+export interface Findings {
+  /** At the judged event. */
+  breach(rule: RuleName, expected: string, found: string): void;
+  state(key: string, says: string, value: Json): void;
+  /** Something that an event of an earlier version cannot prove: counted by rule, and no breach. */
+  unprovable(rule: RuleName): void;
+}
+
+/** The rules of one family of streams. The state is JSON; undefined before the first event of the stream. */
+export interface StreamRules<State extends Json> {
+  covers(stream: string): boolean;
+  judge(state: State | undefined, event: JudgedEvent, findings: Findings): State;
+  /**
+   * What a stream must not leave open. Called with its last state once the whole log was read.
+   * @param until when the newest event of the log was recorded
+   */
+  end?(state: State, stream: string, until: Instant, findings: Findings): void;
+}
+
+/** The rules about the facts of one kind of key. */
+export interface FactRules {
+  /** The part of the key before the colon. */
+  readonly kind: string;
+  /** @param facts of one key, in log order */
+  judge(
+    facts: readonly Fact[],
+    until: Instant,
+    breach: (breach: Breach) => void,
+    unprovable: (rule: RuleName) => void,
+  ): void;
+}

@@ -1,0 +1,186 @@
+/**
+ * The Merkle tree over all events of a log in their order, as certificate-transparency logs have it (RFC 6962, section
+ * 2.1; docs/design/audit.md#tree). Pure. Hashes are 32 bytes, as lower-case hex in events and files.
+ */
+import { hash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+const LEAF = Buffer.of(0);
+const NODE = Buffer.of(1);
+
+/** What the tree commits to of one event. Its index in the tree is its place in the log, from 0. */
+export interface LeafEvent {
+  readonly stream: string;
+  readonly revision: number;
+  /** `metadata.hash`. */
+  readonly hash: string;
+}
+
+/** The leaf's hash: SHA-256 of a zero byte and the canonical JSON of `[stream, revision, hash]`. */
+export const leafOf = ({ stream, revision, hash: eventHash }: LeafEvent): Buffer =>
+  leafHash(Buffer.from(canonicalJson([stream, revision, eventHash])));
+
+export const leafHash = (content: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, content]), 'buffer');
+
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
+  hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
+
+/** The root of a tree without leaves. */
+export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
+
+/**
+ * A tree that grows at its end. It keeps only the roots of its complete subtrees, one for each bit of its size, so that
+ * it needs under 2 KiB for any log.
+ */
+export class LogTree {
+  #size = 0;
+  /** From left to right, that is from the largest to the smallest. */
+  readonly #peaks: Buffer[] = [];
+
+  /**
+   * The tree of a size that has these peaks.
+   * @throws RangeError if there is not one peak of 32 bytes for each bit of the size
+   */
+  static of(size: number, peaks: readonly Uint8Array[]): LogTree {
+    const tree = new LogTree();
+    if (
+      !Number.isSafeInteger(size) ||
+      size < 0 ||
+      peaks.length !== bitsOf(size) ||
+      peaks.some((p) => p.length !== 32)
+    ) {
+      throw new RangeError(`${peaks.length} peaks do not make a tree of ${size} leaves`);
+    }
+    tree.#size = size;
+    tree.#peaks.push(...peaks.map((peak) => Buffer.from(peak)));
+    return tree;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get peaks(): readonly Buffer[] {
+    return this.#peaks;
+  }
+
+  append(leaf: Buffer): void {
+    let node = leaf;
+    for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
+      node = nodeHash(this.#peaks.pop() as Buffer, node);
+    }
+    this.#peaks.push(node);
+    this.#size += 1;
+  }
+
+  root(): Buffer {
+    return this.#peaks.length === 0 ? EMPTY_ROOT : this.#peaks.reduceRight((right, left) => nodeHash(left, right));
+  }
+}
+
+function bitsOf(size: number): number {
+  let bits = 0;
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) bits += rest % 2;
+  return bits;
+}
+
+/** Leaves `from` (included) to `to` (excluded), whose subtree's root is one element of a proof. */
+export interface LeafRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The largest power of two below n, for n > 1. */
+function splitOf(n: number): number {
+  let split = 1;
+  while (split * 2 < n) split *= 2;
+  return split;
+}
+
+/**
+ * The subtrees whose roots prove that a leaf is in the tree of a size, from the leaf upwards.
+ * @throws RangeError for an index outside the tree
+ */
+export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
+  if (!(index >= 0 && index < size)) throw new RangeError(`leaf ${index} is not in a tree of ${size} leaves`);
+  const ranges: LeafRange[] = [];
+  let [from, to] = [0, size];
+  while (to - from > 1) {
+    const middle = from + splitOf(to - from);
+    if (index < middle) {
+      ranges.push({ from: middle, to });
+      to = middle;
+    } else {
+      ranges.push({ from, to: middle });
+      from = middle;
+    }
+  }
+  return ranges.reverse();
+}
+
+/**
+ * The subtrees whose roots prove that a tree of `before` leaves is the beginning of one of `size` leaves.
+ * @throws RangeError unless 0 < before <= size
+ */
+export function consistencyRanges(before: number, size: number): readonly LeafRange[] {
+  if (!(before > 0 && before <= size)) throw new RangeError(`no proof from ${before} to ${size} leaves`);
+  const ranges: LeafRange[] = [];
+  let [from, to] = [0, size];
+  /** Whether the old tree is exactly the present subtree; its root is then known to the verifier. */
+  let isWhole = true;
+  while (before !== to) {
+    const middle = from + splitOf(to - from);
+    if (before <= middle) {
+      ranges.push({ from: middle, to });
+      to = middle;
+    } else {
+      ranges.push({ from, to: middle });
+      from = middle;
+      isWhole = false;
+    }
+  }
+  if (!isWhole) ranges.push({ from, to });
+  return ranges.reverse();
+}
+
+/** The root that a leaf and its path lead to; null if the path has not the length that the tree requires. */
+export function rootByInclusion(
+  leaf: Uint8Array,
+  index: number,
+  size: number,
+  path: readonly Uint8Array[],
+): Buffer | null {
+  if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && index >= 0 && index < size)) return null;
+  const ranges = inclusionRanges(index, size);
+  if (ranges.length !== path.length) return null;
+  return ranges.reduce<Buffer>((node, range, step) => {
+    const sibling = path[step] as Uint8Array;
+    return range.from > index ? nodeHash(node, sibling) : nodeHash(sibling, node);
+  }, Buffer.from(leaf));
+}
+
+/** Whether a path proves that the tree with root `before` is the beginning of the tree with root `after`. */
+export function isConsistent(
+  before: { readonly size: number; readonly root: Uint8Array },
+  after: { readonly size: number; readonly root: Uint8Array },
+  path: readonly Uint8Array[],
+): boolean {
+  if (before.size > after.size || before.size < 0) return false;
+  if (before.size === 0) return path.length === 0 && EMPTY_ROOT.equals(before.root);
+  const ranges = consistencyRanges(before.size, after.size);
+  if (ranges.length !== path.length) return false;
+  const [first] = ranges;
+  const startsWithOld = !first || first.from >= before.size;
+  const nodes = startsWithOld ? [Buffer.from(before.root), ...path] : path;
+  const places = startsWithOld ? [{ from: 0, to: before.size }, ...ranges] : ranges;
+  let old: Buffer = Buffer.from(nodes[0] as Uint8Array);
+  let whole = old;
+  for (const [step, { from }] of places.entries()) {
+    if (step === 0) continue;
+    const node = nodes[step] as Uint8Array;
+    const isNew = from >= before.size;
+    old = isNew ? old : nodeHash(node, old);
+    whole = isNew ? nodeHash(whole, node) : nodeHash(node, whole);
+  }
+  return old.equals(before.root) && whole.equals(after.root);
+}
