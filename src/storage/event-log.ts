@@ -30,6 +30,8 @@ export interface EventMetadata {
   /** Who acted: `http`, `cli`, or the name of a process. */
   readonly actor: string;
   readonly schemaVersion: number;
+  /** The command whose append wrote the event, so that its id can be recomputed. Absent in events of earlier versions. */
+  readonly commandId?: string;
   /** SHA-256, hex, over the previous hash, stream, revision, id, type, data and the metadata without it (RFC 8785). */
   readonly hash: string;
 }

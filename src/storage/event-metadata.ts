@@ -3,6 +3,8 @@ import type { JsonObject } from '../events/event.ts';
 import type { EventMetadata } from './event-log.ts';
 
 export const isEventMetadata = (metadata: JsonObject): metadata is JsonObject & EventMetadata =>
-  typeof metadata.hash === 'string' && typeof metadata.recordedAt === 'string';
+  typeof metadata.hash === 'string' &&
+  typeof metadata.recordedAt === 'string' &&
+  (metadata.commandId === undefined || typeof metadata.commandId === 'string');
 
 export const FOREIGN_METADATA = 'its metadata was not written by this service';

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../events/canonical-json.ts';
 import { encodeEvent } from '../events/codec.ts';
 import { dataText } from './checked-append.ts';
+import { eventId } from './event-id.ts';
 import {
   type Append,
   type EventMetadata,
@@ -11,8 +12,6 @@ import {
   type PreparedEvent,
   type StreamHead,
 } from './event-log.ts';
-
-const EVENT_ID_NAMESPACE = Buffer.from('5a3a1c626ef74f8e9c370d2d2f2b7c11', 'hex');
 
 /**
  * Gives events their ids and links them to the stream's hash chain. A pure function of its argument, so that the same
@@ -27,7 +26,7 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
   const prepared = events.map((domainEvent, index): PreparedEvent => {
     const { type, schemaVersion, data } = encodeEvent(domainEvent);
     const revision = head.revision + 1 + index;
-    const id = eventId(`${context.commandId}\n${stream}\n${head.revision}\n${index}`);
+    const id = eventId(context.commandId, stream, head.revision, index);
     const unhashed = {
       recordedAt,
       requestId: context.requestId,
@@ -35,6 +34,7 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
       causationId: context.causationId,
       actor: context.actor,
       schemaVersion,
+      commandId: context.commandId,
     };
     bytes += Buffer.byteLength(dataText(data));
     const recorded = { id, stream, revision, type, data, metadata: unhashed };
@@ -47,25 +47,14 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
   return { stream, expected: head.revision, events: prepared };
 }
 
-/**
- * UUIDv5 (RFC 9562) of a name. Written here as a single hash: the library for all kinds of UUID takes four times as
- * long.
- */
-function eventId(name: string): string {
-  const bytes = hash('sha1', Buffer.concat([EVENT_ID_NAMESPACE, Buffer.from(name)]), 'buffer').subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
 /** The next link of a stream's hash chain (docs/design/event-log.md#hash-chain). */
 export function hashEvent(
   previousHash: string,
   event: Omit<PreparedEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> },
 ): string {
   const { stream, revision, id, type, data, metadata } = event;
-  const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion } = metadata;
+  const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId } = metadata;
+  const hashed = { recordedAt, requestId, correlationId, causationId, actor, schemaVersion };
   const text = canonicalJson([
     previousHash,
     stream,
@@ -73,7 +62,8 @@ export function hashEvent(
     id,
     type,
     data,
-    { recordedAt, requestId, correlationId, causationId, actor, schemaVersion },
+    // Events of earlier versions do not have it, and their hashes stay valid.
+    commandId === undefined ? hashed : { ...hashed, commandId },
   ]);
   return hash('sha256', text);
 }

@@ -110,6 +110,7 @@ describe('docket audit replay', () => {
       causationId: null,
       actor: 'test',
       schemaVersion: 1,
+      commandId: first.correlationId,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });

@@ -32,8 +32,14 @@ describe('preparing an append', () => {
       context: contextOf('4c9b1a4e-0f0d-4b53-9a55-7f6a3c1f0a01'),
       recordedAt: NOON,
     });
-    expect(events[0]?.id).toBe('a2482b66-c06a-5f50-a258-6ad92a4d989e');
-    expect(events[0]?.metadata.hash).toBe('c59ae18baf23e3e34a49fc8379629d0a099704086ef15010e933626c500d5037');
+    const [event] = events;
+    expect(event?.id).toBe('a2482b66-c06a-5f50-a258-6ad92a4d989e');
+    expect(event?.metadata.hash).toBe('767cac0ff26c789b109dbbe2acc04994b491f87bfeab250dd277a86bb578ad25');
+    // As earlier versions wrote it, without its command.
+    const { commandId: _, ...older } = event!.metadata;
+    expect(hashEvent('', { ...event!, metadata: older })).toBe(
+      'c59ae18baf23e3e34a49fc8379629d0a099704086ef15010e933626c500d5037',
+    );
   });
 
   it('names events by UUIDs of version 5, for any names of the command and the stream', () => {
@@ -58,9 +64,11 @@ describe('preparing an append', () => {
     }
     const [event] = first.events;
     expect(hashEvent('', { ...event!, type: 'Other' })).not.toBe(event?.metadata.hash);
-    expect(hashEvent('', { ...event!, metadata: { ...event!.metadata, actor: 'other' } })).not.toBe(
-      event?.metadata.hash,
-    );
+    for (const change of [{ actor: 'other' }, { commandId: 'other' }, { commandId: undefined }]) {
+      const { commandId = '', ...metadata } = { ...event!.metadata, ...change };
+      const changed = { ...event!, metadata: commandId === '' ? metadata : { ...metadata, commandId } };
+      expect(hashEvent('', changed)).not.toBe(event?.metadata.hash);
+    }
   });
 
   it('rejects an append of no events, or of too many bytes', () => {
