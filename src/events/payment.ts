@@ -19,7 +19,7 @@ export type PaymentDialect = z.infer<typeof PaymentDialect>;
 /** A caller presented a valid payment for one request. No money has moved yet. */
 export const PaymentAuthorized = event(
   'PaymentAuthorized',
-  1,
+  2,
   z.strictObject({
     requestId: RequestId,
     wallet: z.string(),
@@ -28,6 +28,8 @@ export const PaymentAuthorized = event(
     mint: z.string(),
     payTo: z.string(),
     amount: BaseUnits,
+    /** How many queries the amount pays for; null if a version of the service recorded it that did not say so. */
+    queries: z.int().positive().nullable(),
     /** Method and path, e.g. `GET /v2/case`. */
     endpoint: z.string(),
     /** SHA-256 of the canonical request, to which a payment identifier is bound. */
@@ -38,6 +40,7 @@ export const PaymentAuthorized = event(
      */
     identifierHash: Sha256.nullable(),
   }),
+  { 1: (data) => ({ ...data, queries: null }) },
 );
 
 /**

@@ -93,6 +93,11 @@ describe('@x402/fetch with @x402/svm, unmodified', () => {
     const wallet = await world.wallet();
     const dearer = await world.moved(wallet, async () => (await world.agent(wallet))(`${world.url}/v2/case?q=batch`));
     expect([dearer.result.status, dearer.spent]).toEqual([200, 1_980_000n]);
+    const mine = (await world.events()).find(({ data }) => data.wallet === wallet.publicKey.toBase58());
+    expect(mine?.data, 'the amount is proven by the number of queries').toMatchObject({
+      amount: '1980000',
+      queries: 2,
+    });
     const cheap = await world.agent(wallet, '$1');
     await expect(cheap(`${world.url}/v2/case?q=batch`)).rejects.toThrow(/payment payload/);
   });

@@ -15,7 +15,7 @@ import type { QueryAnswer } from '../../src/commands/purchase/query-run.ts';
 import { type Problem, problem } from '../../src/errors.ts';
 import type { AddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
-import { type PaidCallContext, PRICE_BASE_UNITS } from '../../src/http/paid/paid-call.ts';
+import type { PaidCallContext } from '../../src/http/paid/paid-call.ts';
 import { resultPath } from '../../src/http/paid/paid-result.ts';
 import { type PaidRouteDependencies, registerPaidRoute } from '../../src/http/paid/paid-route.ts';
 import { makeServer } from '../../src/http/server.ts';
@@ -214,7 +214,7 @@ export async function openWorld({
           return case_id ? { q: case_id } : problem('missing_required_parameter', { parameters: ['q'] });
         },
         sandbox: () => null,
-        price: ({ q }) => PRICE_BASE_UNITS * BigInt(q.startsWith('batch') ? 2 : 1),
+        queries: ({ q }) => (q.startsWith('batch') ? 2 : 1),
         fingerprint: ({ q }) => q,
         answer: ({ q }, call) => {
           asked.push(q);

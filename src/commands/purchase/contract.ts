@@ -80,7 +80,9 @@ export interface PurchaseRequest {
   readonly endpoint: string;
   /** SHA-256, hex, of the canonical request. */
   readonly requestHash: string;
-  /** Base units. */
+  /** How many queries the amount pays for. */
+  readonly queries: number;
+  /** Base units: the price of the queries. */
   readonly amount: bigint;
   readonly dialect: PaymentDialect;
   /** Verified against our terms for exactly this amount. */

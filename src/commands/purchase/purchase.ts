@@ -128,7 +128,7 @@ class PurchaseRun {
   #answeredAt: number | null = null;
 
   constructor(ports: RunPorts, request: PurchaseRequest) {
-    const { requestId, transaction, dialect, endpoint, requestHash, amount, identifierHash } = request;
+    const { requestId, transaction, dialect, endpoint, requestHash, queries, amount, identifierHash } = request;
     const { network, mint, payTo } = ports.payee;
     this.#ports = ports;
     this.#request = request;
@@ -142,6 +142,7 @@ class PurchaseRun {
       mint,
       payTo,
       amount: String(amount),
+      queries,
       endpoint,
       requestHash,
       identifierHash,

@@ -2,10 +2,10 @@
  * `/.well-known/x402`: what this origin sells. There is no standard yet. Crawlers read `version` and `resources`, a
  * list of URLs; `items` has the format in which facilitators list discovered resources, with terms.
  */
+import { PRICE_BASE_UNITS } from '../../commands/purchase/price.ts';
 import type { JsonObject } from '../../events/event.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
 import { BATCH_CHARGING } from '../paid/batch-charging.ts';
-import { PRICE_BASE_UNITS } from '../paid/paid-call.ts';
 import { discoveryOf } from '../x402/bazaar.ts';
 import { type Merchant, requirementsOf } from '../x402/terms.ts';
 

@@ -1,5 +1,7 @@
 /** A tool that sells one answer. The endpoint behind it does the work; this file only translates. */
+
 import type { Logger } from 'pino';
+import { priceOf } from '../../commands/purchase/price.ts';
 import type { JsonObject } from '../../events/event.ts';
 import type { Buying } from '../paid/buy.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
@@ -100,7 +102,7 @@ export function paidTool<RouteParameters extends object>(
         route,
         requestId,
         read: () => readParameters(route, sent, [...issues, ...(tool.check?.(values) ?? [])]),
-        terms: (read) => asking(route.price(read), read),
+        terms: (read) => asking(priceOf(route.queries(read)), read),
         asked: (asked) => asked,
         payment: () => payment()?.payment ?? null,
       });

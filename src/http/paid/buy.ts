@@ -140,6 +140,7 @@ export function createBuying({ merchant, purchasing, addressLimit, clock }: Buyi
         requestId,
         endpoint,
         requestHash: sha256(`${endpoint}\n${route.fingerprint(parameters)}`),
+        queries: route.queries(parameters),
         amount,
         dialect,
         transaction,

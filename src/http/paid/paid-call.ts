@@ -73,15 +73,12 @@ export interface PaidRoute<Parameters> {
   beforePayment?(parameters: Parameters): Promise<JsonObject>;
   /** Whether the answer to a paid call is also pushed as a callback; omitted if the endpoint has no callbacks. */
   pushes?(parameters: Parameters): boolean;
-  /** Base units of USDC. */
-  price(parameters: Parameters): bigint;
+  /** How many queries the call is charged for: its price is theirs, and both are recorded. */
+  queries(parameters: Parameters): number;
   /** The canonical request, for payment identifiers: equal text means the same request. */
   fingerprint(parameters: Parameters): string;
   answer(parameters: Parameters, call: PaidCallContext): Promise<QueryAnswer | UnchargedAnswer | Problem>;
 }
-
-/** The price of one query: 0.99 USDC in base units (docs/design/interface.md#1). */
-export const PRICE_BASE_UNITS = 990_000n;
 
 /** Price in US dollars of an amount in base units, to the nearest double. */
 export const costInUsd = (amount: bigint): number => Number(usdcText(amount));

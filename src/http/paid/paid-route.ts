@@ -1,8 +1,10 @@
 /** A paid endpoint over REST: reads the request and writes the response; `sell` does the rest. */
+
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Promised } from '../../commands/payment/answer.ts';
 import type { PurchaseOutcome } from '../../commands/purchase/contract.ts';
+import { PRICE_BASE_UNITS, priceOf } from '../../commands/purchase/price.ts';
 import { pausedProblem, SELF_PAID_HINT, type SponsorBudget } from '../../commands/purchase/sponsor-budget.ts';
 import { type Problem, problem } from '../../errors.ts';
 import type { JsonObject } from '../../events/event.ts';
@@ -21,7 +23,7 @@ import { SIGN_IN_WITH_X, type SignInTerms } from '../x402/sign-in.ts';
 import type { Offer } from '../x402/terms.ts';
 import { type BuyingDependencies, createBuying } from './buy.ts';
 import { deliveryHeaders } from './delivery-header.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from './paid-call.ts';
+import type { PaidRoute } from './paid-call.ts';
 import { PENDING_RETRY_SECONDS, type PendingPayment, pendingAnswer, resultPath } from './paid-result.ts';
 import { only, type PaidRequest, readRequest, requested, sell } from './sell.ts';
 import { unpaidRefusal } from './unpaid-refusal.ts';
@@ -86,7 +88,7 @@ export function registerPaidRoute<Parameters>(
         route,
         requestId,
         read: () => readRequest(route, request),
-        terms: (parameters) => offerOf(route.price(parameters), route.fingerprint(parameters)),
+        terms: (parameters) => offerOf(priceOf(route.queries(parameters)), route.fingerprint(parameters)),
         bareTerms: () => (isBareRequest(request) && payment() === null ? offerOf(PRICE_BASE_UNITS, null) : null),
         asked: (offer) => ({
           ...offer,

@@ -8,7 +8,7 @@ import { type CaseQueries, createCaseQueries } from '../../queries/case-answer.t
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
 import type { Clock } from '../../runtime/instant.ts';
-import { type PaidCallContext, type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import type { PaidCallContext, PaidRoute } from '../paid/paid-call.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import { readV1CaseRequest, readV1MonitorRequest, type V1CaseRequest } from './parameters.ts';
 import { v1Case, v1Monitor } from './shapes.ts';
@@ -65,7 +65,7 @@ function v1Route(dependencies: V1RouteDependencies, { path, word, description, r
       ),
     sandbox: () => null,
     beforePayment: async ({ court, caseId }) => ({ ...(await standingOf(dependencies, court, caseId)) }),
-    price: () => PRICE_BASE_UNITS,
+    queries: () => 1,
     fingerprint,
     async answer(request, call) {
       const body = await answer(request, call);

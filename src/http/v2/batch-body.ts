@@ -1,9 +1,10 @@
 /** The answer of `POST /v2/cases/batch`, real or from fixtures (docs/design/interface.md#2.5). */
+import { PRICE_BASE_UNITS, priceOf } from '../../commands/purchase/price.ts';
 import { isProblem, type Problem } from '../../errors.ts';
 import type { WrittenAnswer } from '../../queries/batch-answer.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
-import { costInUsd, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import { costInUsd } from '../paid/paid-call.ts';
 import { unpaidRefusal } from '../paid/unpaid-refusal.ts';
 import type { BatchQuery } from '../parameters/batch-query.ts';
 import { errorObject } from '../send-problem.ts';
@@ -29,16 +30,13 @@ export interface AnsweredBatch {
   readonly publicUrl: string;
 }
 
-/** The price of that many queries, in base units. */
-export const batchPrice = (size: number): bigint => PRICE_BASE_UNITS * BigInt(size);
-
 /** The whole answer, with results in the order of the queries. A batch whose queries all failed costs nothing. */
 export function batchBody(
   outcomes: readonly BatchOutcome[],
   { requestId, tag, sandbox, at, publicUrl }: AnsweredBatch,
 ): string {
   const failed = outcomes.filter(({ answer }) => isProblem(answer)).length;
-  const total = sandbox ? 0 : costInUsd(batchPrice(outcomes.length));
+  const total = sandbox ? 0 : costInUsd(priceOf(outcomes.length));
   const charged = !sandbox && failed < outcomes.length;
   const meta: BatchMeta = {
     ...metaOf({

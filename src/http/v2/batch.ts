@@ -1,5 +1,7 @@
 /** `POST /v2/cases/batch`: up to 50 case queries for one payment (docs/design/interface.md#4.3). */
+
 import type { FastifyInstance } from 'fastify';
+import { PRICE_BASE_UNITS } from '../../commands/purchase/price.ts';
 import { isProblem, type Problem } from '../../errors.ts';
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { askedOnce } from '../../projections/freshness.ts';
@@ -10,19 +12,13 @@ import { NO_CASE, standingOf, UNKNOWN_STANDING } from '../../queries/case-standi
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import { coalescedLoads } from '../../storage/coalesced-loads.ts';
 import { BATCH_CHARGING } from '../paid/batch-charging.ts';
-import {
-  costInUsd,
-  type PaidCallContext,
-  type PaidRoute,
-  PRICE_BASE_UNITS,
-  type SandboxAnswer,
-} from '../paid/paid-call.ts';
+import { costInUsd, type PaidCallContext, type PaidRoute, type SandboxAnswer } from '../paid/paid-call.ts';
 import { type BatchQuery, cannotBe } from '../parameters/batch-query.ts';
 import { acceptServedBatch, type BatchRequest, readBatchRequest } from '../parameters/batch-request.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { MAX_BODY_BYTES } from '../server.ts';
 import { caseMeta } from './answer-meta.ts';
-import { type BatchOutcome, batchBody, batchPrice } from './batch-body.ts';
+import { type BatchOutcome, batchBody } from './batch-body.ts';
 import { rehearsedQuery, sandboxBatch } from './batch-sandbox.ts';
 import { canonicalQuery, caseQueryOf } from './case.ts';
 
@@ -106,7 +102,7 @@ export function batchRoute({
         looking -= queries.length;
       }
     },
-    price: ({ queries }) => batchPrice(queries.length),
+    queries: ({ queries }) => queries.length,
     fingerprint: ({ queries }) => canonicalJson(queries.map(canonicalQuery)),
     async answer({ queries }, call) {
       // Created for each batch: lookups of the same moment are combined into one read.

@@ -7,7 +7,7 @@ import { type CaseQueries, type CaseQuery, createCaseQueries } from '../../queri
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
 import type { Clock } from '../../runtime/instant.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import type { CaseIds, CaseOptions, CaseQueryParameters } from '../parameters/case-query.ts';
 import { type CaseRequest, readCaseRequest } from '../parameters/case-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
@@ -46,7 +46,7 @@ export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDep
     beforePayment: async ({ court, caseId }) => ({
       ...(await standingOf({ readStore, freshness, clock }, court, caseId)),
     }),
-    price: () => PRICE_BASE_UNITS,
+    queries: () => 1,
     fingerprint: (request) => canonicalJson(canonicalQuery(request)),
     async answer(request, call) {
       const answer = await queries.answerCase(caseQueryOf(request));

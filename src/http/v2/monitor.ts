@@ -5,7 +5,7 @@ import { createCaseQueries } from '../../queries/case-answer.ts';
 import type { LookupPorts } from '../../queries/case-lookup.ts';
 import { standingOf } from '../../queries/case-standing.ts';
 import type { Clock } from '../../runtime/instant.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import { type MonitorRequest, readMonitorRequest } from '../parameters/monitor-request.ts';
 import { acceptServed } from '../parameters/served-last-checked.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -40,7 +40,7 @@ export function monitorRoute({
     beforePayment: async ({ court, caseId }) => ({
       ...(await standingOf({ readStore, freshness, clock }, court, caseId)),
     }),
-    price: () => PRICE_BASE_UNITS,
+    queries: () => 1,
     fingerprint: ({ courtCode, caseId, lastChecked }) =>
       canonicalJson({ court_code: courtCode, case_id: caseId, last_checked: lastChecked }),
     async answer({ court, courtCode, caseId, lastChecked }, call) {

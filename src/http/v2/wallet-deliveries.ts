@@ -11,7 +11,7 @@ import { resolveIntact } from '../../storage/intact-payloads.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { metaOf } from '../meta.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import { type DeliveriesRequest, readDeliveriesRequest } from '../parameters/deliveries-request.ts';
 import { deliveriesBody, sandboxDeliveries } from './wallet-deliveries-answer.ts';
 
@@ -42,7 +42,7 @@ export function walletDeliveriesRoute({
     signIn: { statement: DELIVERIES_STATEMENT, needsBound: false },
     parse: (request) => readDeliveriesRequest(request, clock.now()),
     sandbox: (request) => (request.sandbox ? sandboxDeliveries(request, clock) : null),
-    price: () => PRICE_BASE_UNITS,
+    queries: () => 1,
     fingerprint: ({ status, limit, after, since, court, caseNumber }) =>
       canonicalJson({
         status,

@@ -10,7 +10,7 @@ import { loadSigningKeys } from '../../commands/signing-key/use.ts';
 import type { Problem } from '../../errors.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../paid/paid-call.ts';
+import type { PaidRoute } from '../paid/paid-call.ts';
 import { type PaidRouteDependencies, registerPaidRoute } from '../paid/paid-route.ts';
 import { PARAMETERS } from '../parameters/described-parameters.ts';
 import { echo, type Issue, refuseFor } from '../parameters/issues.ts';
@@ -61,7 +61,7 @@ function readRotateKeyRequest(request: SentRequest): RotateKeyRequest | Problem 
   return first ? refuseFor([first, ...others]) : { sandbox, requireSignIn: sent === 'true' };
 }
 
-const common = { path: WALLET_KEYS_PATH, price: () => PRICE_BASE_UNITS } as const;
+const common = { path: WALLET_KEYS_PATH, queries: () => 1 } as const;
 
 /** Ids and times of the keys. The first call of a wallet creates its first key, once the payment is settled. */
 export function walletKeysRoute({ log, clock, masterKeys }: WalletKeysDependencies): PaidRoute<WalletKeysRequest> {

@@ -26,6 +26,7 @@ export const authorization: Authorization = {
   mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
   payTo: '3yFwqXBfZY4jBVUafQ1YEXw189y2dN3V5KQq9uzBDy1E',
   amount: '990000',
+  queries: 1,
   endpoint: 'GET /v2/case',
   requestHash: 'a'.repeat(64),
   identifierHash: null,

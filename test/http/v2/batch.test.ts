@@ -170,6 +170,8 @@ describe('a batch is sold', () => {
       ({ length }) => length > 0,
     );
     expect(await typesOf(payment!.id)).toEqual(['PaymentAuthorized', 'QueryFailed', 'PaymentReleased']);
+    const [authorized] = await world.storage.log.read(`payment-${payment!.id}`);
+    expect(authorized?.data).toMatchObject({ amount: '1980000', queries: 2 });
 
     const signature = sent.at(-1)?.signature ?? '';
     expect(signature).not.toBe('');

@@ -1,9 +1,10 @@
 /** `service_pricing`: the prices, and how to pay. */
+import { PRICE_BASE_UNITS } from '../../../commands/purchase/price.ts';
 import { CASES_PER_DAY, REQUESTS_PER_MINUTE } from '../../../commands/purchase/wallet-limits.ts';
 import { associatedTokenAddress } from '../../../solana/addresses.ts';
 import { usdcText } from '../../../solana/decimal-amount.ts';
 import { BATCH_CHARGING } from '../../paid/batch-charging.ts';
-import { costInUsd, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
+import { costInUsd } from '../../paid/paid-call.ts';
 import type { AnsweringService } from '../../send-problem.ts';
 import type { Merchant } from '../../x402/terms.ts';
 import { freeTool } from '../free-tool.ts';

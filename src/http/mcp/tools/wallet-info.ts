@@ -2,10 +2,11 @@
  * `service_wallet_info`: the answer of `GET /v2/wallet/keys` and, for a second payment, that of `GET
  * /v2/wallet/deliveries`. Both payments are checked before either buys; each is settled only if its part is answered.
  */
+import { PRICE_BASE_UNITS, priceOf } from '../../../commands/purchase/price.ts';
 import { isProblem, type Problem, problem } from '../../../errors.ts';
 import { usdcText } from '../../../solana/decimal-amount.ts';
 import type { Bought, VerifiedPayment } from '../../paid/buy.ts';
-import { type PaidRoute, PRICE_BASE_UNITS } from '../../paid/paid-call.ts';
+import type { PaidRoute } from '../../paid/paid-call.ts';
 import { only, type PaidRequest, requested, sell } from '../../paid/sell.ts';
 import type { Issue } from '../../parameters/issues.ts';
 import { readTag } from '../../parameters/request-parameters.ts';
@@ -77,7 +78,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
       ? `Two payments are needed: make two transfers of one wallet as said here, the first with memo ${first.memo} for ${KEYS}, the second with memo ${second.memo} for ${DELIVERIES}, and send both in one call.`
       : `${first.argument} is missing; what you sent is not used before both are there. Send both in one call, by one wallet.`;
     const { argument: _, ...transfer } = first;
-    const more = { payments, total_usdc: usdcText(PRICE_BASE_UNITS * BigInt(payments.length)) };
+    const more = { payments, total_usdc: usdcText(priceOf(payments.length)) };
     const signIn = missing.find((part) => part.signIn)?.signIn;
     const instructions = terms.instructions({ ...asked, ...(signIn && { signIn }) }, requestId, more, transfer);
     return toolResult({
