@@ -51,9 +51,17 @@ export interface Findings {
   state(key: string, says: string, value: Json): void;
   /** Something that an event of an earlier version cannot prove: counted by rule, and no breach. */
   unprovable(rule: RuleName): void;
+  /**
+   * The rule holds only if the event at a place has this text as a value. The place is looked up, because few events
+   * refer to others in this way and keeping what all others name would cost more.
+   */
+  refers?(rule: RuleName, to: { readonly stream: string; readonly revision: number }, name: string): void;
 }
 
-/** The rules of one family of streams. The state is JSON; undefined before the first event of the stream. */
+/**
+ * The rules of one family of streams. The state is JSON; undefined before the first event of the stream. `judge` may
+ * change the state that it is given, and then returns that.
+ */
 export interface StreamRules<State extends Json> {
   covers(stream: string): boolean;
   judge(state: State | undefined, event: JudgedEvent, findings: Findings): State;
@@ -64,13 +72,22 @@ export interface StreamRules<State extends Json> {
   end?(state: State, stream: string, until: Instant, findings: Findings): void;
 }
 
+/**
+ * Rules that need a small state of the whole log, such as who receives payments at the time. They see events of these
+ * types in log order; the state is JSON, undefined before the first of them, and may be changed in place.
+ */
+export interface LogRules<State extends Json> {
+  readonly types: ReadonlySet<string>;
+  judge(state: State | undefined, event: JudgedEvent, findings: Findings): State;
+}
+
 /** The rules about the facts of one kind of key. */
 export interface FactRules {
   /** The part of the key before the colon. */
   readonly kind: string;
-  /** @param facts of one key, in log order */
+  /** @param facts of one key, in log order; a wallet may have very many, so they are read once */
   judge(
-    facts: readonly Fact[],
+    facts: Iterable<Fact>,
     until: Instant,
     breach: (breach: Breach) => void,
     unprovable: (rule: RuleName) => void,
