@@ -23,6 +23,9 @@ const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
   ].map((definition) => [definition.type, definition as EventDefinition]),
 );
 
+/** Every type that this version of the service knows. */
+export const EVENT_TYPES: readonly string[] = [...DEFINITIONS.keys()];
+
 /** The log contains an event of a type that this version of the service does not know. */
 export class UnknownEventType extends Error {
   readonly code = 'unknown_event_type';

@@ -81,11 +81,13 @@ describe('docket audit replay', () => {
     ['dockets', ALL.filter((line) => line.startsWith('docket-'))],
     ['payments', [ALL[4]]],
     [`all --stream wallet-${OTHER}`, [ALL[2]]],
-    // A name is no prefix of another.
-    ['all --stream docket-', []],
+    ['log', []],
+    ['heads', []],
     // As it is shown without --json.
     [`payments --stream ${PAYMENT.slice(0, 24)}`, [`${PAYMENT} 0 EventSkipped`]],
-    [`payments --stream ${PAYMENT.slice(0, 23)}`, []],
+    [`keys --stream wallet-${ONE.slice(0, 8)}`, [ALL[0], ALL[3]]],
+    ['all --type SigningKeyRotated,EventSkipped', [ALL[1], ALL[3], ALL[4]]],
+    ['all --type SigningKeyRotated --type SigningKeyCreated', [ALL[0], ALL[2], ALL[3]]],
     [`keys --wallet ${ONE}`, [ALL[0], ALL[3]]],
     // Both ends are included.
     ['all --from 2026-03-01T12:00:01Z --to 2026-03-01T12:00:01Z', [ALL[2]]],
@@ -126,14 +128,45 @@ describe('docket audit replay', () => {
     expect(newest.size).toBe(4);
   });
 
-  it('prints one line per event and the number of events', async () => {
+  it('prints the columns of the family, one line per event, and how many there are', async () => {
     const { out } = await audit('keys');
-    expect(out.trimEnd().split('\n')).toHaveLength(4);
-    expect(out).toMatch(/3 events\n$/);
+    expect(out.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['TIME', 'STREAM', 'REV', 'TYPE', 'KEY', 'WINDOW'],
+      ['2026-03-01T12:00:00Z', 'wallet-7dNXsDvC', '0', 'SigningKeyCreated', 'k1', 'from 2026-03-01T12:00:00Z'],
+      ['2026-03-01T12:00:01Z', 'wallet-9xQeWvG8', '0', 'SigningKeyCreated', 'k1', 'from 2026-03-01T12:00:00Z'],
+      [
+        '2026-03-01T12:00:02Z',
+        'wallet-7dNXsDvC',
+        '1',
+        'SigningKeyRotated',
+        'k2',
+        'replaces k1, valid until 2026-03-01T12:30:02Z',
+      ],
+      ['3 events in 2 streams'],
+      [''],
+    ]);
   });
 
   it.each([
-    ['nothing', /Unknown family of streams: nothing/],
+    [`keys --wallet ${OTHER}`, /\n1 event in 1 stream\n$/],
+    [`keys --wallet ${ONE}`, /\n2 events in 1 stream\n$/],
+    ['log', /\n0 events\n$/],
+  ])('counts the events of %s in the right number', async (asked, expected) => {
+    const { code, out } = await audit(...asked.split(' '));
+    expect([code, out]).toEqual([EXIT.ok, expect.stringMatching(expected)]);
+  });
+
+  it.each([
+    ['nothing', /Unknown family of streams: nothing.*\nUse one of payments, deliveries,/],
+    ['payment', /Unknown family of streams: payment.*\nDid you mean payments\?/],
+    ['all --type PaymentSetled', /Unknown event type: PaymentSetled.*\nDid you mean PaymentSettled\?/],
+    ['all --request 17', /"17" is not a request id.*\n.*request_id/],
+    // A part of a name is not a name.
+    ['all --stream docket-', /There is no stream docket- in this log.*\nDid you mean docket-x\?/],
+    ['all --stream docket-y', /There is no stream docket-y in this log.*\nDid you mean docket-x\?/],
+    [`payments --stream ${PAYMENT.slice(0, 23)}`, /Did you mean payment-0123456789abcdef\?/],
+    ['all --stream content-x', /There is no stream content-x.*\nList its streams with docket audit replay dockets/],
+    [`payments --stream wallet-${ONE}`, /is not in the family payments.*\nUse docket audit replay keys --stream/],
     ['all --from yesterday', /--from is not a timestamp: yesterday\n.*ISO-8601/],
     ['all --to 2026-03-01', /--to is not a timestamp/],
     ['keys --wallet me', /"me" is not a Solana address/],
