@@ -36,6 +36,7 @@ const authorized = (requestId: string) =>
     mint: 'mint',
     payTo: 'us',
     amount: '990000',
+    queries: 1,
     endpoint: 'GET /v2/case',
     requestHash: HASH,
     identifierHash: null,
