@@ -114,7 +114,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const remasking = startRemasking({ ...storage, clock, logger });
   undo.add('remasking', () => remasking.stop());
 
-  const masterKeys = await openMasterKeys({ log: storage.log, clock, logger }, config, startContext());
+  const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
   const keyCalls = createKeyCalls({ log: storage.log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
   const sponsoring = new SponsorBudget({ ...storage, clock, logger, limits: config.sponsorLimits });
   await sponsoring.look();

@@ -11,11 +11,10 @@ import { leaseOwner } from '../storage/lease-owner.ts';
 import { type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
 import type { ImportStorage } from './import.ts';
 import { CATCH_UP_HINT } from './list-completeness.ts';
+import { type OperatorAct, readAct } from './operator-act.ts';
 
-export interface WithdrawOptions {
+export interface WithdrawOptions extends OperatorAct {
   readonly filing: string;
-  readonly by: string;
-  readonly reason: string;
   readonly json?: true;
 }
 
@@ -35,13 +34,10 @@ export async function withdraw(
   storage: ImportStorage,
   context: CliContext,
   stream: string,
-  { filing, by, reason, json }: WithdrawOptions,
+  { filing, json, ...act }: WithdrawOptions,
   { queriesMs = QUERY_DEADLINE_MS + GRACE_MS, shownWithinMs = SHOWN_WITHIN_MS }: WithdrawalWaits = {},
 ): Promise<void> {
-  for (const [option, text] of Object.entries({ by, reason })) {
-    if (text.trim() === '' || text.length > 500)
-      throw new CliError(`--${option} is empty or too long.`, 'Give 1 to 500 characters.');
-  }
+  const { by, reason } = readAct(act);
   const untilQueriesEnded = async (redactedUpTo: Position): Promise<void> => {
     await untilShown(storage, redactedUpTo, shownWithinMs);
     note(context, `Waiting ${queriesMs / 1000} s for running queries to finish…`);

@@ -1,5 +1,4 @@
 /** `docket deliveries`: shows the outcome of callbacks, and requests another attempt once a receiver is fixed. */
-import { randomUUID } from 'node:crypto';
 import { Option } from 'commander';
 import { isRejection } from '../commands/decider.ts';
 import { delivery, type ScheduledDelivery } from '../commands/delivery/delivery.ts';
@@ -15,6 +14,7 @@ import type { PayloadStore } from '../storage/payload-store.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
+import { type ActOptions, actContext, readAct, withActOptions } from './operator-act.ts';
 import { openServiceStorage, withStorage } from './service-storage.ts';
 
 const PAGE = 200;
@@ -29,13 +29,17 @@ running service makes it at once; if none is running, the next start makes it.
 Examples:
   $ docket deliveries list --status failed
   $ docket deliveries show 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e
-  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e`;
+  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --reason "the receiver is fixed"`;
 
 interface ListOptions {
   readonly status?: (typeof STATUSES)[number];
   readonly wallet?: string;
   readonly court?: string;
   readonly limit: string;
+  readonly json?: true;
+}
+
+interface RetryOptions extends ActOptions {
   readonly json?: true;
 }
 
@@ -71,13 +75,18 @@ export const createDeliveriesCommand =
       .action((id: string, options: { readonly json?: true }) =>
         withStorage(open, context, (storage) => show(storage, context, id, options)),
       );
-    group
-      .command('retry')
+    withActOptions(group.command('retry'))
       .description('Request one more attempt, regardless of earlier outcomes.')
       .argument('<delivery...>', 'delivery ids')
       .option('--json', 'one JSON object per line')
-      .addHelpText('after', '\nExample:\n  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e')
-      .action((ids: string[], options: { readonly json?: true }) =>
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ docket deliveries retry 6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4e --reason "the receiver is fixed"
+  $ docket deliveries retry ID ID --reason "ticket 4711" --by "Ann Lee" --json`,
+      )
+      .action((ids: string[], options: RetryOptions) =>
         withStorage(open, context, (storage) => retry(storage, context, ids, options)),
       );
   };
@@ -141,7 +150,9 @@ async function show(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const state = await stateOf(log, id);
-  const attempts = (await log.read(deliveryStream(id))).filter(({ type }) => type === 'DeliveryAttemptFinished');
+  const events = await log.read(deliveryStream(id));
+  const attempts = events.filter(({ type }) => type === 'DeliveryAttemptFinished');
+  const redeliveries = events.filter(({ type }) => type === 'DeliveryRedeliveryRequested').map(({ data }) => data);
   const { facts, status, nextAttemptAt, underway, redelivery } = state;
   const url = await urlWithoutQuery(payloads, facts.target);
   if (json) {
@@ -153,6 +164,7 @@ async function show(
       nextAttemptAt,
       underway,
       redeliveryAskedAt: redelivery?.requestedAt ?? null,
+      redeliveries,
       attemptLog: attempts.map(({ data }) => data),
     });
     return;
@@ -165,6 +177,11 @@ async function show(
   if (underway) print(context, `  an attempt has been running since ${underway.startedAt}`);
   if (redelivery) print(context, `  a redelivery was requested at ${redelivery.requestedAt}`);
   if (nextAttemptAt) print(context, `  next     ${nextAttemptAt}`);
+  for (const { redelivery: number, requestedAt, by, reason } of redeliveries) {
+    // Earlier versions did not record who requested it.
+    const act = by ? ` by ${by}: ${reason}` : '';
+    print(context, `  ${requestedAt}  redelivery ${number} requested${act}`);
+  }
   for (const attempt of attempts) print(context, attemptLine(attempt));
   const last = attempts.at(-1)?.data.failureClass;
   if (typeof last === 'string') print(context, `  ${hintOf(last as Parameters<typeof hintOf>[0])}`);
@@ -188,13 +205,13 @@ async function retry(
   { log }: Storage,
   context: CliContext,
   ids: readonly string[],
-  { json }: { readonly json?: true },
+  { json, ...options }: RetryOptions,
 ): Promise<void> {
-  const commandId = randomUUID();
-  const run = { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'cli' };
+  const act = readAct(options);
+  const run = actContext();
   let unknown = 0;
   for (const id of ids) {
-    const command = { type: 'RequestRedelivery', now: systemClock.now() } as const;
+    const command = { type: 'RequestRedelivery', now: systemClock.now(), ...act } as const;
     const outcome = await handleWithRetry({ log, clock: systemClock }, delivery, deliveryStream(id), command, run);
     const found = !isRejection(outcome);
     if (!found) unknown++;

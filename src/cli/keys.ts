@@ -1,5 +1,4 @@
 /** `docket keys`: the signing keys of wallets, and the master key that derives their secrets. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { readMasterKeys } from '../callbacks/master-keys.ts';
 import { introduceMasterKey, loadMasterKeyVersions } from '../commands/signing-key/master-key.ts';
@@ -12,8 +11,9 @@ import { systemClock } from '../runtime/instant.ts';
 import { replaceSecretFile } from '../runtime/secret-file.ts';
 import { masterKeyFile, newMasterKey, openMasterKeys, readMasterKeyFile } from '../service/open-master-keys.ts';
 import { isAddress } from '../solana/addresses.ts';
-import type { CommandContext, EventLog } from '../storage/event-log.ts';
+import type { EventLog } from '../storage/event-log.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+import { type ActOptions, actContext, type OperatorAct, readAct, withActOptions } from './operator-act.ts';
 import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 
 interface JsonOption {
@@ -26,7 +26,7 @@ export const addKeysCommand: AddCommand = (program: Command, context) => {
     .description('Manage the keys that sign callbacks and the master key that derives their secrets.')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ docket keys list\n  $ docket keys new-master\n  $ docket keys rotate-master',
+      '\nExamples:\n  $ docket keys list\n  $ docket keys new-master\n  $ docket keys rotate-master --reason "yearly rotation"',
     );
   keys
     .command('list')
@@ -53,8 +53,7 @@ Examples:
       if (json) printJson(context, { master_key: masterKey });
       else print(context, masterKey);
     });
-  keys
-    .command('rotate-master')
+  withActOptions(keys.command('rotate-master'))
     .description('Generate a new master key for future signing keys, and say which older versions are still needed.')
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -67,10 +66,10 @@ If it is set, its new values are printed. With several nodes, first set the firs
 new key known; then set the second, which uses it.
 
 Examples:
-  $ docket keys rotate-master
-  $ docket keys rotate-master --json`,
+  $ docket keys rotate-master --reason "yearly rotation"
+  $ docket keys rotate-master --reason "a laptop was lost" --by "Ann Lee" --json`,
     )
-    .action((options: JsonOption) => rotateMaster(options, context));
+    .action((options: JsonOption & ActOptions) => rotateMaster(options, context));
 };
 
 async function listKeys({ wallet, json }: JsonOption & { wallet?: string }, context: CliContext): Promise<void> {
@@ -125,9 +124,10 @@ interface MasterRotation {
   readonly rollout: readonly string[] | null;
 }
 
-async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<void> {
+async function rotateMaster({ json, ...options }: JsonOption & ActOptions, context: CliContext): Promise<void> {
+  const act = readAct(options);
   const config = readConfig(context.environment);
-  const rotation = await withStorage(openOwnLog, context, ({ log }) => makeRotation(config, log));
+  const rotation = await withStorage(openOwnLog, context, ({ log }) => makeRotation(config, log, act));
   if (json) return printJson(context, rotation);
   const { newest, kept, dropped, file, rollout } = rotation;
   if (rollout) {
@@ -147,7 +147,7 @@ async function rotateMaster({ json }: JsonOption, context: CliContext): Promise<
   for (const version of dropped) note(context, `Version ${version} is dropped: no key or result needs it.`);
 }
 
-async function makeRotation(config: Config, log: EventLog): Promise<MasterRotation> {
+async function makeRotation(config: Config, log: EventLog, act: OperatorAct): Promise<MasterRotation> {
   const file = masterKeyFile(config.dataDirectory);
   const text = config.masterKey ?? readMasterKeyFile(file);
   if (text === null) {
@@ -156,16 +156,9 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
       'The first start of the service generates it; or set MASTER_KEY to the output of docket keys new-master.',
     );
   }
-  const commandId = randomUUID();
-  const context: CommandContext = {
-    commandId,
-    requestId: null,
-    correlationId: commandId,
-    causationId: null,
-    actor: 'cli',
-  };
+  const context = actContext();
   const ports = { log, clock: systemClock };
-  const present = await openMasterKeys({ ...ports, logger: { warn: () => {} } }, config, context);
+  const present = await openMasterKeys({ ...ports, by: act.by, logger: { warn: () => {} } }, config, context);
   const now = systemClock.now();
   const results = await resultsByMasterVersion(log, now);
   const uses = masterVersionsInUse((await readAllSigningKeys(log)).values(), results, now);
@@ -179,8 +172,8 @@ async function makeRotation(config: Config, log: EventLog): Promise<MasterRotati
   if (
     !(await introduceMasterKey(
       ports,
-      { masterVersion: newest, fingerprint },
-      { ...context, commandId: `${commandId}/new` },
+      { masterVersion: newest, fingerprint, ...act },
+      { ...context, commandId: `${context.commandId}/new` },
     ))
   ) {
     throw new CliError(`Another process has just created version ${newest}.`, 'Run it again.', EXIT.found);

@@ -1,6 +1,4 @@
 /** `docket log`: shows which event log this is and which address receives its payments. */
-import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { isRejection } from '../commands/decider.ts';
 import { handleWithRetry, load } from '../commands/handle.ts';
@@ -8,8 +6,8 @@ import { logIdentity } from '../commands/log-identity/log-identity.ts';
 import { LOG_IDENTITY_STREAM, ReceiverChanged } from '../events/log-identity.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { isAddress } from '../solana/addresses.ts';
-import type { CommandContext } from '../storage/event-log.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, print, printJson } from './command.ts';
+import { type ActOptions, actContext, readAct, withActOptions } from './operator-act.ts';
 import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 
 const NOT_NAMED = new CliError(
@@ -18,9 +16,7 @@ const NOT_NAMED = new CliError(
   EXIT.found,
 );
 
-interface ReceiverOptions {
-  readonly reason: string;
-  readonly by?: string;
+interface ReceiverOptions extends ActOptions {
   readonly json?: boolean;
 }
 
@@ -38,12 +34,9 @@ export const addLogCommand: AddCommand = (program: Command, context) => {
     .option('--json', 'one JSON object')
     .addHelpText('after', '\nExamples:\n  $ docket log show\n  $ DATA_DIR=/var/lib/docket docket log show --json')
     .action((options: { json?: boolean }) => show(options, context));
-  log
-    .command('receiver')
+  withActOptions(log.command('receiver'))
     .description('Send payments to another address from now on; recorded in the log.')
     .argument('<address>', 'the new owner of the token account that receives USDC')
-    .requiredOption('--reason <text>', 'why; recorded in the log')
-    .option('--by <name>', 'who decided it (default: the current user)')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
@@ -102,42 +95,21 @@ async function show({ json }: { json?: boolean }, context: CliContext): Promise<
 
 async function changeReceiver(
   address: string,
-  { reason, by, json }: ReceiverOptions,
+  { json, ...options }: ReceiverOptions,
   context: CliContext,
 ): Promise<void> {
   if (!isAddress(address)) {
     throw new CliError(`${JSON.stringify(address)} is not a Solana address.`, 'Give 32 bytes in base58.');
   }
-  if (reason.trim() === '') throw new CliError('--reason is empty.', 'Say why the receiver changes; it is recorded.');
-  const commandId = randomUUID();
-  const act: CommandContext = {
-    commandId,
-    requestId: null,
-    correlationId: commandId,
-    causationId: null,
-    actor: 'cli',
-  };
+  const act = readAct(options);
   await withStorage(openOwnLog, context, async ({ log }) => {
-    const command = {
-      type: 'ChangeReceiver',
-      receiver: address,
-      reason: reason.trim(),
-      by: by ?? userName(),
-    } as const;
-    const changed = await handleWithRetry({ log, clock: systemClock }, logIdentity, LOG_IDENTITY_STREAM, command, act);
+    const command = { type: 'ChangeReceiver', receiver: address, ...act } as const;
+    const ports = { log, clock: systemClock };
+    const changed = await handleWithRetry(ports, logIdentity, LOG_IDENTITY_STREAM, command, actContext());
     if (isRejection(changed)) throw NOT_NAMED;
     const isChanged = changed.events.length > 0;
     if (json) printJson(context, { receiver: address, changed: isChanged });
     else if (isChanged) print(context, `Payments go to ${address}. Start every node with PAY_TO=${address}.`);
     else print(context, `${address} is the receiver already; nothing was recorded.`);
   });
-}
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env.USER ?? `uid ${process.getuid?.()}`;
-  }
 }

@@ -13,6 +13,8 @@ export const ContentRedacted = event(
     revision: z.int(),
     filingIds: z.array(z.string()),
     reason: z.string(),
+    /** The operator or the process that removed it; absent in events of earlier versions, where `reason` may name it. */
+    by: z.string().min(1).optional(),
     /** Version of the masking rules that produced the replacement; absent if there was another reason. */
     masking: z.int().positive().optional(),
   }),

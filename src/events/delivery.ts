@@ -9,6 +9,7 @@ import { type EventOf, event } from './event.ts';
 import { FailureClass } from './failure-class.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Text = z.string().min(1);
 
 /** A settled query owes a callback. */
 export const DeliveryScheduled = event(
@@ -61,7 +62,7 @@ export const DeliveryAttemptStarted = event(
 /** The outcome of an attempt. */
 export const DeliveryAttemptFinished = event(
   'DeliveryAttemptFinished',
-  1,
+  2,
   z.strictObject({
     attempt: z.int().positive(),
     redelivery: z.boolean(),
@@ -76,13 +77,16 @@ export const DeliveryAttemptFinished = event(
     durationMs: z.int().nonnegative().nullable(),
     /** When the next attempt is due; null if the schedule has ended. */
     nextAttemptAt: Instant.nullable(),
+    /** What the receiver requested by `Retry-After`; null if nothing. Absent in version 1, which did not record it. */
+    retryAfterSeconds: z.int().nonnegative().nullable().optional(),
   }),
+  { 1: (data) => data },
 );
 
 /** An operator requested one more attempt, outside the schedule. */
 export const DeliveryRedeliveryRequested = event(
   'DeliveryRedeliveryRequested',
-  1,
+  2,
   z.strictObject({
     /** From 1. */
     redelivery: z.int().positive(),
@@ -90,7 +94,11 @@ export const DeliveryRedeliveryRequested = event(
     wallet: z.string(),
     origin: z.string(),
     requestedAt: Instant,
+    /** Who decided it, and why; null in version 1, which did not record them. */
+    by: Text.nullable(),
+    reason: Text.nullable(),
   }),
+  { 1: (data) => ({ ...data, by: null, reason: null }) },
 );
 
 /**

@@ -6,7 +6,13 @@ import { event } from './event.ts';
 export const EventSkipped = event(
   'EventSkipped',
   1,
-  z.strictObject({ projection: z.string(), position: z.string(), reason: z.string() }),
+  z.strictObject({
+    projection: z.string(),
+    position: z.string(),
+    reason: z.string(),
+    /** Absent in events of earlier versions. */
+    by: z.string().min(1).optional(),
+  }),
 );
 
 /** Stored content was masked again: everything up to a position, by the rules of one version. */

@@ -67,8 +67,15 @@ export type SigningKeyEvent = EventOf<(typeof WALLET_STREAM_EVENTS)[number]>;
  */
 export const MasterKeyIntroduced = event(
   'MasterKeyIntroduced',
-  1,
-  z.strictObject({ masterVersion: MasterVersion, fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
+  2,
+  z.strictObject({
+    masterVersion: MasterVersion,
+    fingerprint: z.string().regex(/^[0-9a-f]{32}$/),
+    /** Who brought it into use, `service` at its start or an operator, and why; null in version 1. */
+    by: z.string().min(1).nullable(),
+    reason: z.string().min(1).nullable(),
+  }),
+  { 1: (data) => ({ ...data, by: null, reason: null }) },
 );
 
 export type MasterKeyEvent = EventOf<typeof MasterKeyIntroduced>;

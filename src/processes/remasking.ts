@@ -45,6 +45,7 @@ export interface RemaskingReport {
 }
 
 const CONTENT_TYPES = [FilingsRecorded.type, FilingRevised.type, DocketDetailsChanged.type];
+const ACTOR = 'remasking';
 const PROGRESS_EVERY = 1_000;
 const RETRY_AFTER_MS = 10_000;
 
@@ -119,6 +120,7 @@ async function remaskOne(ports: VersionedPorts, recorded: RecordedEvent, name: B
     revision: recorded.revision,
     filingIds: [...masked.filingIds],
     reason: `masking rules version ${version}`,
+    by: ACTOR,
     masking: version,
   };
   const outcome = await record(
@@ -176,7 +178,7 @@ async function recordApplied(
     requestId: null,
     correlationId: commandId,
     causationId: null,
-    actor: 'remasking',
+    actor: ACTOR,
   };
   const applied = { version, through, examined, replaced, filings };
   const stream = operatorStream(MASKING_SUBJECT);
@@ -191,13 +193,13 @@ const contextOf = (recorded: RecordedEvent, version: number, replacement: BlobNa
   requestId: null,
   correlationId: recorded.metadata.correlationId,
   causationId: recorded.id,
-  actor: 'remasking',
+  actor: ACTOR,
 });
 
 /** Runs in the background of a service until everything is done. Retries if the storage fails. */
 export function startRemasking(ports: RemaskingPorts): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const trouble = new Trouble(ports.logger, { process: 'remasking' });
+  const trouble = new Trouble(ports.logger, { process: ACTOR });
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {

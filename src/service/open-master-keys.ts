@@ -9,6 +9,7 @@ import { type Config, ConfigurationError } from '../config.ts';
 import { createSecretFile } from '../runtime/secret-file.ts';
 import type { CommandContext } from '../storage/event-log.ts';
 
+const VARIABLE = 'MASTER_KEY';
 const MASTER_KEY_BYTES = 32;
 
 /** The file of the generated master key, in the format of MASTER_KEY. */
@@ -19,7 +20,11 @@ export const newMasterKey = (version: number): string => `${version}:${randomByt
 
 export interface OpenMasterKeysPorts extends MasterKeyPorts {
   readonly logger: Pick<BaseLogger, 'warn'>;
+  /** Who is recorded for a version that the log does not know yet: `service` at its start, or an operator. */
+  readonly by: string;
 }
+
+type IntroducingPorts = MasterKeyPorts & Pick<OpenMasterKeysPorts, 'by'>;
 
 /**
  * The master keys of this process, all recorded in the log. If none is configured, reads the one in the data folder, or
@@ -27,15 +32,15 @@ export interface OpenMasterKeysPorts extends MasterKeyPorts {
  * @throws ConfigurationError if the log knows another key under one of these versions, or the file cannot be read
  */
 export async function openMasterKeys(
-  { log, clock, logger }: OpenMasterKeysPorts,
+  { log, clock, logger, by }: OpenMasterKeysPorts,
   config: Pick<Config, 'masterKey' | 'dataDirectory' | 'engines'>,
   context: CommandContext,
 ): Promise<MasterKeys> {
-  const ports = { log, clock };
+  const ports = { log, clock, by };
   const file = masterKeyFile(config.dataDirectory);
   if (config.masterKey !== null) {
     const masterKeys = readMasterKeys(config.masterKey);
-    await introduce(ports, masterKeys, 'MASTER_KEY', context);
+    await introduce(ports, masterKeys, VARIABLE, context);
     return masterKeys;
   }
   const masterKeys = loadMasterKeyFile(file) ?? (await makeMasterKeyFile(ports, file, context));
@@ -77,14 +82,15 @@ export function readMasterKeyFile(file: string): string | null {
 }
 
 /** If several processes start at once on one data folder, all get the same key. */
-async function makeMasterKeyFile(ports: MasterKeyPorts, file: string, context: CommandContext): Promise<MasterKeys> {
+async function makeMasterKeyFile(ports: IntroducingPorts, file: string, context: CommandContext): Promise<MasterKeys> {
   for (;;) {
     const version = Math.max(0, ...(await loadMasterKeyVersions(ports.log)).keys()) + 1;
     const text = newMasterKey(version);
     const made = readMasterKeys(text);
     // Recorded first: a process that dies in between has only used up a version number.
     const commandId = `${context.commandId}/${made.fingerprintOf(version)}`;
-    const recorded = { masterVersion: version, fingerprint: made.fingerprintOf(version) };
+    const reason = `generated, because ${VARIABLE} was not set`;
+    const recorded = { masterVersion: version, fingerprint: made.fingerprintOf(version), by: ports.by, reason };
     if (!(await introduceMasterKey(ports, recorded, { ...context, commandId }))) continue;
     try {
       createSecretFile(file, `${text}\n`);
@@ -98,15 +104,17 @@ async function makeMasterKeyFile(ports: MasterKeyPorts, file: string, context: C
 }
 
 async function introduce(
-  ports: MasterKeyPorts,
+  ports: IntroducingPorts,
   masterKeys: MasterKeys,
   source: string,
   context: CommandContext,
 ): Promise<void> {
+  const reason = source === VARIABLE ? `set by ${VARIABLE}` : 'found in the data folder';
   for (const version of masterKeys.versions) {
     const fingerprint = masterKeys.fingerprintOf(version);
     const commandId = `${context.commandId}/${fingerprint}`;
-    if (await introduceMasterKey(ports, { masterVersion: version, fingerprint }, { ...context, commandId })) continue;
+    const introduced = { masterVersion: version, fingerprint, by: ports.by, reason };
+    if (await introduceMasterKey(ports, introduced, { ...context, commandId })) continue;
     throw wrong(
       source,
       `version ${version} is not the key that this event log knows under that version: its secrets would differ from ` +

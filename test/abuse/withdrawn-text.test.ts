@@ -119,8 +119,8 @@ describe('a withdrawn text', () => {
     expect(await contentsOf(world.storage.payloads, { facts: other.facts })).toMatchObject({
       url: 'https://receiver.example/',
     });
-    for (const { reason, filingIds } of await redactions()) {
-      expect(reason).toBe('withdrawn by J. Muster: order of 2 March');
+    for (const { by, reason, filingIds } of await redactions()) {
+      expect([by, reason]).toEqual(['J. Muster', 'order of 2 March']);
       expect(filingIds).toContain(order.filingId);
     }
   });

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type CliContext, CliError, EXIT } from '../../src/cli/command.ts';
 import { createDeliveriesCommand } from '../../src/cli/deliveries.ts';
+import { deliveryStream } from '../../src/events/delivery.ts';
 import { DELIVERIES, deliveries } from '../../src/projections/deliveries.ts';
 import { type DeliveryWorld, openDeliveryWorld, status } from '../processes/delivery-world.ts';
 
@@ -65,20 +66,36 @@ it('lists failures, explains one without the secrets of its URL, and redelivers 
   ]);
 
   world.answer(status(204));
-  expect((await run('retry', down)).out).toContain(`${down}: requested at`);
+  expect((await run('retry', down, '--reason', 'it is up again', '--by', 'Ann Lee')).out).toContain(
+    `${down}: requested at`,
+  );
   await settled(down, 'succeeded');
   const sent = world.received.filter(({ path }) => path.startsWith('/down'));
   expect(sent).toHaveLength(2);
   expect(sent[0]!.body.equals(sent[1]!.body)).toBe(true);
   expect(sent.map(({ headers }) => headers['idempotency-key'])).toEqual([down, down]);
-  expect((await run('show', down)).out).toMatch(/redelivery 1 +acknowledged +204/);
+  const after = (await run('show', down)).out;
+  expect(after).toMatch(/redelivery 1 +acknowledged +204/);
+  expect(after).toMatch(/redelivery 1 requested by Ann Lee: it is up again/);
+});
+
+it('rejects a redelivery without a reason', async () => {
+  world = await openDeliveryWorld();
+  const id = await world.schedule();
+  for (const argv of [
+    ['--reason', ''],
+    ['--reason', 'x', '--by', ' '.repeat(501)],
+  ]) {
+    expect(await run('retry', id, ...argv)).toMatchObject({ code: EXIT.usage, error: { message: /--(reason|by)/ } });
+  }
+  expect((await world.storage.log.read(deliveryStream(id))).map(({ type }) => type)).toEqual(['DeliveryScheduled']);
 });
 
 it('reports unknown ids', async () => {
   world = await openDeliveryWorld();
   const id = randomUUID();
   expect(await run('show', id)).toMatchObject({ code: EXIT.found, error: { message: `Delivery ${id} not found.` } });
-  const asked = await run('retry', id, '--json');
+  const asked = await run('retry', id, '--reason', 'x', '--json');
   expect([asked.code, jsonLines(asked.out)]).toEqual([EXIT.found, [{ deliveryId: id, found: false, askedAt: null }]]);
   expect(lines((await run('list')).out)).toEqual(['0 deliveries']);
   expect((await run('list', '--limit', 'x')).code).toBe(EXIT.usage);

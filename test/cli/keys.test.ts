@@ -48,7 +48,11 @@ async function serve(
   try {
     const logger = { warn: (facts: object) => warnings.push(facts) };
     const config = { masterKey, dataDirectory: directory, engines: null };
-    const keys = await openMasterKeys({ log: storage.log, clock: systemClock, logger }, config, context());
+    const keys = await openMasterKeys(
+      { log: storage.log, clock: systemClock, logger, by: 'service' },
+      config,
+      context(),
+    );
     await work({ log: storage.log, newest: keys.newest });
     return keys;
   } finally {
@@ -142,7 +146,7 @@ describe('the master key at a start', () => {
     const engines = { eventStore: 'esdb://x', mongo: 'mongodb://x' };
     const config = { masterKey: null, dataDirectory: directory, engines };
     const logger = { warn: (facts: object) => warnings.push(facts) };
-    await openMasterKeys({ log: storage.log, clock: systemClock, logger }, config, context());
+    await openMasterKeys({ log: storage.log, clock: systemClock, logger, by: 'service' }, config, context());
     await storage.close();
     expect(warnings).toEqual([expect.objectContaining({ alarm: 'master_key_generated' })]);
   });
@@ -157,13 +161,42 @@ describe('docket keys new-master', () => {
   });
 });
 
+const ROTATE = ['keys', 'rotate-master', '--reason', 'yearly rotation', '--by', 'Ann Lee'] as const;
+
 describe('docket keys rotate-master', () => {
+  it('records who introduced each version of the master key, and why', async () => {
+    await serve();
+    await docket(ROTATE);
+    const { out } = await docket(['audit', 'replay', 'keys', '--json']);
+    const introduced = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(
+      introduced.map(({ actor, data: { masterVersion, by, reason } }) => [actor, masterVersion, by, reason]),
+    ).toEqual([
+      ['test', 1, 'service', 'generated, because MASTER_KEY was not set'],
+      ['cli', 2, 'Ann Lee', 'yearly rotation'],
+    ]);
+  });
+
+  it.each([
+    ['no reason', ['keys', 'rotate-master'], /required option '--reason <text>' not specified/],
+    ['an empty reason', ['keys', 'rotate-master', '--reason', ' '], /--reason is empty or too long.\n.*e\.g\./],
+    ['nobody', ['keys', 'rotate-master', '--reason', 'x', '--by', ''], /--by is empty or too long/],
+  ])('rejects %s, and records nothing', async (_, argv, expected) => {
+    await serve();
+    const before = (await docket(['audit', 'replay', 'all', '--json'])).out;
+    expect(await docket(argv)).toMatchObject({ code: 2, err: expect.stringMatching(expected) });
+    expect((await docket(['audit', 'replay', 'all', '--json'])).out).toBe(before);
+  });
+
   it('rewrites the file in the data folder: old keys keep their secret, new ones derive from the new key', async () => {
     const before = await serve();
     await aged(ONE, 0);
     const secret = (version: number, keys = before) =>
       keys.secretOf({ wallet: ONE, keyId: 'K', masterVersion: version });
-    const ran = await docket(['keys', 'rotate-master', '--json']);
+    const ran = await docket([...ROTATE, '--json']);
     expect(ran.json).toEqual({
       newest: 2,
       kept: [{ version: 1, live_keys: 1, young_keys: 0, results: 0 }],
@@ -181,10 +214,10 @@ describe('docket keys rotate-master', () => {
   it('keeps a version while a key needs it or its secret may still be fetched, and then drops it', async () => {
     await aged(ONE, 40 * DAY);
     await aged(OTHER, 40 * DAY);
-    await docket(['keys', 'rotate-master']);
+    await docket(ROTATE);
     // One wallet moves to version 2; the other still needs version 1.
     await aged(ONE, 35 * DAY, true);
-    const second = await docket(['keys', 'rotate-master', '--json']);
+    const second = await docket([...ROTATE, '--json']);
     expect(second.json).toMatchObject({
       kept: [
         { version: 2, live_keys: 1 },
@@ -195,7 +228,7 @@ describe('docket keys rotate-master', () => {
     await aged(OTHER, 33 * DAY, true);
     await aged(ONE, 10 * DAY, true);
     await aged(ONE, DAY, true);
-    const third = await docket(['keys', 'rotate-master', '--json']);
+    const third = await docket([...ROTATE, '--json']);
     expect(third.json).toMatchObject({
       newest: 4,
       kept: [{ version: 3, live_keys: 2, young_keys: 1 }],
@@ -206,9 +239,9 @@ describe('docket keys rotate-master', () => {
 
   it('keeps a version while a stored answer needs it, and then drops it', async () => {
     await sold(29 * DAY);
-    await docket(['keys', 'rotate-master']);
+    await docket(ROTATE);
     await sold(31 * DAY);
-    const kept = await docket(['keys', 'rotate-master', '--json']);
+    const kept = await docket([...ROTATE, '--json']);
     expect(kept.json).toMatchObject({
       newest: 3,
       kept: [
@@ -217,7 +250,7 @@ describe('docket keys rotate-master', () => {
       ],
       dropped: [],
     });
-    const dropped = await docket(['keys', 'rotate-master']);
+    const dropped = await docket(ROTATE);
     expect(dropped.err).toContain('Version 1 is kept: live keys that need it: 0;');
     expect(dropped.err).toContain('Version 2 is dropped: no key or result needs it.');
     expect((await serve()).versions).toEqual([4, 3, 1]);
@@ -226,24 +259,24 @@ describe('docket keys rotate-master', () => {
   it('prints both values of a configured key: first the one that makes it known, then the one that uses it', async () => {
     const MASTER_KEY = newMasterKey(1);
     await serve(undefined, MASTER_KEY);
-    const { code, json } = await docket(['keys', 'rotate-master', '--json'], { MASTER_KEY });
+    const { code, json } = await docket([...ROTATE, '--json'], { MASTER_KEY });
     expect(code).toBe(0);
     const [known, used] = json.rollout.map(readMasterKeys);
     expect([known.newest, known.versions, used.newest, used.versions]).toEqual([1, [1, 2], 2, [2, 1]]);
     expect(known.fingerprintOf(2)).toBe(used.fingerprintOf(2));
     for (const value of json.rollout) await serve(undefined, value);
-    const text = await docket(['keys', 'rotate-master'], { MASTER_KEY: json.rollout[1] });
+    const text = await docket(ROTATE, { MASTER_KEY: json.rollout[1] });
     expect(text.out).toMatch(/^MASTER_KEY=2:\S+,3:\S+\nMASTER_KEY=3:\S+,2:\S+\n$/);
     expect(() => statSync(masterKeyFile(directory))).toThrow();
   });
 
   it('says what to do if there is nothing to rotate', async () => {
-    expect(await docket(['keys', 'rotate-master'])).toMatchObject({
+    expect(await docket(ROTATE)).toMatchObject({
       code: 3,
       err: expect.stringContaining('DATA_DIR'),
     });
     await openSqlite({ directory }).close();
-    expect(await docket(['keys', 'rotate-master'])).toMatchObject({
+    expect(await docket(ROTATE)).toMatchObject({
       code: 2,
       err: expect.stringContaining('no master key'),
     });

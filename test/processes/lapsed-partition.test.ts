@@ -2,6 +2,7 @@
  * A node loses its leases for a moment and regains them: its process paused, or a clock was set. A request made in
  * between was not for this node, and must not wait until the time that it has in memory for the same delivery.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -11,6 +12,7 @@ import { deliveryStream } from '../../src/events/delivery.ts';
 import type { CallbackDeliveryOptions } from '../../src/processes/callbacks/deliveries.ts';
 import { DELIVERY_TIMERS, PARTITIONS } from '../../src/projections/deliveries.ts';
 import type { Lease, ReadStore } from '../../src/storage/read-store.ts';
+import { ACT } from '../commands/delivery/delivery.fixtures.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';
 
 let world: DeliveryWorld;
@@ -28,7 +30,7 @@ const requestRedelivery = (id: string) =>
     { ...world.storage, clock: world.clock },
     delivery,
     deliveryStream(id),
-    { type: 'RequestRedelivery', now: world.clock.now() },
+    { type: 'RequestRedelivery', now: world.clock.now(), ...ACT },
     context(),
   );
 

@@ -19,6 +19,7 @@ import {
 } from '../../src/projections/deliveries.ts';
 import { toInstant, toMicros } from '../../src/runtime/instant.ts';
 import {
+  ACT,
   acknowledged,
   DELIVERY,
   facts,
@@ -127,7 +128,7 @@ describe('the read models of deliveries', () => {
               : does === 'interrupt'
                 ? { type: 'Interrupt', now, ownerIsGone: true, jitter: 0 }
                 : does === 'redeliver'
-                  ? { type: 'RequestRedelivery', now }
+                  ? { type: 'RequestRedelivery', now, ...ACT }
                   : underway && { type: 'FinishAttempt', claimed: underway, outcome, now, jitter: 0 };
           const decided = command ? delivery.decide(state, command) : [];
           if (isRejection(decided)) continue;

@@ -24,6 +24,8 @@ export const MOST_REPEATS = 3;
 export type DeliveryFacts = EventOf<typeof DeliveryScheduled>['data'];
 export type AttemptUnderWay = EventOf<typeof DeliveryAttemptStarted>['data'];
 type AttemptOutcome = EventOf<typeof DeliveryAttemptFinished>['data'];
+/** As it is written: version 1 did not record `retryAfterSeconds`. */
+type NewOutcome = AttemptOutcome & Pick<ReceivedOutcome, 'retryAfterSeconds'>;
 
 export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed';
 
@@ -78,7 +80,7 @@ export type DeliveryCommand =
       readonly ownerIsGone: boolean;
       readonly jitter: number;
     }
-  | { readonly type: 'RequestRedelivery'; readonly now: Micros }
+  | { readonly type: 'RequestRedelivery'; readonly now: Micros; readonly by: string; readonly reason: string }
   /** Restarts a wait by the present clock if the clock that timed it has since been set back. */
   | { readonly type: 'Reschedule'; readonly now: Micros };
 
@@ -118,6 +120,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             wallet: state.facts.wallet,
             origin: state.facts.origin,
             requestedAt: toInstant(command.now),
+            by: command.by,
+            reason: command.reason,
           }),
         ];
       case 'Reschedule': {
@@ -195,7 +199,7 @@ function outcomeOf(
   state: ScheduledDelivery,
   underway: AttemptUnderWay,
   command: Extract<DeliveryCommand, { type: 'FinishAttempt' }>,
-): AttemptOutcome {
+): NewOutcome {
   const { outcome } = command;
   if (outcome.failureClass === 'interrupted') return interruptionOf(state, underway, command, outcome.durationMs);
   const at = finishedAt(underway, command.now);
@@ -207,6 +211,7 @@ function outcomeOf(
     failureClass: outcome.failureClass,
     durationMs: outcome.durationMs,
     nextAttemptAt: scheduleAfter(state, underway, outcome, at, command.jitter),
+    retryAfterSeconds: outcome.retryAfterSeconds,
   };
 }
 
@@ -215,7 +220,7 @@ function interruptionOf(
   underway: AttemptUnderWay,
   { now, jitter }: { readonly now: Micros; readonly jitter: number },
   durationMs: number | null,
-): AttemptOutcome {
+): NewOutcome {
   const at = finishedAt(underway, now);
   const interruptions = underway.redelivery ? (state.redelivery?.interruptions ?? 0) : state.interruptions;
   const again = interruptions < MOST_REPEATS;
@@ -229,6 +234,7 @@ function interruptionOf(
     failureClass: 'interrupted',
     durationMs,
     nextAttemptAt: again ? repeatedAt : scheduleAfter(state, underway, failure, at, jitter),
+    retryAfterSeconds: null,
   };
 }
 

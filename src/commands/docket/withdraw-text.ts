@@ -189,7 +189,8 @@ async function recordRedaction(
     stream: source.stream,
     revision: source.revision,
     filingIds: [...held],
-    reason: `withdrawn by ${order.by}: ${order.reason}`,
+    reason: order.reason,
+    by: order.by,
   };
   const context = {
     commandId: `withdrawal-${name}-${replacement ?? 'none'}`,

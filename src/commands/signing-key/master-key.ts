@@ -15,14 +15,18 @@ export interface IntroduceMasterKey {
   readonly type: 'Introduce';
   readonly masterVersion: number;
   readonly fingerprint: string;
+  /** Who brings it into use, and why. */
+  readonly by: string;
+  readonly reason: string;
 }
 
 export const masterKeyVersions: Decider<MasterKeyVersions, IntroduceMasterKey, MasterKeyEvent, 'another_key'> = {
   initialState: new Map(),
 
-  decide(versions, { masterVersion, fingerprint }) {
+  decide(versions, { type: _, ...introduced }) {
+    const { masterVersion, fingerprint } = introduced;
     const known = versions.get(masterVersion);
-    if (known === undefined) return [MasterKeyIntroduced.of({ masterVersion, fingerprint })];
+    if (known === undefined) return [MasterKeyIntroduced.of(introduced)];
     return known === fingerprint ? [] : rejected('another_key');
   },
 

@@ -66,6 +66,7 @@ export const finished = (attempt: number, at: Micros, next: Micros | null, over:
     failureClass: 'http_5xx',
     durationMs: 2_000,
     nextAttemptAt: next === null ? null : toInstant(next),
+    retryAfterSeconds: null,
     ...over,
   });
 
@@ -82,8 +83,11 @@ export const interrupted = (attempt: number, at: Micros, over: Partial<Outcome> 
     ...over,
   });
 
+/** Who requests redeliveries here, and why. */
+export const ACT = { by: 'Ann Lee', reason: 'the receiver is fixed' } as const;
+
 export const requested = (redelivery: number, at: Micros) =>
-  DeliveryRedeliveryRequested.of({ redelivery, wallet: WALLET, origin: ORIGIN, requestedAt: toInstant(at) });
+  DeliveryRedeliveryRequested.of({ redelivery, wallet: WALLET, origin: ORIGIN, requestedAt: toInstant(at), ...ACT });
 
 /** Seen at a time, by a clock that had been set back, and due this much later. */
 export const rescheduled = (

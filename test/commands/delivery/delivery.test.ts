@@ -13,6 +13,7 @@ import type { DeliveryEvent } from '../../../src/events/delivery.ts';
 import { type Instant, type Micros, toInstant, toMicros } from '../../../src/runtime/instant.ts';
 import { given } from '../../given-when-then.ts';
 import {
+  ACT,
   acknowledged,
   claim,
   facts,
@@ -48,7 +49,9 @@ describe('a delivery', () => {
   });
   it('has no attempt before it is scheduled', () => {
     when().when(start(START)).thenRejected('not_scheduled');
-    when().when({ type: 'RequestRedelivery', now: START }).thenRejected('not_scheduled');
+    when()
+      .when({ type: 'RequestRedelivery', now: START, ...ACT })
+      .thenRejected('not_scheduled');
   });
   it('is first attempted at once', () => {
     when(scheduled).when(start(START)).then(started(1, START));
@@ -120,11 +123,11 @@ describe('the schedule', () => {
       .when(finish(claim(1, START), START + seconds(2), {}, 0.05))
       .then(finished(1, START, next));
   });
-  it('waits longer if the receiver asks for it, at most twice as long, and never less', () => {
+  it('waits longer if the receiver asks for it, at most twice as long and never less, and records what it asked', () => {
     const waits = (retryAfterSeconds: number, delay: Micros) =>
       when(scheduled, started(1, START))
         .when(finish(claim(1, START), START + seconds(2), { retryAfterSeconds }))
-        .then(finished(1, START, START + seconds(2) + delay));
+        .then(finished(1, START, START + seconds(2) + delay, { retryAfterSeconds }));
     waits(240, minutes(4));
     waits(86_400, minutes(6));
     waits(1, minutes(3));
@@ -190,10 +193,10 @@ describe('a redelivery', () => {
 
   it('is made once, with its own number', () => {
     when(...exhausted)
-      .when({ type: 'RequestRedelivery', now: asked })
+      .when({ type: 'RequestRedelivery', now: asked, ...ACT })
       .then(requested(1, asked));
     when(...exhausted, requested(1, asked))
-      .when({ type: 'RequestRedelivery', now: asked })
+      .when({ type: 'RequestRedelivery', now: asked, ...ACT })
       .then();
     when(...exhausted, requested(1, asked))
       .when(start(asked))
@@ -295,7 +298,7 @@ describe('for any sequence of steps', () => {
             finish(claimed, now, { failureClass: one.failure, retryAfterSeconds: one.retryAfter } as never, one.jitter),
           );
       } else if (one.does === 'interrupt' && 'gone' in one) decide(interrupt(now, one.gone));
-      else if (one.does === 'redeliver') decide({ type: 'RequestRedelivery', now });
+      else if (one.does === 'redeliver') decide({ type: 'RequestRedelivery', now, ...ACT });
     }
     return events;
   }

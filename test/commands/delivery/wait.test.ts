@@ -7,6 +7,7 @@ import type { DeliveryEvent } from '../../../src/events/delivery.ts';
 import type { Micros } from '../../../src/runtime/instant.ts';
 import { given } from '../../given-when-then.ts';
 import {
+  ACT,
   finished,
   KEY,
   minutes,
@@ -133,7 +134,7 @@ describe('wherever the clock is set', () => {
             if (!isOver(wait, now))
               expect(wait.until - now).toBeLessThanOrEqual(wait.until - wait.since + CLOCK_TOLERANCE);
           }
-          if (does === 'redeliver') decide({ type: 'RequestRedelivery', now });
+          if (does === 'redeliver') decide({ type: 'RequestRedelivery', now, ...ACT });
           if (state.status !== 'none' && state.underway) {
             decide({ type: 'Interrupt', now, ownerIsGone: false, jitter: 0 });
             continue;

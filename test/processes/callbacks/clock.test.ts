@@ -1,4 +1,5 @@
 /** Deliveries while the wall clock is set back and forth: the test also controls the steady clock. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delivery } from '../../../src/commands/delivery/delivery.ts';
@@ -6,6 +7,7 @@ import { isOver, waitAgain, waitOf } from '../../../src/commands/delivery/wait.t
 import { handle } from '../../../src/commands/handle.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
 import { toMicros } from '../../../src/runtime/instant.ts';
+import { ACT } from '../../commands/delivery/delivery.fixtures.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, START, status } from '../delivery-world.ts';
 
 const MINUTE = 60_000_000;
@@ -148,7 +150,13 @@ describe('a wall clock that is set back by hours', () => {
     const old = await failingOnce();
     const ports = { ...world.storage, clock: world.clock };
     const promised = await world.schedule({ wallet: 'before' });
-    await handle(ports, delivery, deliveryStream(old), { type: 'RequestRedelivery', now: START + SECOND }, context());
+    await handle(
+      ports,
+      delivery,
+      deliveryStream(old),
+      { type: 'RequestRedelivery', now: START + SECOND, ...ACT },
+      context(),
+    );
     world.setBack(6 * HOUR);
     const fresh = await world.schedule({ wallet: 'after' });
     await attempts(fresh, 1);

@@ -7,6 +7,7 @@ import { handle } from '../../../src/commands/handle.ts';
 import { loadSigningKeys, rotateSigningKey } from '../../../src/commands/signing-key/use.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
 import { toMicros } from '../../../src/runtime/instant.ts';
+import { ACT } from '../../commands/delivery/delivery.fixtures.ts';
 import { context, type DeliveryWorld, openDeliveryWorld, START, status } from '../delivery-world.ts';
 
 const MINUTE = 60_000_000;
@@ -249,7 +250,7 @@ describe('a callback', () => {
     await attempts(id, 1);
     world.answer(status(200));
     world.forward(MINUTE);
-    const command = { type: 'RequestRedelivery', now: world.clock.now() } as const;
+    const command = { type: 'RequestRedelivery', now: world.clock.now(), ...ACT } as const;
     const ports = { ...world.storage, clock: world.clock };
     await handle(ports, delivery, deliveryStream(id), command, context());
     await until(async () => expect((await world.stateOf(id)).status).toBe('succeeded'));
