@@ -3,6 +3,7 @@
  * (docs/design/callbacks.md#signing-keys).
  */
 import { createHmac } from 'node:crypto';
+import { type HeadKey, headKeyOf } from '../events/log-note.ts';
 
 /** The inputs of a secret, besides the master key. */
 export interface DerivedKey {
@@ -32,6 +33,11 @@ export interface MasterKeys {
    * @throws MasterKeyMissing
    */
   resultTagOf(requestId: string, version: number): Buffer;
+  /**
+   * The key that signs heads of the log. Its public part reveals nothing about any secret.
+   * @throws MasterKeyMissing
+   */
+  logHeadKeyOf(version: number): HeadKey;
 }
 
 /** A signing key was created with a version of the master key that is not configured here. */
@@ -93,6 +99,8 @@ export function readMasterKeys(text: string): MasterKeys {
     fingerprintOf: (version) => derive(masterOf(version), 'fingerprint', 'master key', FINGERPRINT_BYTES),
     resultTagOf: (requestId, version) =>
       Buffer.from(derive(masterOf(version), requestId, 'result id', RESULT_TAG_BYTES), 'hex'),
+    logHeadKeyOf: (version) =>
+      headKeyOf(Buffer.from(derive(masterOf(version), 'ed25519', 'log head', SECRET_BYTES), 'hex')),
   };
 }
 

@@ -2,6 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { MasterKeyMissing, MasterKeyUnreadable, readMasterKeys } from '../../src/callbacks/master-keys.ts';
+import { headKeyOf } from '../../src/events/log-note.ts';
 
 const ONE = '11'.repeat(32);
 const TWO = 'a2'.repeat(32);
@@ -33,6 +34,19 @@ describe('a secret', () => {
   it('fails if its master key is missing, with an error that names it', () => {
     expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(MasterKeyMissing);
     expect(() => readMasterKeys(`2:${TWO}`).secretOf(KEY)).toThrow(/version 1 .*configured: 2/);
+  });
+});
+
+describe('the key that signs heads of the log', () => {
+  it('is an Ed25519 key for each version, whose seed no other secret is derived with', () => {
+    const keys = readMasterKeys(`2:${TWO},1:${ONE}`);
+    const seed = hkdfSync('sha256', Buffer.from(ONE, 'hex'), Buffer.from('ed25519'), Buffer.from('log head'), 32);
+    expect(keys.logHeadKeyOf(1).publicKey).toBe(headKeyOf(Buffer.from(seed)).publicKey);
+    expect(keys.logHeadKeyOf(2).publicKey).not.toBe(keys.logHeadKeyOf(1).publicKey);
+    // Must never change: heads that somebody kept are verified with it.
+    expect(keys.logHeadKeyOf(1).publicKey).toBe('0LyjuSW2rfbT6T4bRm+vMOMwQZqegq6/nY6B7u08VTM=');
+    expect(() => keys.logHeadKeyOf(3)).toThrow(MasterKeyMissing);
+    expect(inspect(keys.logHeadKeyOf(1), { depth: 9 })).not.toContain(Buffer.from(seed).toString('hex'));
   });
 });
 
