@@ -64,7 +64,7 @@ export class LogTree {
     return this.#peaks;
   }
 
-  append(leaf: Buffer): void {
+  add(leaf: Buffer): void {
     let node = leaf;
     for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
       node = nodeHash(this.#peaks.pop() as Buffer, node);

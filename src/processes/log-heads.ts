@@ -237,7 +237,7 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
     for await (const { events } of log.readAll(from.position, { by: 'all' })) {
       for (const { stream, revision, id, position, metadata } of events) {
         if (tree.size === to) break;
-        tree.append(leafOf({ stream, revision, hash: metadata.hash }));
+        tree.add(leafOf({ stream, revision, hash: metadata.hash }));
         last = { stream, revision, id, position };
         isNews ||= stream !== LOG_HEAD_STREAM;
       }

@@ -32,7 +32,7 @@ const leaves = Array.from({ length: LARGEST }, (_, index) =>
 );
 const treeOf = ({ from, to }: LeafRange): LogTree => {
   const tree = new LogTree();
-  for (const leaf of leaves.slice(from, to)) tree.append(leaf);
+  for (const leaf of leaves.slice(from, to)) tree.add(leaf);
   return tree;
 };
 const rootOf = (range: LeafRange): Buffer => treeOf(range).root();
@@ -42,7 +42,7 @@ it('has the published roots', () => {
   const tree = new LogTree();
   expect(tree.root()).toEqual(EMPTY_ROOT);
   for (const [content, root] of VECTORS) {
-    tree.append(leafHash(Buffer.from(content, 'hex')));
+    tree.add(leafHash(Buffer.from(content, 'hex')));
     expect(tree.root().toString('hex')).toBe(root);
   }
 });
@@ -51,7 +51,7 @@ it('continues from its peaks as if it had never stopped', () => {
   for (let size = 0; size < LARGEST; size++) {
     const tree = treeOf({ from: 0, to: size });
     const again = LogTree.of(size, tree.peaks);
-    for (const leaf of leaves.slice(size)) again.append(leaf);
+    for (const leaf of leaves.slice(size)) again.add(leaf);
     expect(again.root()).toEqual(upTo(LARGEST).root);
   }
   expect(() => LogTree.of(3, [leaves[0] as Buffer])).toThrow(RangeError);

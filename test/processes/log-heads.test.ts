@@ -85,7 +85,7 @@ async function checkedHeads(): Promise<readonly LogHead[]> {
     const head = data as unknown as LogHead;
     const tree = new LogTree();
     for (const { stream, revision, metadata } of events.slice(0, head.size)) {
-      tree.append(leafOf({ stream, revision, hash: metadata.hash }));
+      tree.add(leafOf({ stream, revision, hash: metadata.hash }));
     }
     const last = events[head.size - 1];
     expect(head).toMatchObject({
