@@ -1,8 +1,9 @@
 /** `docket audit`: each subcommand has its own file and is registered here. */
+import { addAuditExportCommand } from './audit-export.ts';
 import { addAuditReplayCommand } from './audit-replay.ts';
 import type { AddCommand } from './command.ts';
 
-const SUBCOMMANDS: readonly AddCommand[] = [addAuditReplayCommand];
+const SUBCOMMANDS: readonly AddCommand[] = [addAuditReplayCommand, addAuditExportCommand];
 
 export const addAuditCommand: AddCommand = (program, context) => {
   const audit = program

@@ -1,0 +1,27 @@
+import { decodeEvent } from '../../events/codec.ts';
+import type { DomainEvent } from '../../events/event.ts';
+import { isOwnEvent } from '../../events/own-event.ts';
+import type { RecordedEvent } from '../../storage/event-log.ts';
+import type { ReadableLog } from './table.ts';
+
+export interface OwnEvent {
+  readonly recorded: RecordedEvent;
+  readonly event: DomainEvent;
+}
+
+/** Decodes an event that this service wrote; null for events of other programs in a shared log. */
+export const ownEvent = (recorded: RecordedEvent): OwnEvent | null =>
+  isOwnEvent(recorded.stream, recorded.type) ? { recorded, event: decodeEvent(recorded) } : null;
+
+/**
+ * The service's events in streams with these prefixes, in log order.
+ * @throws UnreadableEvent at the first that does not fit its schema
+ */
+export async function* ownEvents(log: ReadableLog, prefixes: readonly string[]): AsyncIterable<OwnEvent> {
+  for await (const { events } of log.readAll(null, { by: 'streams', prefixes })) {
+    for (const recorded of events) {
+      const own = ownEvent(recorded);
+      if (own) yield own;
+    }
+  }
+}

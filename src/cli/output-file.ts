@@ -1,0 +1,65 @@
+/** Writes a result to a file that appears only once it is complete, or to stdout with backpressure. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { lstat, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type CliContext, CliError, EXIT } from './command.ts';
+
+export interface Output {
+  /** A file; `-` or null: stdout. */
+  readonly out: string | null;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+}
+
+export const isStdout = (out: string | null): boolean => out === null || out === '-';
+
+/** @throws CliError if the file exists and may not be replaced, or its folder cannot be written */
+export async function writeOutput(
+  context: CliContext,
+  { out, force }: Output,
+  chunks: AsyncIterable<Uint8Array | string>,
+): Promise<void> {
+  if (out === null || out === '-') return toStdout(context, chunks);
+  const path = resolve(out);
+  await assertFree(path, force);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
+  try {
+    const file = await opened(temporary, path);
+    try {
+      for await (const chunk of chunks) await file.writeFile(chunk);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // Another program may have created it since.
+    await assertFree(path, force);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function assertFree(path: string, force: boolean): Promise<void> {
+  const existing = await lstat(path).catch(() => null);
+  if (existing === null) return;
+  if (existing.isDirectory()) throw new CliError(`${path} is a folder.`, 'Give --out the name of a file.');
+  if (!force) throw new CliError(`${path} exists already.`, 'Give another name, or --force to replace it.');
+}
+
+/** For its owner alone: it tells who bought what. */
+async function opened(temporary: string, path: string) {
+  try {
+    return await open(temporary, 'wx', 0o600);
+  } catch (error) {
+    throw new CliError(
+      `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      'Give --out a name in a folder that exists and that you may write.',
+      EXIT.unavailable,
+    );
+  }
+}
+
+async function toStdout({ stdout }: CliContext, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  for await (const chunk of chunks) if (!stdout.write(chunk)) await once(stdout, 'drain');
+}
