@@ -19,6 +19,7 @@ export const PAYMENT_COLUMNS = {
   ended_at: column('time', 'When it was released, failed or was rolled back.'),
   wallet: column('text', 'The wallet that paid.'),
   endpoint: column('text', 'Method and path of the request.'),
+  queries: column('integer', 'How many queries the amount pays for; empty in events that did not say it yet.'),
   answered_cases: column('integer', 'How many cases were answered.'),
   callbacks: column('integer', 'How many callbacks the answer promised.'),
   amount: column('base_units', 'Amount that was presented, in base units (1 USDC = 1,000,000).'),
@@ -54,7 +55,7 @@ export async function* paymentRows(
   });
   for await (const { recorded, event } of ownEvents(log, ['payment-'])) {
     const { stream } = recorded;
-    if (!isPaymentEvent(event)) continue;
+    if (!isPaymentEvent(event) || paymentOf(stream) === null) continue;
     if (event.type === 'PaymentAuthorized') {
       // A stream may present again after a release: that is another request, and another row.
       waiting.close(stream);
@@ -107,6 +108,7 @@ function opened({ data }: Authorized, { stream, revision, metadata }: RecordedEv
     ended_at: null,
     wallet: data.wallet,
     endpoint: data.endpoint,
+    queries: data.queries,
     answered_cases: null,
     callbacks: null,
     amount,
