@@ -1,7 +1,31 @@
 /** Every rule about streams, facts and the whole log, for the engine that judges them. */
 import type { Json } from '../../events/event.ts';
 import type { FactRules, LogRules, StreamRules } from '../judging.ts';
+import { contentRules } from './content.ts';
+import { deliveryRules } from './delivery.ts';
+import { deliveryFacts } from './delivery-facts.ts';
+import { aliasRules, docketRules } from './docket.ts';
+import { identifierRules } from './identifier.ts';
+import { masterKeyRules, operatorRules, receiverRules } from './log.ts';
+import { paymentRules } from './payment.ts';
+import { identifierFacts, transactionFacts } from './payment-facts.ts';
+import { signatureRules } from './payment-wire.ts';
+import { walletRules } from './wallet.ts';
+import { walletFacts } from './wallet-facts.ts';
 
-export const STREAM_RULES: readonly StreamRules<Json>[] = [];
-export const FACT_RULES: readonly FactRules[] = [];
-export const LOG_RULES: readonly LogRules<Json>[] = [];
+export const STREAM_RULES: readonly StreamRules<Json>[] = [
+  paymentRules,
+  identifierRules,
+  deliveryRules,
+  walletRules,
+  docketRules,
+  aliasRules,
+  contentRules,
+];
+
+export const FACT_RULES: readonly FactRules[] = [transactionFacts, identifierFacts, deliveryFacts, walletFacts];
+
+export const LOG_RULES: readonly LogRules<Json>[] = [receiverRules, masterKeyRules, operatorRules];
+
+/** Judged on request: checking each signature of each payment takes longer than all other rules together. */
+export const SIGNATURE_RULES: readonly LogRules<Json>[] = [signatureRules];

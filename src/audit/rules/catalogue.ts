@@ -8,7 +8,91 @@ export interface Rule {
 const rule = (holds: string): Rule => ({ holds });
 
 export const RULES = {
+  // Events and streams.
   hash_matches: rule("Each event's hash is that of its content and of the hash before it in its stream."),
+  event_in_its_stream: rule('Each event is in a stream of its own kind.'),
+
+  // Payments.
+  payment_order: rule('The events of a payment come in an order that its rules allow.'),
+  charge_has_answer: rule('No payment is submitted or charged before its answer is recorded.'),
+  answer_has_charge: rule('Each recorded answer is submitted for payment.'),
+  failed_query_not_charged: rule('No payment is submitted or charged for a query that failed.'),
+  one_request: rule('The answer, the failure and the charge of a payment name the request that was authorized.'),
+  charge_as_authorized: rule(
+    'An outcome names the wallet, request, amount, transaction and answered cases that were authorized, answered and submitted.',
+  ),
+  charge_owes_promised: rule('A settlement owes exactly the callbacks and the key call that its answer promised.'),
+  amount_exact: rule('The amount is the price of one query times the number of queries.'),
+  answers_within_queries: rule('No payment answers more cases than it pays queries for.'),
+  wire_is_the_payment: rule(
+    "The submitted bytes are a transaction; its message's SHA-256 names the stream, and its first signature the transaction.",
+  ),
+  wire_pays_as_authorized: rule(
+    'The submitted transaction transfers the authorized amount of the mint from the wallet to the account of payTo, and nothing else.',
+  ),
+  wire_signed: rule('Each signature of the submitted transaction is valid.'),
+  outcome_in_time: rule('A submitted payment has an outcome within a day.'),
+  transaction_used_once: rule('No transaction pays for two requests.'),
+  paid_to_the_receiver: rule("A payment is on the log's chain, in its mint, to its receiver at the time."),
+  identifier_one_request: rule('A payment identifier names one request.'),
+  identifier_claimed: rule(
+    'A payment with an identifier was claimed under it for this request, at the revision that followed.',
+  ),
+  identifier_pays_once: rule(
+    'Under one identifier a payment is submitted only after each earlier one failed or was rolled back.',
+  ),
+
+  // Callbacks.
+  delivery_order: rule('A delivery is scheduled once, before everything else in its stream.'),
+  delivery_idempotency_key: rule("A delivery's id, which is its idempotency key, names its stream."),
+  delivery_promised: rule('Each scheduled callback was promised by a settled payment.'),
+  delivery_as_promised: rule(
+    'A callback is scheduled for the payment, request, wallet, URL and origin that it was promised for.',
+  ),
+  delivery_promised_once: rule('No two payments promise the same delivery.'),
+  callback_scheduled: rule('Each promised callback of a settled payment is scheduled within an hour.'),
+  attempt_one_at_a_time: rule('An attempt starts only after the one before has an outcome.'),
+  attempt_at_most_seven: rule('A delivery is attempted at most seven times, and not after its success.'),
+  attempt_not_early: rule('No attempt starts before it is due.'),
+  attempt_numbered: rule('Attempts have consecutive numbers, redeliveries their own.'),
+  attempt_lease: rule('An attempt has 60 seconds until it counts as interrupted.'),
+  attempt_outcome: rule('An outcome is that of the attempt under way: its number, key and start.'),
+  attempt_result: rule('A 2xx response is acknowledged, and everything else has a failure class.'),
+  attempt_repeats: rule('An interrupted attempt is repeated under its number at most three times.'),
+  attempt_schedule: rule(
+    'The next attempt is due 3, 9, 27, 81, 243 or 729 minutes after a failure, plus at most 5 % or what Retry-After asked for, at most twice the delay.',
+  ),
+  attempt_in_time: rule('What is due for a delivery happens within a day.'),
+  attempt_key_valid: rule("An attempt is signed with the wallet's current key, or one replaced while it was prepared."),
+  redelivery_as_requested: rule('A redelivery is requested for the delivery as scheduled, with the next number.'),
+  reschedule_by_clock: rule('A wait is restarted only if its clock was set back, and lasts as long as before.'),
+
+  // Signing keys.
+  key_order: rule("A wallet's first key is created, and each later one replaces the current one."),
+  key_window: rule('A replaced key stays valid for exactly 30 minutes.'),
+  key_unique: rule('No key id is used twice in a wallet.'),
+  key_paid: rule('A key is rotated only by a settled payment that reserved its id.'),
+  key_call_done: rule('A paid rotation makes its key within an hour.'),
+  proof_used_once: rule('No proof of a wallet is accepted twice.'),
+  master_key_introduced: rule('A version of the master key is introduced before it is used.'),
+  master_key_unique: rule('A version of the master key is introduced once.'),
+
+  // Dockets.
+  docket_order: rule('A docket is opened once, first, and its baseline is completed once.'),
+  filing_announced_once: rule('No filing is recorded twice.'),
+  filing_known: rule('Only a known filing is revised, merged or withdrawn.'),
+  filing_time_unique: rule('No two filings or changes of a docket have the same time.'),
+  filing_time_rises: rule("A docket's times after its baseline rise strictly."),
+  merge_keeps_time: rule("A merged filing keeps the earlier filing's time."),
+  revision_keeps_time: rule('A revised filing keeps the time at which it became available.'),
+  alias_unique: rule('A case number never changes its meaning.'),
+
+  // Content and operators.
+  redaction_in_its_stream: rule('The removal of content is recorded in the stream of that content.'),
+  redaction_refers: rule('The removal of content refers to an event that names it.'),
+  operator_named: rule("An operator's act names the actor and a reason."),
+  log_founded_once: rule('A log has one identity.'),
+  receiver_change_follows: rule('A change of the receiver names the receiver before.'),
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;

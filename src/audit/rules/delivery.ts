@@ -1,0 +1,200 @@
+/**
+ * The rules of one delivery's stream: each event is compared with what the delivery's own decider would record on the
+ * stream before it, so an attempt that comes early after a change of the clock counts as the service counts it.
+ */
+import { isRejection } from '../../commands/decider.ts';
+import {
+  type Delivery,
+  type DeliveryRejection,
+  delivery,
+  MOST_REPEATS,
+  type ScheduledDelivery,
+} from '../../commands/delivery/delivery.ts';
+import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
+import { dueAt, waitAgain } from '../../commands/delivery/wait.ts';
+import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf } from '../../events/delivery.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { toInstant, toMicros } from '../../runtime/instant.ts';
+import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
+import type { RuleName } from './catalogue.ts';
+import { difference } from './compare.ts';
+import { nextAttempt } from './delivery-schedule.ts';
+import { DUE_WITHIN } from './limits.ts';
+
+/** A delivery as its decider folds it, kept as JSON by the engine. */
+export type DeliveryState = JsonObject;
+
+/** A stream that does not begin with its delivery: nothing more can be said about it. */
+const NOT_SCHEDULED: DeliveryState = { status: 'not_scheduled' };
+
+const TYPES: ReadonlySet<string> = new Set(DELIVERY_EVENTS.map(({ type }) => type));
+type DataOf<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { readonly type: Type }>['data'];
+
+export const deliveryRules: StreamRules<DeliveryState> = {
+  covers: (stream) => deliveryOf(stream) !== null,
+
+  judge(before, judged, findings) {
+    if (before?.status === NOT_SCHEDULED.status) return NOT_SCHEDULED;
+    const state = (before ?? delivery.initialState) as unknown as Delivery;
+    if (!TYPES.has(judged.type)) {
+      findings.breach('event_in_its_stream', 'an event of a delivery', judged.type);
+      return state as unknown as DeliveryState;
+    }
+    const event = { type: judged.type, data: judged.data } as unknown as DeliveryEvent;
+    if (event.type === 'DeliveryScheduled') {
+      if (state.status !== 'none') {
+        findings.breach('delivery_order', 'DeliveryScheduled once', 'DeliveryScheduled again');
+        return state as unknown as DeliveryState;
+      }
+      judgeScheduled(event.data, judged, findings);
+    } else if (state.status === 'none') {
+      findings.breach('delivery_order', 'DeliveryScheduled', event.type);
+      return NOT_SCHEDULED;
+    } else {
+      judgeNext(state, event, judged, findings);
+    }
+    // An event that breaks a rule happened all the same, so what follows is judged after it.
+    return delivery.evolve(state, event) as unknown as DeliveryState;
+  },
+
+  end(last, _stream, until, findings) {
+    if (last.status === NOT_SCHEDULED.status) return;
+    const state = last as unknown as Delivery;
+    const due = dueAt(state);
+    if (due === null || toMicros(until) - due <= DUE_WITHIN) return;
+    const what = 'underway' in state && state.underway ? 'an outcome' : 'an attempt';
+    findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, `none until ${until}`);
+  },
+};
+
+function judgeScheduled(data: DataOf<'DeliveryScheduled'>, { stream }: JudgedEvent, findings: Findings): void {
+  const { deliveryId, wallet, requestId, payment, target, origin } = data;
+  if (deliveryOf(stream) !== deliveryId) {
+    findings.breach('delivery_idempotency_key', deliveryOf(stream) ?? '', deliveryId);
+    return;
+  }
+  const promised = { payment: `payment-${payment}`, wallet, requestId, target, origin };
+  findings.state(`delivery:${deliveryId}`, 'scheduled', promised);
+}
+
+function judgeNext(
+  state: ScheduledDelivery,
+  event: Exclude<DeliveryEvent, { readonly type: 'DeliveryScheduled' }>,
+  { data }: JudgedEvent,
+  findings: Findings,
+): void {
+  switch (event.type) {
+    case 'DeliveryAttemptStarted':
+      judgeStart(state, event.data, data, findings);
+      return;
+    case 'DeliveryAttemptFinished':
+      judgeFinish(state, event.data, data, findings);
+      return;
+    case 'DeliveryRedeliveryRequested': {
+      if (state.redelivery) {
+        findings.breach('redelivery_as_requested', 'one redelivery at a time', 'another before its outcome');
+        return;
+      }
+      const { wallet, origin } = state.facts;
+      const expected = { redelivery: state.redeliveries + 1, wallet, origin };
+      const differing = difference(expected, data, ['redelivery', 'wallet', 'origin']);
+      if (differing) findings.breach('redelivery_as_requested', differing.expected, differing.found);
+      return;
+    }
+    case 'DeliveryRescheduled': {
+      const again = waitAgain(state, toMicros(event.data.rescheduledAt));
+      if (!again) {
+        findings.breach('reschedule_by_clock', 'a wait that a change of the clock made longer', 'none');
+        return;
+      }
+      const differing = difference(again, data, ['awaits', 'attempt', 'redelivery', 'formerlyDueAt', 'dueAt']);
+      if (differing) findings.breach('reschedule_by_clock', differing.expected, differing.found);
+      return;
+    }
+  }
+}
+
+const RULE_OF_REJECTION: Readonly<Record<DeliveryRejection, RuleName>> = {
+  not_scheduled: 'delivery_order',
+  nothing_due: 'attempt_at_most_seven',
+  not_due_yet: 'attempt_not_early',
+  attempt_under_way: 'attempt_one_at_a_time',
+  not_under_way: 'attempt_outcome',
+  lease_running: 'attempt_lease',
+};
+
+function judgeStart(
+  state: ScheduledDelivery,
+  { startedAt, keyId, owner }: DataOf<'DeliveryAttemptStarted'>,
+  data: JsonObject,
+  findings: Findings,
+): void {
+  const now = toMicros(startedAt);
+  const decided = delivery.decide(state, { type: 'StartAttempt', now, keyId, owner });
+  findings.state(`wallet:${state.facts.wallet}`, 'attempt', { keyId, startedAt });
+  if (isRejection(decided)) {
+    const { rejected } = decided;
+    const expected = {
+      nothing_due: `no attempt after ${state.status === 'succeeded' ? 'its success' : `${state.attempts} of ${MAX_ATTEMPTS}`}`,
+      not_due_yet: `no attempt before ${state.redelivery?.requestedAt ?? state.nextAttemptAt}`,
+      attempt_under_way: `the outcome of attempt ${state.underway?.attempt}`,
+    }[rejected as string];
+    findings.breach(RULE_OF_REJECTION[rejected], expected ?? 'no attempt', `an attempt at ${startedAt}`);
+    return;
+  }
+  const expected = (decided[0]?.data ?? {}) as JsonObject;
+  const number = difference(expected, data, ['attempt', 'redelivery']);
+  if (number) findings.breach('attempt_numbered', number.expected, number.found);
+  const lease = difference(expected, data, ['leaseUntil']);
+  if (lease) findings.breach('attempt_lease', lease.expected, lease.found);
+}
+
+const IDENTITY = ['attempt', 'redelivery', 'keyId', 'startedAt'];
+
+function judgeFinish(
+  state: ScheduledDelivery,
+  finished: DataOf<'DeliveryAttemptFinished'>,
+  data: JsonObject,
+  findings: Findings,
+): void {
+  const { underway } = state;
+  if (!underway) {
+    findings.breach('attempt_outcome', 'an attempt under way', `an outcome of attempt ${finished.attempt}`);
+    return;
+  }
+  const identity = difference(underway as unknown as JsonObject, data, IDENTITY);
+  if (identity) {
+    findings.breach('attempt_outcome', identity.expected, identity.found);
+    return;
+  }
+  if (finished.finishedAt < underway.startedAt) {
+    findings.breach('attempt_outcome', `no end before ${underway.startedAt}`, finished.finishedAt);
+  }
+  judgeResult(state, finished, findings);
+  const next = nextAttempt(state, finished);
+  if (next.isUnprovable) findings.unprovable('attempt_schedule');
+  if (next.broken) findings.breach('attempt_schedule', next.broken, finished.nextAttemptAt ?? 'no further attempt');
+}
+
+function judgeResult(
+  state: ScheduledDelivery,
+  { outcome, responseCode, failureClass, redelivery }: DataOf<'DeliveryAttemptFinished'>,
+  findings: Findings,
+): void {
+  const isSuccess = responseCode !== null && responseCode >= 200 && responseCode <= 299;
+  if (outcome === 'acknowledged' && (failureClass !== null || !isSuccess)) {
+    findings.breach('attempt_result', 'a 2xx response without a failure', textOfResult(responseCode, failureClass));
+  }
+  if (outcome !== 'acknowledged' && failureClass === null) {
+    findings.breach('attempt_result', 'a failure class', textOfResult(responseCode, failureClass));
+  }
+  if (failureClass !== 'interrupted') return;
+  const interruptions = redelivery ? (state.redelivery?.interruptions ?? 0) : state.interruptions;
+  const expected = interruptions < MOST_REPEATS ? 'interrupted' : 'failed';
+  if (outcome !== expected) {
+    findings.breach('attempt_repeats', `${expected} after ${interruptions} interruptions`, outcome);
+  }
+}
+
+const textOfResult = (responseCode: number | null, failureClass: Json): string =>
+  `response ${responseCode}, failure ${failureClass}`;

@@ -1,0 +1,13 @@
+/** How long the service may take for what it owes before it is a breach (docs/design/audit.md#time-limits). */
+import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
+
+const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
+
+/** A submitted payment without an outcome. It takes 90 s, and as long as the chain's endpoints are silent. */
+export const OUTCOME_WITHIN: Micros = 24 * HOUR;
+/** A callback or key call that a settled payment owes. It takes milliseconds, and as long as the storage fails. */
+export const OWED_WITHIN: Micros = HOUR;
+/** An attempt that is due, or the outcome of one under way. It takes seconds, and as long as the service is stopped. */
+export const DUE_WITHIN: Micros = 24 * HOUR;
+/** Payments to a former receiver that were under way when it changed. */
+export const UNDER_WAY_FOR: Micros = HOUR;

@@ -1,0 +1,199 @@
+/**
+ * The rules of one payment's stream. Each event is compared with what the payment's own decider would record on the
+ * stream before it. After the first event out of order the rest of the stream is not judged, since nothing that
+ * follows can be right.
+ */
+import { isSubmitted, type Payment, type PaymentCommand, payment } from '../../commands/payment/payment.ts';
+import { priceOf } from '../../commands/purchase/price.ts';
+import type { Json } from '../../events/event.ts';
+import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../../events/payment.ts';
+import { type Instant, toMicros } from '../../runtime/instant.ts';
+import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
+import type { RuleName } from './catalogue.ts';
+import { difference } from './compare.ts';
+import { OUTCOME_WITHIN } from './limits.ts';
+import { statePaymentFacts } from './payment-facts.ts';
+import { judgeWire } from './payment-wire.ts';
+
+/** Kept as JSON by the engine; `payment` without the transaction's bytes. */
+export interface PaymentState {
+  readonly [member: string]: Json;
+  readonly payment: Json;
+  /** Whether the last query failed. */
+  readonly queryFailed: boolean;
+  /** Whether an event was out of order. */
+  readonly broken: boolean;
+  /** When the transaction was submitted. */
+  readonly submittedAt: Instant | null;
+}
+
+const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, submittedAt: null };
+const TYPES: ReadonlySet<string> = new Set(PAYMENT_STREAM_EVENTS.map(({ type }) => type));
+
+export const paymentRules: StreamRules<PaymentState> = {
+  covers: (stream) => paymentOf(stream) !== null,
+
+  judge(before, judged, findings) {
+    const state = before ?? NEW;
+    if (state.broken) return state;
+    if (!TYPES.has(judged.type)) {
+      findings.breach('event_in_its_stream', 'an event of a payment', judged.type);
+      return state;
+    }
+    const known = state.payment as unknown as Payment;
+    const event = { type: judged.type, data: judged.data } as unknown as PaymentEvent;
+    const allowed = isAllowed(known, event);
+    if (!allowed) {
+      findings.breach(ruleOfDisorder(state, known, event), `an event that may follow ${known.status}`, event.type);
+      return { ...state, broken: true };
+    }
+    judgeData(known, event, judged, findings);
+    statePaymentFacts(known, event, judged, findings);
+    return {
+      payment: withoutWire(payment.evolve(known, event)) as unknown as Json,
+      queryFailed: event.type === 'QueryFailed' || (state.queryFailed && event.type !== 'PaymentAuthorized'),
+      broken: false,
+      submittedAt: event.type === 'PaymentSubmitted' ? judged.metadata.recordedAt : state.submittedAt,
+    };
+  },
+
+  end(state, _stream, until, findings) {
+    if (state.broken) return;
+    const { status } = state.payment as unknown as Payment;
+    if (status === 'answered') findings.breach('answer_has_charge', 'PaymentSubmitted after QueryAnswered', 'nothing');
+    if (status === 'authorized' || status === 'query_failed') {
+      findings.breach('payment_order', `an event that may follow ${status}`, 'nothing');
+    }
+    if (status !== 'submitted' || state.submittedAt === null) return;
+    if (toMicros(until) - toMicros(state.submittedAt) <= OUTCOME_WITHIN) return;
+    findings.breach('outcome_in_time', `an outcome within a day of ${state.submittedAt}`, `none until ${until}`);
+  },
+};
+
+/** Events that state or lead to a charge. */
+const CHARGES: ReadonlySet<string> = new Set(['PaymentSubmitted', 'PaymentSettled', 'PaymentSettledLate']);
+
+function ruleOfDisorder({ queryFailed }: PaymentState, known: Payment, { type }: PaymentEvent): RuleName {
+  if (!CHARGES.has(type) || 'answer' in known) return 'payment_order';
+  return queryFailed ? 'failed_query_not_charged' : 'charge_has_answer';
+}
+
+/** Whether the decider can have recorded such an event on this stream, whatever it says. */
+function isAllowed(known: Payment, event: PaymentEvent): boolean {
+  switch (event.type) {
+    case 'PaymentAuthorized':
+      return known.status === 'none' || known.status === 'released';
+    case 'QueryAnswered':
+    case 'QueryFailed':
+      return known.status === 'authorized';
+    case 'PaymentSubmitted':
+      return known.status === 'answered';
+    case 'PaymentReleased':
+      // A takeover also releases what an earlier version of the service claimed in several appends.
+      return event.data.reason === 'query_failed' ? known.status === 'query_failed' : !isSubmitted(known);
+    default:
+      return decided(known, event)?.type === event.type;
+  }
+}
+
+/** The events that one command causes, by what they say. */
+type Outcome = Exclude<
+  PaymentEvent,
+  {
+    readonly type: 'PaymentAuthorized' | 'QueryAnswered' | 'QueryFailed' | 'PaymentSubmitted' | 'PaymentReleased';
+  }
+>;
+
+function commandOf(event: Outcome): PaymentCommand {
+  switch (event.type) {
+    case 'PaymentSettled':
+    case 'PaymentSettledLate':
+      return { type: 'Settle', slot: event.data.slot };
+    case 'PaymentFailed':
+      return { type: 'Fail', reason: event.data.reason, detail: event.data.detail };
+    case 'PaymentFinalized':
+      return { type: 'Finalize', slot: event.data.slot };
+    case 'PaymentRolledBack':
+      return { type: 'RollBack', reason: event.data.reason };
+    case 'ResultHandedOut':
+      return { type: 'HandOut' };
+  }
+}
+
+/** What the decider records in this place; null if nothing. */
+function decided(known: Payment, event: Outcome): PaymentEvent | null {
+  const events = payment.decide(known, commandOf(event));
+  return 'rejected' in events ? null : (events[0] ?? null);
+}
+
+const CHARGE = ['requestId', 'wallet', 'amount', 'transaction', 'slot', 'answeredCases'];
+
+function judgeData(known: Payment, event: PaymentEvent, judged: JudgedEvent, findings: Findings): void {
+  const data = judged.data;
+  switch (event.type) {
+    case 'PaymentAuthorized':
+      judgeAmount(event.data, findings);
+      return;
+    case 'QueryAnswered': {
+      judgeRequest(known, data.requestId, findings);
+      const { answer, keyCall, answeredCases } = event.data;
+      if (answer === null && keyCall === null) {
+        findings.breach('charge_has_answer', 'stored bytes, or a call on keys', 'neither');
+      }
+      const queries = 'authorization' in known ? known.authorization.queries : null;
+      if (queries !== null && answeredCases > queries) {
+        findings.breach('answers_within_queries', `at most ${queries} cases`, `${answeredCases} cases`);
+      }
+      return;
+    }
+    case 'QueryFailed':
+      judgeRequest(known, data.requestId, findings);
+      return;
+    case 'PaymentSubmitted':
+      if ('authorization' in known) judgeWire(judged.stream, known.authorization, event.data, findings);
+      return;
+    case 'PaymentReleased':
+      return;
+    default: {
+      const expected = (decided(known, event)?.data ?? {}) as unknown as typeof data;
+      const isSettlement = event.type === 'PaymentSettled' || event.type === 'PaymentSettledLate';
+      const members = event.type === 'PaymentFailed' ? ['requestId', 'wallet', 'transaction'] : CHARGE;
+      const charge = difference(expected, data, members);
+      if (charge) findings.breach('charge_as_authorized', charge.expected, charge.found);
+      if (!isSettlement) return;
+      // Earlier versions did not repeat in the settlement what the answer promised.
+      if (judged.metadata.schemaVersion < 2) {
+        findings.unprovable('charge_owes_promised');
+        return;
+      }
+      const owes = difference(expected, data, ['owes']);
+      if (owes) findings.breach('charge_owes_promised', owes.expected, owes.found);
+    }
+  }
+}
+
+function judgeRequest(known: Payment, requestId: Json | undefined, findings: Findings): void {
+  const expected = 'authorization' in known ? known.authorization.requestId : '';
+  if (requestId !== expected) findings.breach('one_request', `request ${expected}`, `request ${requestId}`);
+}
+
+type Authorized = Extract<PaymentEvent, { readonly type: 'PaymentAuthorized' }>['data'];
+
+function judgeAmount({ amount, queries, endpoint }: Authorized, findings: Findings): void {
+  if (queries !== null) {
+    const expected = priceOf(queries);
+    if (BigInt(amount) !== expected) findings.breach('amount_exact', `${expected} for ${queries} queries`, amount);
+    return;
+  }
+  // Earlier versions did not record how many queries a batch had.
+  const isPrice = BigInt(amount) > 0n && BigInt(amount) % priceOf(1) === 0n;
+  if (!isPrice) findings.breach('amount_exact', `a multiple of ${priceOf(1)}`, amount);
+  else if (endpoint.includes('batch')) findings.unprovable('amount_exact');
+  else if (BigInt(amount) !== priceOf(1)) findings.breach('amount_exact', `${priceOf(1)} for one query`, amount);
+}
+
+/** The bytes were judged with their event and are not needed any more. */
+const withoutWire = (state: Payment): Payment =>
+  isSubmitted(state) && state.submission.wire !== ''
+    ? { ...state, submission: { ...state.submission, wire: '' } }
+    : state;
