@@ -1,16 +1,18 @@
 /**
- * Removes content that can no longer be requested: expired answers, and content of failed payments once their failure
- * is certain. Events keep the hashes, and a result without content is `result_gone`. Runs under a lease, a limited
+ * Removes content that can no longer be requested: expired answers, and, by record, content of failed payments once
+ * their failure is certain. Events keep the hashes, and a result without content is `result_gone`. Runs under a lease, a limited
  * amount at a time; every step may be repeated.
  */
 import type { BaseLogger } from 'pino';
-import { load } from '../commands/handle.ts';
+import { removeByRecord } from '../commands/docket/redaction.ts';
+import { folded } from '../commands/handle.ts';
 import { ANSWER_RETENTION } from '../commands/payment/answer.ts';
 import { payment } from '../commands/payment/payment.ts';
-import { PaymentFailed, paymentOf, paymentStream } from '../events/payment.ts';
+import { PaymentFailed, paymentOf, QueryAnswered } from '../events/payment.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
-import type { EventLog } from '../storage/event-log.ts';
+import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
+import { resolveIntact } from '../storage/intact-payloads.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
@@ -44,6 +46,8 @@ export interface PayloadHousekeeping {
 }
 
 const NAME = 'payload-housekeeping';
+/** Recorded with the removal. */
+const UNPAID = 'its payment failed';
 const LEASE_MS = 30_000;
 const PAUSE_MS = 60_000;
 /** Nodes' clocks differ and a read model may be behind, so younger content is left for a later round. */
@@ -94,8 +98,7 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     for await (const { events, position } of log.readAll(cursor, { by: 'types', types: [PaymentFailed.type] })) {
       for (const event of events) {
         if (signal?.aborted) return removed;
-        const hash = paymentOf(event.stream);
-        if (hash !== null && event.position <= upTo) removed += await removeOf(hash);
+        if (paymentOf(event.stream) !== null && event.position <= upTo) removed += await removeOf(event);
       }
       if (position >= upTo) break;
       // If another process has moved the cursor, that process continues.
@@ -106,12 +109,25 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
   }
 
   /** Removes the content of a failed payment. A payment that landed late or was rolled back keeps its answer. */
-  async function removeOf(hash: string): Promise<number> {
-    const { state } = await load(log, payment, paymentStream(hash));
-    if (state.status !== 'failed') return 0;
+  async function removeOf({ id, stream }: RecordedEvent): Promise<number> {
+    const { state, recorded } = folded(payment, await log.read(stream));
+    const answered = recorded.findLast(({ type }) => type === QueryAnswered.type);
+    if (state.status !== 'failed' || !answered) return 0;
     const { answer, callbacks } = state.answer;
-    const names = [...(answer === null ? [] : [answer]), ...callbacks.map(({ target }) => target)];
-    for (const name of names) await payloads.remove(name);
+    const named = [...(answer === null ? [] : [answer]), ...callbacks.map(({ target }) => target)];
+    const { found, damaged } = await resolveIntact(payloads, named);
+    // What an operator has withdrawn was removed by a record of its own.
+    const names = named.filter((name) => damaged.has(name) || found.get(name)?.replaced === false);
+    for (const name of names) {
+      const redaction = { name, stream, revision: answered.revision, filingIds: [], reason: UNPAID, by: NAME };
+      await removeByRecord(ports, redaction, {
+        commandId: `unpaid-${id}-${name}`,
+        requestId: state.authorization.requestId,
+        correlationId: state.authorization.requestId,
+        causationId: id,
+        actor: NAME,
+      });
+    }
     return names.length;
   }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RecordedAnswer } from '../../src/commands/payment/payment.ts';
+import { handle } from '../../src/commands/handle.ts';
+import { payment, type RecordedAnswer } from '../../src/commands/payment/payment.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import type { DomainEvent } from '../../src/events/event.ts';
 import {
@@ -19,7 +20,7 @@ import { headAfter, prepareAppend } from '../../src/storage/prepare-append.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { authorization, rolledBack, settled, submission } from '../commands/payment/payment.fixtures.ts';
 import { silent } from '../http/serving.ts';
-import { context, type DeliveryWorld, openDeliveryWorld } from './delivery-world.ts';
+import { context, type DeliveryWorld, openDeliveryWorld, status } from './delivery-world.ts';
 
 let world: DeliveryWorld;
 const stops: (() => Promise<void>)[] = [];
@@ -168,6 +169,30 @@ describe('a settlement', () => {
     const { keyCalls } = follow();
     await until(() => expect(keyCalls).toEqual([{ does: 'rotate', keyId: 'k2' }]));
     expect(await scheduled(undone.deliveryId)).toBeUndefined();
+  });
+
+  it('that is undone later does not stop the callbacks that were scheduled for it', async () => {
+    world = await openDeliveryWorld({ realTime: true });
+    world.answer(status(204));
+    follow();
+    const deliveryId = randomUUID();
+    const target = await world.storage.payloads.put('target', Buffer.from(`${world.base}/undone`));
+    const { hash, requestId } = await pay({ callbacks: [{ deliveryId, target, origin: world.base, result: null }] });
+    await eventually(deliveryId);
+    const command = { type: 'RollBack', reason: 'not_on_the_finalized_chain' } as const;
+    const undone = await handle(
+      { ...world.storage, clock: world.clock },
+      payment,
+      paymentStream(hash),
+      command,
+      context(),
+    );
+    expect(undone).toMatchObject({ state: { status: 'rolled_back' } });
+    world.node();
+    await until(async () => expect(await world.stateOf(deliveryId)).toMatchObject({ status: 'succeeded' }));
+    expect(world.received.map(({ path }) => path)).toEqual(['/undone']);
+    expect(world.received[0]?.body.toString()).toContain(CASE.case_id);
+    expect(requestId).toBe((await scheduled(deliveryId))?.requestId);
   });
 
   it('that came late is completed too, once', async () => {

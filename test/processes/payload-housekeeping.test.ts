@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { contentStream } from '../../src/events/content.ts';
 import { PaymentFailed, QueryAnswered } from '../../src/events/payment.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
 import { type Clock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
+import type { PayloadStore } from '../../src/storage/payload-store.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { answer, authorized, expired, submitted } from '../commands/payment/payment.fixtures.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
@@ -46,11 +48,17 @@ function node(off = 0) {
 }
 
 let count = 0;
+/** The URL of the callback that was promised with an answer. */
+const targets = new Map<string, string>();
 /** A payment that was answered, and then failed unless it is left open, by the clock of the node that records it. */
 async function sold(clock: Clock, outcome: 'failed' | 'open' = 'open'): Promise<string> {
   const number = `${++count}`.padStart(64, '0');
   const sealed = await storage.payloads.seal('answer', Buffer.from(`{"answer":${count}}`));
-  const events = [authorized, QueryAnswered.of({ ...answer, answer: sealed.name }), submitted];
+  const target = await storage.payloads.seal('target', Buffer.from(`https://r.example/${count}`));
+  const deliveryId = `00000000-0000-4000-8000-${number.slice(-12)}`;
+  const callbacks = [{ deliveryId, target: target.name, origin: 'https://r.example', result: null }];
+  targets.set(sealed.name, target.name);
+  const events = [authorized, QueryAnswered.of({ ...answer, answer: sealed.name, callbacks }), submitted];
   const context = {
     commandId: `sale-${count}`,
     requestId: null,
@@ -65,10 +73,11 @@ async function sold(clock: Clock, outcome: 'failed' | 'open' = 'open'): Promise<
     context,
     recordedAt: toInstant(clock.now()),
   });
-  await storage.log.append({ ...append, payloads: [sealed] });
+  await storage.log.append({ ...append, payloads: [sealed, target] });
   return sealed.name;
 }
 
+const recordedRemovals = (name: string) => storage.log.read(contentStream(name));
 const isKept = async (name: string): Promise<boolean> => (await storage.payloads.get(name)) !== null;
 const right: Clock = { now: () => time };
 
@@ -132,6 +141,53 @@ it('removes what a failed payment did not pay for 70 minutes later, by the stead
   });
   await minutes(10, kept.round);
   expect(await isKept(name)).toBe(false);
+});
+
+it('records each removal of unpaid content once and before it, even if it was interrupted in between', async () => {
+  const failures = [new Error('killed'), new Error('killed')];
+  const remove = storage.payloads.remove.bind(storage.payloads);
+  const removing: PayloadStore['remove'] = async (name) => {
+    expect(await recordedRemovals(name), 'the removal is recorded before it happens').toHaveLength(1);
+    const failure = failures.pop();
+    if (failure) throw failure;
+    return remove(name);
+  };
+  Object.assign(storage.payloads, { remove: removing });
+  const kept = node();
+  await kept.round();
+  const name = await sold(right, 'failed');
+  await minutes(100, () => kept.round().catch(() => undefined));
+  expect(failures).toEqual([]);
+  for (const gone of [name, targets.get(name)!]) {
+    expect(await isKept(gone)).toBe(false);
+    expect(await recordedRemovals(gone)).toMatchObject([
+      {
+        data: {
+          name: gone,
+          replacement: null,
+          stream: `payment-${`${count}`.padStart(64, '0')}`,
+          revision: 1,
+          by: 'payload-housekeeping',
+          reason: 'its payment failed',
+        },
+        metadata: { actor: 'payload-housekeeping' },
+      },
+    ]);
+  }
+});
+
+it('records nothing where content expired, or where an operator has already removed it by record', async () => {
+  const kept = node();
+  await kept.round();
+  const [expiring, withdrawn] = [await sold(right), await sold(right, 'failed')];
+  const other = await storage.payloads.put('answer', Buffer.from('{}'));
+  await storage.payloads.remove(withdrawn, other);
+  await minutes(80, kept.round);
+  time += 31 * DAY;
+  await sold(right);
+  await kept.round();
+  expect(await isKept(expiring)).toBe(false);
+  expect([await recordedRemovals(expiring), await recordedRemovals(withdrawn)]).toEqual([[], []]);
 });
 
 it('removes it for every failure, also for one that was recorded with an earlier time than another', async () => {

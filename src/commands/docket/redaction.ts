@@ -1,8 +1,11 @@
 /** Content that an event replaces and that is then removed from the payload store. */
-import { ContentRedacted } from '../../events/content.ts';
+import { ContentRedacted, contentStream } from '../../events/content.ts';
 import type { EventOf } from '../../events/event.ts';
+import type { Clock } from '../../runtime/instant.ts';
+import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
 import type { Decider } from '../decider.ts';
+import { isWritten, load, record } from '../handle.ts';
 
 /** The successive replacements of one content; null for a removal without a replacement. */
 export type Replacements = readonly (BlobName | null)[];
@@ -41,4 +44,30 @@ export async function finishRedaction(
   if (own.length === 0 || (last !== null && (await payloads.get(last)) === null)) return false;
   for (const one of own) await payloads.remove(one, last ?? undefined);
   return true;
+}
+
+export interface RemovalPorts {
+  readonly log: EventLog;
+  readonly payloads: PayloadStore;
+  readonly clock: Clock;
+}
+
+/**
+ * Removes content without a replacement, and records it first: content that is gone before its `keepUntil` is always
+ * gone by record. Safe to kill in between and to repeat.
+ * @throws the errors of the storage
+ */
+export async function removeByRecord(
+  { log, payloads, clock }: RemovalPorts,
+  redaction: Omit<Redaction, 'replacement'>,
+  context: CommandContext,
+): Promise<void> {
+  const stream = contentStream(redaction.name);
+  const known = await load(log, redactions, stream);
+  if (known.state.length === 0) {
+    const command = { type: 'Redact', redaction: { ...redaction, replacement: null } } as const;
+    // If it was not written, another process has recorded it.
+    isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
+  }
+  await payloads.remove(redaction.name);
 }

@@ -11,10 +11,10 @@ import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
-import type { EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
+import type { CommandContext, EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
 import { isWritten, type Loaded, load, record } from '../handle.ts';
-import { finishRedaction, type Replacements, redactions } from './redaction.ts';
+import { finishRedaction, type Replacements, redactions, removeByRecord } from './redaction.ts';
 
 export interface WithdrawalPorts {
   readonly log: EventLog;
@@ -161,14 +161,10 @@ async function remove(
   order: Withdrawal,
   place: ContentHolder & { isHeld(bytes: Buffer): boolean },
 ): Promise<boolean> {
-  const { payloads, log } = ports;
   const { name } = place;
-  const found = await payloads.get(name);
+  const found = await ports.payloads.get(name);
   if (!found || !place.isHeld(found)) return false;
-  const history = await load(log, redactions, contentStream(name));
-  // If two processes remove it, one of them records it.
-  if (history.state.length === 0) await recordRedaction(ports, order, place, history, null);
-  await payloads.remove(name);
+  await removeByRecord(ports, redactionOf(order, place), contextOf(place, null));
   return true;
 }
 
@@ -179,27 +175,30 @@ async function remove(
 async function recordRedaction(
   { log, clock }: WithdrawalPorts,
   order: Withdrawal,
-  { name, source, held }: ContentHolder,
+  place: ContentHolder,
   known: Loaded<Replacements>,
-  replacement: BlobName | null,
+  replacement: BlobName,
 ): Promise<boolean> {
-  const redaction = {
-    name,
-    replacement,
-    stream: source.stream,
-    revision: source.revision,
-    filingIds: [...held],
-    reason: order.reason,
-    by: order.by,
-  };
-  const context = {
-    commandId: `withdrawal-${name}-${replacement ?? 'none'}`,
-    requestId: null,
-    correlationId: source.metadata.correlationId,
-    causationId: source.id,
-    actor: 'operator',
-  };
-  const command = { type: 'Redact', redaction } as const;
+  const { name } = place;
+  const command = { type: 'Redact', redaction: { ...redactionOf(order, place), replacement } } as const;
+  const context = contextOf(place, replacement);
   const stream = contentStream(name);
   return isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
 }
+
+const redactionOf = ({ by, reason }: Withdrawal, { name, source, held }: ContentHolder) => ({
+  name,
+  stream: source.stream,
+  revision: source.revision,
+  filingIds: [...held],
+  reason,
+  by,
+});
+
+const contextOf = ({ name, source }: ContentHolder, replacement: BlobName | null): CommandContext => ({
+  commandId: `withdrawal-${name}-${replacement ?? 'none'}`,
+  requestId: null,
+  correlationId: source.metadata.correlationId,
+  causationId: source.id,
+  actor: 'operator',
+});
