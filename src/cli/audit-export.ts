@@ -7,7 +7,7 @@ import type { Columns, Row } from '../audit/export/table.ts';
 import { TABLES, type TableName } from '../audit/export/tables.ts';
 import { type PeriodOptions, readPeriod, readWallet } from './audit-selection.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, note } from './command.ts';
-import { isStdout, writeOutput } from './output-file.ts';
+import { isStdout, isTerminal, writeOutput } from './output-file.ts';
 import { startReadingProgress } from './reading-progress.ts';
 import { openServiceLog, withStorage } from './service-storage.ts';
 
@@ -63,7 +63,7 @@ async function exportTable(context: CliContext, word: string, options: ExportOpt
     ...readPeriod(options),
   };
   const out = options.out ?? null;
-  if (options.format === 'parquet' && isStdout(out) && 'isTTY' in context.stdout && context.stdout.isTTY) {
+  if (options.format === 'parquet' && isStdout(out) && isTerminal(context)) {
     throw new CliError('Parquet is binary, and stdout is a terminal.', 'Give --out FILE, or another format.');
   }
   await withStorage(openServiceLog, context, async ({ log }) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type CliContext, CliError, EXIT } from './command.ts';
+import { type CliContext, CliError, EXIT, printable } from './command.ts';
 
 export interface Output {
   /** A file; `-` or null: stdout. */
@@ -60,6 +60,16 @@ async function opened(temporary: string, path: string) {
   }
 }
 
-async function toStdout({ stdout }: CliContext, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
-  for await (const chunk of chunks) if (!stdout.write(chunk)) await once(stdout, 'drain');
+export const isTerminal = ({ stdout }: CliContext): boolean => 'isTTY' in stdout && stdout.isTTY === true;
+
+async function toStdout(context: CliContext, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const { stdout } = context;
+  const forTerminal = isTerminal(context);
+  for await (const chunk of chunks) {
+    const shown = forTerminal ? printable(asText(chunk).replaceAll('\r\n', '\n')) : chunk;
+    if (!stdout.write(shown)) await once(stdout, 'drain');
+  }
 }
+
+const asText = (chunk: Uint8Array | string): string =>
+  typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();

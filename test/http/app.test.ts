@@ -99,6 +99,14 @@ describe('the public port', () => {
       expect(location).toMatch(/^\/v2\/results\/r1-[\w-]{43}$/);
       const again = await ask(String(location));
       expect([again.status, again.text]).toEqual([200, bytes]);
+      // Checked against the OpenAPI document, as every answer here is.
+      const receipt = await ask(`${location}/receipt`);
+      expect(JSON.parse(receipt.text).receipt).toMatchObject({
+        request_id: body.meta.request_id,
+        amount_usdc: '0.99',
+        endpoint: 'GET /v2/case',
+      });
+      expect(receipt.text).not.toContain('Juniper');
       expect((await world.received()) - before).toBe(PRICE);
     });
 

@@ -48,5 +48,5 @@ export interface Table {
 
 export type ReadableLog = Pick<EventLog, 'read' | 'readAll'>;
 
-export const isWithin = (at: Instant, { from, to }: Selection): boolean =>
+export const isWithin = (at: Instant, { from, to }: Pick<Selection, 'from' | 'to'>): boolean =>
   (from === null || at >= from) && (to === null || at <= to);

@@ -41,7 +41,7 @@ ${
 This service runs on a local chain with test money. JSON-RPC: ${localRpcUrl} (give it to your x402 client as \`rpcUrl\`). Fund a wallet there: method \`requestTokenAirdrop\` with params \`["ADDRESS", "10000000"]\` gives 10 USDC, and \`requestAirdrop\` with \`["ADDRESS", 10000000]\` gives SOL.
 `
 }
-Endpoints: \`GET /v2/case\`, \`GET /v2/monitor\`, \`POST /v2/cases/batch\`, \`GET\` and \`POST /v2/wallet/keys\`, \`GET /v2/wallet/deliveries\` (0.99 each; a batch costs 0.99 per query); \`GET /v2/status\`, \`GET /v2/results/{request_id}\` (free); \`POST /v2/mcp\` (the same service as MCP tools).
+Endpoints: \`GET /v2/case\`, \`GET /v2/monitor\`, \`POST /v2/cases/batch\`, \`GET\` and \`POST /v2/wallet/keys\`, \`GET /v2/wallet/deliveries\` (0.99 each; a batch costs 0.99 per query); \`GET /v2/status\`, \`GET /v2/results/{result_id}\`, \`GET /v2/results/{result_id}/receipt\` (free); \`POST /v2/mcp\` (the same service as MCP tools).
 
 ${PAGE_GROUPS.map(({ title, pages }) => `## ${title}\n\n${pages.map((page) => entry(page, publicUrl)).join('\n')}`).join('\n\n')}
 

@@ -53,6 +53,8 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   PaymentRequirementsV1: payment.PaymentRequirementsV1,
   PendingPayment: payment.PendingPayment,
   V1PendingPayment: payment.V1PendingPayment,
+  Receipt: payment.Receipt,
+  ReceiptAnswer: payment.ReceiptAnswer,
   PaymentRequired: errors.ERROR_OBJECTS.payment_required,
   PaymentRejected: errors.ERROR_OBJECTS.payment_rejected,
   SettlementFailed: errors.ERROR_OBJECTS.settlement_failed,

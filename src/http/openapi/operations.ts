@@ -1,7 +1,7 @@
 /** Every endpoint of the public port, in the order of the documentation. */
 import type { Operation } from './operation.ts';
 import { batchOperation, caseOperation, monitorOperation } from './operations/cases.ts';
-import { DOCUMENTATION, mcpOperation, resultOperation, statusOperation } from './operations/free.ts';
+import { DOCUMENTATION, mcpOperation, receiptOperation, resultOperation, statusOperation } from './operations/free.ts';
 import { V1_OPERATIONS } from './operations/v1.ts';
 import { deliveriesOperation, keysOperation, rotateOperation } from './operations/wallet.ts';
 
@@ -11,6 +11,7 @@ export const OPERATIONS: readonly Operation[] = [
   batchOperation,
   statusOperation,
   resultOperation,
+  receiptOperation,
   keysOperation,
   rotateOperation,
   deliveriesOperation,

@@ -31,7 +31,12 @@ export function pricingTool(service: AnsweringService, { network, payTo }: Merch
       'GET /v2/wallet/deliveries': price,
     },
     free_tools: ['service_status', 'service_court_list', 'service_pricing'],
-    free_endpoints: ['GET /v2/status', 'GET /v2/results/{result_id}', 'every call in the sandbox (test=1)'],
+    free_endpoints: [
+      'GET /v2/status',
+      'GET /v2/results/{result_id}',
+      'GET /v2/results/{result_id}/receipt',
+      'every call in the sandbox (test=1)',
+    ],
     payment: {
       protocol: 'x402, versions 1 and 2, scheme exact; over MCP also payment_tx',
       network: network.selfPaid,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Operation } from '../operation.ts';
 import { BatchAnswer } from '../schemas/batch.ts';
 import { CaseAnswer, MonitorAnswer } from '../schemas/case.ts';
+import { ReceiptAnswer } from '../schemas/payment.ts';
 import { StatusAnswer } from '../schemas/status.ts';
 import { V1CaseAnswer, V1MonitorAnswer } from '../schemas/v1.ts';
 import { DeliveriesAnswer, KeysAnswer, RotationAnswer } from '../schemas/wallet.ts';
@@ -22,6 +23,11 @@ export const statusOperation: Operation = {
   errors: ANYWHERE,
 };
 
+const RESULT_ID = {
+  result_id:
+    'A secret of the buyer, not the `request_id`. The `Content-Location` of the paid answer and `payment.result_url` end in it.',
+};
+
 export const resultOperation: Operation = {
   method: 'get',
   path: '/v2/results/{result_id}',
@@ -31,10 +37,7 @@ export const resultOperation: Operation = {
   description:
     'The same bytes as the paid answer, for 30 days. While the payment is pending, returns the `202` again; after a failed payment, a `402` without terms. Returns the secret of a key at most once.',
   price: null,
-  inPath: {
-    result_id:
-      'A secret of the buyer, not the `request_id`. The `Content-Location` of the paid answer and `payment.result_url` end in it.',
-  },
+  inPath: RESULT_ID,
   success: {
     description: 'The original answer.',
     headers: ['Content-Location', 'ETag'],
@@ -61,6 +64,22 @@ export const resultOperation: Operation = {
     'result_gone',
     'result_damaged',
   ],
+  terms: false,
+};
+
+export const receiptOperation: Operation = {
+  method: 'get',
+  path: '/v2/results/{result_id}/receipt',
+  id: 'getReceipt',
+  tag: 'Free',
+  summary: 'Fetch the receipt of a paid answer',
+  description:
+    'What the request was charged, its transfer on the chain, and the recorded events that prove it; nothing of the answer. Stays available after the answer has expired. While the payment is pending, returns the `202`; after a failed payment, a `402` without terms.',
+  price: null,
+  inPath: RESULT_ID,
+  success: { description: 'The receipt.', headers: [], content: { schema: ReceiptAnswer } },
+  pending: true,
+  errors: [...ANYWHERE, 'rate_limit_exceeded', 'settlement_failed', 'result_not_found'],
   terms: false,
 };
 

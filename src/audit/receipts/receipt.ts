@@ -1,0 +1,65 @@
+/** The receipt of one charged request: what was paid, and the events that prove it. It holds nothing of the answer. */
+import type { Purchase } from '../../commands/payment/payment.ts';
+import type { Instant } from '../../runtime/instant.ts';
+import { usdcText } from '../../solana/decimal-amount.ts';
+import type { RecordedEvent } from '../../storage/event-log.ts';
+
+export interface Receipt {
+  readonly request_id: string;
+  readonly status: 'settled' | 'settled_late';
+  readonly paid_at: Instant;
+  /** Null until the transfer was seen to be final. */
+  readonly final_at: Instant | null;
+  readonly endpoint: string;
+  readonly queries: number | null;
+  /** Base units of the token. */
+  readonly amount: string;
+  /** The same in USDC: exact decimal text. */
+  readonly amount_usdc: string;
+  readonly asset: string;
+  readonly network: string;
+  readonly pay_to: string;
+  readonly payer: string;
+  readonly transaction: string;
+  readonly slot: number;
+  readonly events: readonly {
+    readonly type: string;
+    readonly stream: string;
+    readonly revision: number;
+    readonly hash: string;
+  }[];
+}
+
+type Settled = Purchase & { readonly slot: number; readonly late: boolean };
+
+/** @param recorded the complete stream of the payment */
+export function receiptOf(
+  { authorization, submission, slot, late }: Settled,
+  recorded: readonly RecordedEvent[],
+): Receipt {
+  const { requestId } = authorization;
+  const first = recorded.findLastIndex(
+    ({ type, data }) => type === 'PaymentAuthorized' && data.requestId === requestId,
+  );
+  const proof = recorded.slice(Math.max(first, 0));
+  const at = (...types: readonly string[]): Instant | null =>
+    proof.findLast(({ type }) => types.includes(type))?.metadata.recordedAt ?? null;
+  return {
+    request_id: requestId,
+    status: late ? 'settled_late' : 'settled',
+    // A settled payment has such an event.
+    paid_at: at('PaymentSettled', 'PaymentSettledLate') ?? '',
+    final_at: at('PaymentFinalized'),
+    endpoint: authorization.endpoint,
+    queries: authorization.queries,
+    amount: authorization.amount,
+    amount_usdc: usdcText(BigInt(authorization.amount)),
+    asset: authorization.mint,
+    network: authorization.network,
+    pay_to: authorization.payTo,
+    payer: authorization.wallet,
+    transaction: submission.transaction,
+    slot,
+    events: proof.map(({ type, stream, revision, metadata: { hash } }) => ({ type, stream, revision, hash })),
+  };
+}
