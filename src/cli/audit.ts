@@ -1,10 +1,17 @@
 /** `docket audit`: each subcommand has its own file and is registered here. */
+
 import { addAuditExportCommand } from './audit-export.ts';
 import { addAuditReceiptsCommand } from './audit-receipts.ts';
+import { addAuditReconcileCommand } from './audit-reconcile.ts';
 import { addAuditReplayCommand } from './audit-replay.ts';
 import type { AddCommand } from './command.ts';
 
-const SUBCOMMANDS: readonly AddCommand[] = [addAuditReplayCommand, addAuditExportCommand, addAuditReceiptsCommand];
+const SUBCOMMANDS: readonly AddCommand[] = [
+  addAuditReplayCommand,
+  addAuditExportCommand,
+  addAuditReceiptsCommand,
+  addAuditReconcileCommand,
+];
 
 export const addAuditCommand: AddCommand = (program, context) => {
   const audit = program

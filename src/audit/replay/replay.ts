@@ -83,8 +83,9 @@ function streamSelection({ wallet, request }: Replay): (event: RecordedEvent) =>
 export async function* readable(
   log: Pick<EventLog, 'readAll'>,
   filter: EventFilter,
+  after: Position | null = null,
 ): AsyncIterable<{ readonly event: RecordedEvent } | { readonly unreadable: UnreadableEvent }> {
-  let from: Position | null = null;
+  let from = after;
   for (;;) {
     try {
       for await (const { events, position } of log.readAll(from, filter)) {

@@ -1,0 +1,105 @@
+/** A paid service with a log that has an identity, and `docket audit reconcile` on it. For tests only. */
+import { randomUUID } from 'node:crypto';
+import type { Keypair } from '@solana/web3.js';
+import type { DomainEvent } from '../../../src/events/event.ts';
+import { LogFounded } from '../../../src/events/log-identity.ts';
+import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
+import { NO_STREAM, type StreamHead } from '../../../src/storage/event-log.ts';
+import { headAfter, prepareAppend } from '../../../src/storage/prepare-append.ts';
+import { until } from '../../payments/steering.ts';
+import { openWorld, type World } from '../../payments/world.ts';
+import { build, limit, memo, price, transfer } from '../../solana/payment-transactions.ts';
+import { contextOf } from '../../storage/samples.ts';
+import { docketInProcess } from '../../support/docket-in-process.ts';
+
+export async function openShop() {
+  const world = await openWorld({ paidBefore: true, slotMs: 10 });
+  const genesisHash = await world.rpc.call<string>('getGenesisHash');
+  const { payTo, mint } = world.receiver;
+  const founded = { logId: randomUUID(), network: world.merchant.network.caip2, genesisHash, mint, receiver: payTo };
+  await append(world, 'log-identity', [LogFounded.of({ ...founded, version: '2.0.1' })]);
+  return { ...world, world, founded };
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+
+export async function append(
+  { storage }: Pick<World, 'storage'>,
+  stream: string,
+  events: readonly DomainEvent[],
+): Promise<StreamHead> {
+  const newest = (await storage.log.read(stream)).at(-1);
+  const head = newest ? { revision: newest.revision, hash: newest.metadata.hash } : NO_STREAM;
+  const appended = prepareAppend({
+    stream,
+    head,
+    events,
+    context: contextOf(),
+    recordedAt: toInstant(systemClock.now()),
+  });
+  await storage.log.append(appended);
+  return headAfter(appended);
+}
+
+/** Buys an answer, and gives the stream of its payment. */
+export async function buy(shop: Shop, wallet: Keypair): Promise<string> {
+  const answer = await shop.get('/v2/case?q=a', shop.pay(wallet));
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+  const { request_id: requestId } = answer.json.meta;
+  const authorized = (await shop.events()).find(
+    ({ type, data }) => type === 'PaymentAuthorized' && data.requestId === requestId,
+  );
+  return authorized?.stream ?? '';
+}
+
+/** A transfer to the receiver that never passes through the service. */
+export async function transferDirectly(shop: Shop, wallet: Keypair, amount: bigint): Promise<string> {
+  const wire = build({
+    instructions: [limit(), price(), transfer(shop.parties, wallet.publicKey, { amount }), memo()],
+    payer: wallet.publicKey,
+    signers: [wallet],
+    blockhash: await shop.rpc.latestBlockhash(),
+  });
+  return shop.rpc.call<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+}
+
+/** Waits until everything that has happened on the chain is final. */
+export async function untilFinal({ chain, rpc }: Pick<World, 'chain' | 'rpc'>): Promise<void> {
+  const slot = await rpc.call<number>('getSlot', { commitment: 'confirmed' });
+  await until(
+    () => chain.blockHeight('finalized'),
+    (height) => height > slot,
+  );
+}
+
+export interface Run {
+  readonly code: number;
+  readonly err: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  readonly findings: readonly any[];
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
+  readonly summary: any;
+}
+
+/** Runs the command on the shop's log, by default against its own chain. */
+export async function reconciled(shop: Shop, ...argv: readonly string[]): Promise<Run> {
+  const own = argv.includes('--rpc-url') ? argv : ['--rpc-url', shop.rpcUrl, ...argv];
+  const { code, out, err } = await docketInProcess(['audit', 'reconcile', '--json', ...own], dataOf(shop));
+  const lines = out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return {
+    code,
+    err,
+    findings: lines.filter(({ type }) => type !== 'summary'),
+    summary: lines.find(({ type }) => type === 'summary'),
+  };
+}
+
+export const dataOf = ({ directory }: Pick<World, 'directory'>): NodeJS.ProcessEnv => ({
+  DATA_DIR: `${directory}/data`,
+});
+
+/** What a run found, in short. */
+export const told = ({ findings }: Run): readonly string[] => findings.map(({ type, code }) => code ?? type);
