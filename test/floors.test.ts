@@ -20,6 +20,7 @@ const FLOORS = [
   'solana',
   'dockets',
   'sources',
+  'backup',
   'commands',
   'projections',
   'queries',

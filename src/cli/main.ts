@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
   keys: async () => (await import('./keys.ts')).addKeysCommand,
   log: async () => (await import('./log.ts')).addLogCommand,
+  backup: async () => (await import('./backup.ts')).addBackupCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   chain: async () => (await import('./chain.ts')).addChainCommand,
   config: async () => (await import('./config.ts')).addConfigCommand,

@@ -5,7 +5,13 @@ import { type LogIdentity, loadLogIdentity } from '../commands/log-identity/log-
 import { type Config, readConfig } from '../config.ts';
 import { compareLog } from '../identity/identify-log.ts';
 import { PROJECTIONS } from '../projections/all.ts';
-import { type LogStorage, openEventLog, openStorage } from '../service/open-storage.ts';
+import {
+  type CopySource,
+  type LogStorage,
+  openCopySource,
+  openEventLog,
+  openStorage,
+} from '../service/open-storage.ts';
 import { isGenesisOf } from '../solana/addresses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
@@ -75,6 +81,10 @@ function assertNetwork(identity: LogIdentity | null, { solana: { network } }: Co
 /** Opens only the event log. @throws CliError if there is none */
 export const openServiceLog = async (environment: NodeJS.ProcessEnv, hint = SET_FOLDER): Promise<LogStorage> =>
   openEventLog(configWithLog(environment, hint));
+
+/** Opens what a copy of the storage reads. @throws CliError if there is no event log */
+export const openServiceCopies = async (environment: NodeJS.ProcessEnv): Promise<CopySource> =>
+  openCopySource(configWithLog(environment, SET_FOLDER));
 
 /** Opens a storage, runs an action on it, and always closes it. */
 export async function withStorage<Opened extends { close(): Promise<void> }, Result>(

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { StorageCopies } from '../storage/copies.ts';
 import { withPayloadsFirst } from '../storage/payloads-first.ts';
+import { sqliteCopies } from '../storage/sqlite/copies.ts';
 import { openSqlite, openSqliteLog } from '../storage/sqlite/open.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -23,11 +25,12 @@ export async function openStorage(
   ]);
   const log = await openEventStore(config.engines.eventStore, logger);
   try {
-    const { payloads, readStore, close } = await openMongo(config.engines.mongo);
+    const { payloads, readStore, copies, close } = await openMongo(config.engines.mongo);
     return {
       log: withPayloadsFirst(log, payloads),
       payloads,
       readStore,
+      copies,
       async close() {
         await Promise.all([log.close(), close()]);
       },
@@ -36,6 +39,23 @@ export async function openStorage(
     await log.close();
     throw error;
   }
+}
+
+export interface CopySource extends LogStorage {
+  readonly copies: StorageCopies;
+}
+
+/**
+ * Opens what a copy of the storage reads: no read models, so that their state cannot prevent a backup.
+ * @throws StorageFailure if an engine does not answer
+ */
+export async function openCopySource(config: Config): Promise<CopySource> {
+  if (config.engines) return openStorage(config);
+  const { file, log, payloads, cells } = openSqliteLog(join(config.dataDirectory, 'log.sqlite'));
+  const close = async (): Promise<void> => {
+    await Promise.all([log.close(), payloads.close(), cells.close()]);
+  };
+  return { log, copies: sqliteCopies(file, null), close };
 }
 
 export type LogStorage = Pick<Storage, 'log' | 'close'>;

@@ -48,11 +48,12 @@ export async function openTestStorage(directory: string, clock: Clock = systemCl
   }
   const log = await namespaced(await openEventStore(ENGINES.eventStore), `test-${randomUUID()}.`);
   const database = ownDatabase();
-  const { payloads, readStore, close } = await openMongo(database.url, clock);
+  const { payloads, readStore, copies, close } = await openMongo(database.url, clock);
   return {
     log: withPayloadsFirst(log, payloads),
     payloads,
     readStore,
+    copies,
     damage: (name) => damageInMongo(database.url, name),
     async close() {
       await Promise.all([log.close(), close()]);

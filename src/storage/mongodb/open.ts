@@ -1,8 +1,10 @@
 /** Opens the read store and the payload store in one MongoDB database. */
 import { type Clock, systemClock } from '../../runtime/instant.ts';
+import type { StorageCopies } from '../copies.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
 import { connect } from './connection.ts';
+import { mongoCopies } from './copies.ts';
 import { guarded } from './failures.ts';
 import { MongoPayloadStore } from './payload-store.ts';
 import { MongoReadStore } from './read-store.ts';
@@ -10,6 +12,7 @@ import { MongoReadStore } from './read-store.ts';
 export interface MongoStorage {
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  readonly copies: StorageCopies;
   close(): Promise<void>;
 }
 
@@ -39,5 +42,5 @@ export async function openMongo(url: string, clock: Clock = systemClock): Promis
     await close();
     throw error;
   }
-  return { payloads, readStore, close };
+  return { payloads, readStore, copies: mongoCopies(connection.database), close };
 }

@@ -3,12 +3,14 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseLogger } from 'pino';
 import { type Clock, systemClock } from '../../runtime/instant.ts';
+import type { StorageCopies } from '../copies.ts';
 import { freeBytes } from '../disk-space.ts';
 import type { EventLog } from '../event-log.ts';
 import type { PayloadStore } from '../payload-store.ts';
 import type { ReadStore } from '../read-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { SqliteCells } from './cells.ts';
+import { sqliteCopies } from './copies.ts';
 import { SqliteEventLog } from './event-log.ts';
 import { LogCommitter } from './log-committer.ts';
 import { LogThread, type LogThreadOptions } from './log-thread.ts';
@@ -35,6 +37,7 @@ export interface SqliteStorage {
   readonly log: EventLog;
   readonly payloads: PayloadStore;
   readonly readStore: ReadStore;
+  readonly copies: StorageCopies;
   /** Resolves once the log's thread accepts groups or has ended; immediately if there is none. */
   readonly logThreadStarted: Promise<void>;
   /** Bytes that can still be written to the folder; null if unknown. */
@@ -81,6 +84,7 @@ export function openSqlite({
     log,
     payloads,
     readStore,
+    copies: sqliteCopies(file, readFile),
     logThreadStarted: thread?.started ?? Promise.resolve(),
     freeBytes: () => freeBytes(directory),
     async close() {

@@ -1,0 +1,97 @@
+/** Reads a backup, part by part. Every file is compared with its hash before any line of it is used. */
+import { join } from 'node:path';
+import type { StoredCell } from '../storage/copies.ts';
+import type { RecordedEvent } from '../storage/event-log.ts';
+import type { BlobName } from '../storage/payload-store.ts';
+import {
+  type PayloadLine,
+  readCellLine,
+  readEventLine,
+  readGoneLine,
+  readNameLine,
+  readPayloadLine,
+} from './entries.ts';
+import { loadManifest } from './folder.ts';
+import { type BackupFile, type Manifest, newestPart, type Part, partFolder } from './manifest.ts';
+import { readBackupFile, readSegment, type SegmentKind } from './segments.ts';
+
+export interface PartFile {
+  readonly part: Part;
+  readonly file: BackupFile;
+  readonly folder: string;
+  /** For messages: the file within the backup. */
+  readonly shown: string;
+}
+
+export class Backup {
+  readonly directory: string;
+  readonly manifest: Manifest;
+
+  constructor(directory: string, manifest: Manifest) {
+    this.directory = directory;
+    this.manifest = manifest;
+  }
+
+  /** @throws CopyRefused */
+  static async open(directory: string): Promise<Backup> {
+    return new Backup(directory, await loadManifest(directory));
+  }
+
+  get newest(): Part {
+    return newestPart(this.manifest);
+  }
+
+  /** Files of a kind in the order in which they were written. @param parts all, unless given */
+  files(kind: SegmentKind | 'keys', parts: readonly Part[] = this.manifest.parts): readonly PartFile[] {
+    const isOfKind = ({ name }: BackupFile): boolean => name.startsWith(kind === 'keys' ? 'keys/' : `${kind}-`);
+    return parts.flatMap((part) => {
+      const folder = join(this.directory, partFolder(part.number));
+      const toFile = (file: BackupFile) => ({ part, file, folder, shown: `${partFolder(part.number)}/${file.name}` });
+      return part.files.filter(isOfKind).map(toFile);
+    });
+  }
+
+  /** In log order, a file at a time. */
+  async *events(parts?: readonly Part[]): AsyncIterable<readonly RecordedEvent[]> {
+    for (const file of this.files('events', parts)) yield await linesOf(file, readEventLine);
+  }
+
+  async *payloads(parts?: readonly Part[]): AsyncIterable<readonly PayloadLine[]> {
+    for (const file of this.files('payloads', parts)) yield await linesOf(file, readPayloadLine);
+  }
+
+  /** Names whose content the store held when their part was taken. */
+  async *heldNames(parts?: readonly Part[]): AsyncIterable<readonly BlobName[]> {
+    for (const file of this.files('names', parts)) yield await linesOf(file, readNameLine);
+  }
+
+  /** What was removed from the store after the part that holds its content; a later part wins. */
+  async gone(): Promise<ReadonlyMap<BlobName, BlobName | null>> {
+    const gone = new Map<BlobName, BlobName | null>();
+    for (const file of this.files('gone')) {
+      for (const { name, replacement } of await linesOf(file, readGoneLine)) gone.set(name, replacement);
+    }
+    return gone;
+  }
+
+  /** As the newest part has them. */
+  async *cells(): AsyncIterable<StoredCell> {
+    for (const file of this.files('cells', [this.newest])) yield* await linesOf(file, readCellLine);
+  }
+
+  /** Key files of the newest part, by name. */
+  async keys(): Promise<ReadonlyMap<string, Buffer>> {
+    const keys = new Map<string, Buffer>();
+    for (const { file, folder, shown } of this.files('keys', [this.newest])) {
+      keys.set(file.name.slice('keys/'.length), await readBackupFile(folder, file, shown));
+    }
+    return keys;
+  }
+}
+
+async function linesOf<Line>(
+  { folder, file, shown }: PartFile,
+  read: (value: unknown, shown: string, index: number) => Line,
+): Promise<readonly Line[]> {
+  return (await readSegment(folder, file, shown)).map((value, index) => read(value, shown, index));
+}

@@ -1,0 +1,276 @@
+/**
+ * Takes a backup of a service that may be running: the log up to its present head, then the content that those events
+ * name, the case clocks, and the keys (docs/design/operations.md#backup). Hashes and chains are checked on the way.
+ */
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LOG_IDENTITY_STREAM, LogFounded } from '../events/log-identity.ts';
+import { LogTree, leafOf } from '../events/log-tree.ts';
+import { type Clock, toInstant } from '../runtime/instant.ts';
+import type { StorageCopies, StoredBlob } from '../storage/copies.ts';
+import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
+import type { BlobName } from '../storage/payload-store.ts';
+import { ChainCheck } from './chain-check.ts';
+import { eventLine, isNameOf, type PayloadLine } from './entries.ts';
+import { abandonPart, beginPart, finishPart, linkTo, type NewPart } from './folder.ts';
+import { type Manifest, newestPart, type Part } from './manifest.ts';
+import { blobsNamedBy } from './named-content.ts';
+import { Backup } from './read.ts';
+import { CopyRefused, type Progress } from './refused.ts';
+import { SegmentWriter, writeBackupFile } from './segments.ts';
+
+export interface BackupSource {
+  readonly log: Pick<EventLog, 'read' | 'readAll' | 'head' | 'countAfter'>;
+  readonly copies: StorageCopies;
+  /** The folder of the key files; null leaves keys out. */
+  readonly keys: string | null;
+}
+
+export interface TakeBackupOptions {
+  readonly source: BackupSource;
+  readonly directory: string;
+  readonly incremental: boolean;
+  readonly clock: Clock;
+  /** Of this process, so that a later run knows whether it is still alive. */
+  readonly owner: string;
+  readonly onProgress: Progress;
+}
+
+export interface TakenBackup {
+  readonly part: Part;
+  /** Blobs whose stored bytes do not match their name. */
+  readonly damaged: readonly BlobName[];
+}
+
+/** Cells that cannot be rebuilt from events: the case clocks. */
+export const CELLS = 'case-clock-';
+
+/** Blobs in memory at once. */
+const BLOBS_AT_ONCE = 32;
+const NAMES_AT_ONCE = 1000;
+/** The most that an event store counts. */
+const UNCOUNTED = 10_000;
+const MOST_KEY_BYTES = 1024 * 1024;
+
+/**
+ * Null if nothing is newer than the backup that it would continue.
+ * @throws CopyRefused if the log is damaged, or the folder or the backup in it does not fit
+ */
+export async function takeBackup(options: TakeBackupOptions): Promise<TakenBackup | null> {
+  const { source, directory, incremental, owner } = options;
+  const head = await source.log.head();
+  const logId = await idOf(source.log);
+  if (head === null || logId === null) {
+    throw new CopyRefused('The event log has no identity yet.', 'Start the service once; then take the backup.');
+  }
+  const begun = await beginPart(directory, incremental, owner);
+  try {
+    const from = begun.manifest && (await endOf(source.log, begun.manifest, logId));
+    const taken = from === head ? null : await writePart(options, begun, { logId, from, head });
+    if (taken === null) await abandonPart(begun);
+    return taken;
+  } catch (error) {
+    await abandonPart(begun);
+    throw error;
+  }
+}
+
+/** The id of a log; null if it has none. */
+export async function idOf(log: Pick<EventLog, 'read'>): Promise<string | null> {
+  const [founded] = await log.read(LOG_IDENTITY_STREAM, { limit: 1 });
+  return founded?.type === LogFounded.type && typeof founded.data.logId === 'string' ? founded.data.logId : null;
+}
+
+/** Where this log has the last event of a backup. @throws CopyRefused if it does not hold it */
+async function endOf(log: Pick<EventLog, 'read'>, manifest: Manifest, logId: string): Promise<Position> {
+  const { head } = newestPart(manifest);
+  if (manifest.logId !== logId) {
+    throw new CopyRefused(
+      `The backup is of event log ${manifest.logId}; this is ${logId}.`,
+      'Name another folder: a backup holds one log. docket log show names the log of this service.',
+    );
+  }
+  const [event] = await log.read(head.stream, { from: head.revision, limit: 1 });
+  if (event?.id === head.id && event.metadata.hash === head.hash) return event.position;
+  throw new CopyRefused(
+    `This log does not hold the last event of the backup (${head.stream}, revision ${head.revision}).`,
+    'The log was restored from an older copy, or changed. Keep this backup, and take a new full one in another folder.',
+  );
+}
+
+interface Range {
+  readonly logId: string;
+  readonly from: Position | null;
+  readonly head: Position;
+}
+
+/** Null if the log has nothing new: its head may be an event of another program. */
+async function writePart(options: TakeBackupOptions, begun: NewPart, range: Range): Promise<TakenBackup | null> {
+  const { source, clock, onProgress } = options;
+  const { folder, manifest, number } = begun;
+  const takenAt = toInstant(clock.now());
+  const { files: eventFiles, names, last, tree, count } = await writeEvents(options, begun, range);
+  if (last === null) return null;
+  const gone = manifest ? await writeGone(options, begun) : { files: [], replacements: [] };
+  const payloads = await writePayloads(options, folder, [...names, ...gone.replacements]);
+  const cells = new SegmentWriter(folder, 'cells');
+  let cellCount = 0;
+  for await (const cell of source.copies.cells(CELLS)) {
+    await cells.write(cell);
+    onProgress('case clocks', ++cellCount, null);
+  }
+  await cells.flush();
+  const keys = source.keys === null ? null : await writeKeys(folder, source.keys);
+  const part: Part = {
+    number,
+    previous: linkTo(manifest),
+    logId: range.logId,
+    takenAt,
+    events: count,
+    head: {
+      position: last.position,
+      stream: last.stream,
+      revision: last.revision,
+      id: last.id,
+      hash: last.metadata.hash,
+    },
+    tree: { size: tree.size, root: tree.root().toString('hex'), peaks: tree.peaks.map((peak) => peak.toString('hex')) },
+    payloads: payloads.counts,
+    cells: cellCount,
+    keys: keys?.map(({ name }) => name.slice('keys/'.length)) ?? null,
+    files: [...eventFiles, ...gone.files, ...payloads.files, ...cells.files, ...(keys ?? [])],
+  };
+  await finishPart(options.directory, begun, part);
+  return { part, damaged: payloads.damaged };
+}
+
+async function writeEvents(
+  { source: { log }, onProgress }: TakeBackupOptions,
+  { folder, manifest }: NewPart,
+  { from, head }: Range,
+) {
+  const writer = new SegmentWriter(folder, 'events');
+  const before = manifest && newestPart(manifest).tree;
+  const tree = before
+    ? LogTree.of(
+        before.size,
+        before.peaks.map((peak) => Buffer.from(peak, 'hex')),
+      )
+    : new LogTree();
+  const chains = new ChainCheck(
+    async (stream, revision) => (await log.read(stream, { from: revision, limit: 1 }))[0] ?? null,
+  );
+  const counted = await log.countAfter(from, Number.MAX_SAFE_INTEGER);
+  const names = new Set<BlobName>();
+  let last: RecordedEvent | null = null;
+  let count = 0;
+  reading: for await (const { events } of log.readAll(from, { by: 'all' })) {
+    for (const event of events) {
+      if (event.position > head) break reading;
+      const problem = await chains.problemOf(event);
+      if (problem !== null) throw damagedLog(problem);
+      tree.add(leafOf({ ...event, hash: event.metadata.hash }));
+      for (const name of blobsNamedBy(event)) names.add(name);
+      await writer.write(eventLine(event));
+      last = event;
+      count++;
+    }
+    onProgress('events', count, counted === UNCOUNTED ? null : Math.max(counted, count));
+  }
+  await writer.flush();
+  return { files: writer.files, names, last, tree, count };
+}
+
+const damagedLog = (problem: string): CopyRefused =>
+  new CopyRefused(
+    `The event log is damaged: ${problem}.`,
+    'No backup was made of it. Keep the earlier ones, see docket audit, and restore the newest sound backup.',
+  );
+
+/** Content of earlier parts that was removed since, so that a restore does not bring it back. */
+async function writeGone(
+  { source: { copies }, directory, onProgress }: TakeBackupOptions,
+  { folder, manifest }: NewPart,
+) {
+  const earlier = new Backup(directory, manifest as Manifest);
+  const known = await earlier.gone();
+  const writer = new SegmentWriter(folder, 'gone');
+  const replacements: BlobName[] = [];
+  let checked = 0;
+  for await (const names of earlier.heldNames()) {
+    for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+      const portion = names.slice(start, start + NAMES_AT_ONCE);
+      const standings = await copies.standings(portion);
+      for (const name of portion) {
+        const replacement = standings.get(name);
+        // Its own bytes are there.
+        if (replacement === null) continue;
+        if (known.has(name) && known.get(name) === (replacement ?? null)) continue;
+        if (replacement !== undefined) replacements.push(replacement);
+        await writer.write({ name, replacement: replacement ?? null });
+      }
+      checked += portion.length;
+      onProgress('content of earlier parts', checked, null);
+    }
+  }
+  await writer.flush();
+  return { files: writer.files, replacements };
+}
+
+async function writePayloads(
+  { source: { copies }, onProgress }: TakeBackupOptions,
+  folder: string,
+  wanted: readonly BlobName[],
+) {
+  const writer = new SegmentWriter(folder, 'payloads');
+  const held = new SegmentWriter(folder, 'names');
+  const counts = { stored: 0, replaced: 0, absent: 0, damaged: 0 };
+  const damaged: BlobName[] = [];
+  const seen = new Set(wanted);
+  const queue = [...seen];
+  for (let start = 0; start < queue.length; start += BLOBS_AT_ONCE) {
+    const portion = queue.slice(start, start + BLOBS_AT_ONCE);
+    const found = await copies.blobs(portion);
+    for (const name of portion) {
+      const line = lineOf(name, found.get(name));
+      counts[line.as]++;
+      if (line.as === 'damaged') damaged.push(name);
+      if (line.as === 'stored') await held.write(name);
+      // A replacement is content too, even if the event that names it is newer than this backup.
+      if (line.as === 'replaced' && !seen.has(line.replacement)) queue.push(line.replacement);
+      if (line.as === 'replaced') seen.add(line.replacement);
+      await writer.write(line);
+    }
+    onProgress('content', Math.min(start + BLOBS_AT_ONCE, queue.length), queue.length);
+  }
+  await writer.flush();
+  await held.flush();
+  return { files: [...writer.files, ...held.files], counts, damaged };
+}
+
+function lineOf(name: BlobName, blob: StoredBlob | undefined): PayloadLine {
+  if (blob?.bytes) {
+    if (!isNameOf(name, blob.bytes)) return { as: 'damaged', name };
+    const { kind, storedAt, bytes } = blob;
+    return { as: 'stored', name, kind, storedAt, bytes: Buffer.from(bytes).toString('base64') };
+  }
+  return blob?.replacement ? { as: 'replaced', name, replacement: blob.replacement } : { as: 'absent', name };
+}
+
+const KEY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Copies the key files; temporary ones of a process that was killed are left out. */
+async function writeKeys(folder: string, keys: string) {
+  const names = await readdir(keys).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const files = [];
+  for (const name of names.sort()) {
+    if (!KEY_FILE.test(name) || name.endsWith('.tmp')) continue;
+    const found = await lstat(join(keys, name));
+    if (!found.isFile() || found.size > MOST_KEY_BYTES) continue;
+    files.push(await writeBackupFile(folder, `keys/${name}`, await readFile(join(keys, name))));
+  }
+  return files;
+}
