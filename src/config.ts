@@ -175,6 +175,8 @@ const Environment = z.object({
   PAY_TO: optional(address.optional()),
   FEE_PAYER_KEY: optional(z.string().optional()),
   MASTER_KEY: optional(masterKey.optional()),
+  AUDIT_HEADS: optional(z.enum(['on', 'off'], 'on or off is expected').default('on')),
+  AUDIT_ANCHOR: optional(z.enum(['hourly', 'daily', 'off'], 'hourly, daily or off is expected').default('off')),
   SPONSOR_LOSS_LAMPORTS_PER_HOUR: whole(3_000_000, 1, 1_000_000_000_000),
   SPONSOR_LOSS_LAMPORTS_PER_DAY: whole(20_000_000, 1, 1_000_000_000_000),
   ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
@@ -218,6 +220,12 @@ export interface Config {
   /** Null: the embedded engine, one machine. */
   readonly engines: EngineUrls | null;
   readonly logLevel: string;
+  readonly audit: {
+    /** Whether heads of the log are recorded. */
+    readonly heads: boolean;
+    /** How often the newest head is put on the chain; null: never by itself. */
+    readonly anchor: 'hourly' | 'daily' | null;
+  };
   /** The cost of failed sponsored payments to the fee payer at which sponsorship pauses. */
   readonly sponsorLimits: SponsorLimits;
   /** Most requests with an invalid payment per minute from one client address; null: no limit. */
@@ -276,6 +284,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       faults.push({ variable: 'FEE_PAYER_KEY', problem: `required with SOLANA_NETWORK=${network}` });
     if (!values.PAY_TO) faults.push({ variable: 'PAY_TO', problem: `required with SOLANA_NETWORK=${network}` });
   }
+  if (values.AUDIT_HEADS === 'off' && values.AUDIT_ANCHOR !== 'off') {
+    faults.push({ variable: 'AUDIT_ANCHOR', problem: 'requires AUDIT_HEADS=on: an anchor holds the root of a head' });
+  }
   if (faults.length || !network) throw new ConfigurationError(faults);
   return {
     production,
@@ -290,6 +301,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         ? { eventStore: values.EVENTSTORE_URL, mongo: values.MONGODB_URL }
         : null,
     logLevel: values.LOG_LEVEL,
+    audit: {
+      heads: values.AUDIT_HEADS === 'on',
+      anchor: values.AUDIT_ANCHOR === 'off' ? null : values.AUDIT_ANCHOR,
+    },
     sponsorLimits: {
       lamportsPerHour: values.SPONSOR_LOSS_LAMPORTS_PER_HOUR,
       lamportsPerDay: values.SPONSOR_LOSS_LAMPORTS_PER_DAY,

@@ -34,6 +34,7 @@ import { Undo } from './runtime/undo.ts';
 import { bannerOf } from './service/banner.ts';
 import { startCallbackRole } from './service/callback-role.ts';
 import { dataFolderId } from './service/data-folder-id.ts';
+import { startHeadRole } from './service/head-role.ts';
 import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './service/health-checks.ts';
 import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
@@ -111,10 +112,14 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   await runner.start();
   undo.add('projections', () => runner.stop());
 
+  const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
+  // Started before all that write, so that it stops after them, and the last head covers what they have recorded.
+  const heads = startHeadRole({ storage, paymentChain, config, logId: logIdentity.logId, masterKeys, clock, logger });
+  undo.add('heads', () => heads.stop());
+
   const remasking = startRemasking({ ...storage, clock, logger });
   undo.add('remasking', () => remasking.stop());
 
-  const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
   const keyCalls = createKeyCalls({ log: storage.log, clock, masterKeys, answers: keyAnswers, newKeyId: randomUUID });
   const sponsoring = new SponsorBudget({ ...storage, clock, logger, limits: config.sponsorLimits });
   await sponsoring.look();
@@ -175,6 +180,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   leased.push(
     () => callbacks.stop(),
     () => paymentRole.stop(),
+    () => heads.stop(),
     () => runner.stop(),
   );
 

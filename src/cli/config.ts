@@ -37,6 +37,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'engines.eventStore': 'EVENTSTORE_URL',
   'engines.mongo': 'MONGODB_URL',
   logLevel: 'LOG_LEVEL',
+  'audit.heads': 'AUDIT_HEADS',
+  'audit.anchor': 'AUDIT_ANCHOR',
   'sponsorLimits.lamportsPerHour': 'SPONSOR_LOSS_LAMPORTS_PER_HOUR',
   'sponsorLimits.lamportsPerDay': 'SPONSOR_LOSS_LAMPORTS_PER_DAY',
   addressLimitPerMinute: 'ADDRESS_LIMIT_PER_MINUTE',
@@ -63,8 +65,8 @@ export interface SourcedValue {
 
 /** Every setting with its source, including values that a start would derive or generate. */
 export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
-  const { engines, solana, sponsorLimits, ...rest } = shownConfig(config) as Record<
-    'engines' | 'solana' | 'sponsorLimits',
+  const { engines, solana, audit, sponsorLimits, ...rest } = shownConfig(config) as Record<
+    'engines' | 'solana' | 'audit' | 'sponsorLimits',
     object
   >;
   const flat: Record<string, unknown> = {
@@ -73,6 +75,7 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
     'engines.mongo': null,
     ...prefixed('engines', engines ?? {}),
     ...prefixed('solana', solana),
+    ...prefixed('audit', audit),
     ...prefixed('sponsorLimits', sponsorLimits),
   };
   const inUse = unsetInUse(config);
@@ -154,6 +157,9 @@ Variables:
   FEE_PAYER_KEY         secret key that pays network fees, JSON array or base58; on the local chain generated in DATA_DIR
   MASTER_KEY            version:hex[,older version:hex…], derives the secrets that sign callbacks; required in production,
                         otherwise generated in DATA_DIR (see docket keys rotate-master)
+  AUDIT_HEADS           on: sign the root over the whole log each minute in which something was recorded; off (on)
+  AUDIT_ANCHOR          hourly, daily: put the newest root into a memo on the chain, which costs the fee payer 5000
+                        lamports each time; off (off)
   SPONSOR_LOSS_LAMPORTS_PER_HOUR, SPONSOR_LOSS_LAMPORTS_PER_DAY
                         what failed payments may cost the fee payer (3000000, 20000000). Above it, sponsored payments
                         pause for wallets that never paid; above twice as much, for all. Self-paid ones continue

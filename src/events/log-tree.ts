@@ -6,7 +6,9 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 const LEAF = Buffer.of(0);
-const NODE = Buffer.of(1);
+const HASH_BYTES = 32;
+/** Reused for every node: a one, then the two hashes. */
+const NODE = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 
 /** What the tree commits to of one event. Its index in the tree is its place in the log, from 0. */
 export interface LeafEvent {
@@ -18,12 +20,21 @@ export interface LeafEvent {
 
 /** The leaf's hash: SHA-256 of a zero byte and the canonical JSON of `[stream, revision, hash]`. */
 export const leafOf = ({ stream, revision, hash: eventHash }: LeafEvent): Buffer =>
-  leafHash(Buffer.from(canonicalJson([stream, revision, eventHash])));
+  // As one string and by way of hex, because this runs for every event, and is twice as fast.
+  bytesOf(hash('sha256', `\0${canonicalJson([stream, revision, eventHash])}`));
 
 export const leafHash = (content: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF, content]), 'buffer');
 
-export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
-  hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  if (!isHash(left) || !isHash(right)) throw new RangeError('a node has two hashes of 32 bytes');
+  NODE.set(left, 1);
+  NODE.set(right, 1 + HASH_BYTES);
+  return bytesOf(hash('sha256', NODE));
+}
+
+const isHash = (bytes: Uint8Array): boolean => bytes.length === HASH_BYTES;
+
+const bytesOf = (hex: string): Buffer => Buffer.from(hex, 'hex');
 
 /** The root of a tree without leaves. */
 export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
@@ -43,12 +54,7 @@ export class LogTree {
    */
   static of(size: number, peaks: readonly Uint8Array[]): LogTree {
     const tree = new LogTree();
-    if (
-      !Number.isSafeInteger(size) ||
-      size < 0 ||
-      peaks.length !== bitsOf(size) ||
-      peaks.some((p) => p.length !== 32)
-    ) {
+    if (!Number.isSafeInteger(size) || size < 0 || peaks.length !== bitsOf(size) || !peaks.every(isHash)) {
       throw new RangeError(`${peaks.length} peaks do not make a tree of ${size} leaves`);
     }
     tree.#size = size;
@@ -143,7 +149,7 @@ export function consistencyRanges(before: number, size: number): readonly LeafRa
   return ranges.reverse();
 }
 
-/** The root that a leaf and its path lead to; null if the path has not the length that the tree requires. */
+/** The root that a leaf and its path lead to; null if the path does not have the length and the hashes that it must. */
 export function rootByInclusion(
   leaf: Uint8Array,
   index: number,
@@ -152,7 +158,7 @@ export function rootByInclusion(
 ): Buffer | null {
   if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && index >= 0 && index < size)) return null;
   const ranges = inclusionRanges(index, size);
-  if (ranges.length !== path.length) return null;
+  if (ranges.length !== path.length || ![leaf, ...path].every(isHash)) return null;
   return ranges.reduce<Buffer>((node, range, step) => {
     const sibling = path[step] as Uint8Array;
     return range.from > index ? nodeHash(node, sibling) : nodeHash(sibling, node);
@@ -168,7 +174,7 @@ export function isConsistent(
   if (before.size > after.size || before.size < 0) return false;
   if (before.size === 0) return path.length === 0 && EMPTY_ROOT.equals(before.root);
   const ranges = consistencyRanges(before.size, after.size);
-  if (ranges.length !== path.length) return false;
+  if (ranges.length !== path.length || ![before.root, ...path].every(isHash)) return false;
   const [first] = ranges;
   const startsWithOld = !first || first.from >= before.size;
   const nodes = startsWithOld ? [Buffer.from(before.root), ...path] : path;

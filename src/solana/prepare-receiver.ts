@@ -18,7 +18,7 @@ export const MOST_FEE_LAMPORTS = 15_000n;
 /** Below the fees of this many payments the balance raises an alarm, before payments fail. */
 const LOW_PAYMENTS = 1_000n;
 /** An account must keep this much to stay alive: the rent of an empty one. */
-const RENT_RESERVE_LAMPORTS = 890_880n;
+export const RENT_RESERVE_LAMPORTS = 890_880n;
 
 const LOCAL_FEE_LAMPORTS = 1_000_000_000_000n;
 

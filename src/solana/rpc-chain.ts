@@ -28,6 +28,12 @@ export interface RpcChainOptions {
   readonly logger: EndpointLog;
 }
 
+export interface RpcChain extends Chain {
+  /** When a slot's block was made, in seconds since the Unix epoch; null if no endpoint tells it. */
+  blockTime(slot: number): Promise<number | null>;
+  close(): void;
+}
+
 const DEFAULT_TIMEOUT_MS = 4_000;
 const SIGNATURE_BYTES = 64;
 
@@ -72,7 +78,7 @@ export function createRpcChain({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   callsPerSecond,
   logger,
-}: RpcChainOptions): Chain & { close(): void } {
+}: RpcChainOptions): RpcChain {
   const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger, callsPerSecond });
   const statuses = new StatusBatches(endpoints);
   /**
@@ -195,6 +201,17 @@ export function createRpcChain({
         method: 'getBalance',
         params: [address, { commitment: 'confirmed' }],
         read: (result) => BigInt(BalanceResult.parse(result).value),
+      });
+    },
+
+    async blockTime(slot: number): Promise<number | null> {
+      return endpoints.ask({
+        method: 'getBlockTime',
+        params: [slot],
+        read: (result) => z.int().nullable().parse(result),
+        // An endpoint that no longer keeps the block, or skips it, answers so.
+        readRefusal: () => null,
+        settles: (time) => time !== null,
       });
     },
 

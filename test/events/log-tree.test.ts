@@ -81,3 +81,15 @@ it('proves each tree as the beginning of each larger one, and no other', () => {
     }
   }
 });
+
+it('refuses a path in which hashes have other lengths, though their bytes together would lead to the root', () => {
+  const [one, two, three] = leaves.slice(0, 3) as [Buffer, Buffer, Buffer];
+  const root = new LogTree();
+  for (const leaf of [one, two]) root.add(leaf);
+  const cut = Buffer.concat([one, two]);
+  expect(rootByInclusion(one, 0, 2, [two])).toEqual(root.root());
+  expect(rootByInclusion(cut.subarray(0, 33), 0, 2, [cut.subarray(33)])).toBeNull();
+  root.add(three);
+  const before = { size: 2, root: cut.subarray(0, 33) };
+  expect(isConsistent(before, { size: 3, root: root.root() }, [three])).toBe(false);
+});

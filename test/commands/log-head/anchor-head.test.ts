@@ -1,0 +1,288 @@
+/**
+ * Given recorded heads and a local chain, when the newest is anchored, then a final transaction of the fee payer has its
+ * root in a memo, the log names that transaction, and a check of the chain finds what the log says and what it lacks.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AnchorHistory, anchorsOnChain, checkAnchor } from '../../../src/audit/anchors.ts';
+import { readMasterKeys } from '../../../src/callbacks/master-keys.ts';
+import { AnchorFailed, type AnchorPorts, anchorNewestHead } from '../../../src/commands/log-head/anchor-head.ts';
+import type { LogAnchor } from '../../../src/commands/log-head/log-head.ts';
+import { LOG_HEAD_STREAM } from '../../../src/events/log-head.ts';
+import { createLogAnchors } from '../../../src/processes/log-anchors.ts';
+import { createLogHeads } from '../../../src/processes/log-heads.ts';
+import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/runtime/instant.ts';
+import { anchorMemo, composeAnchor, readAnchorMemo } from '../../../src/solana/anchor-transaction.ts';
+import { SolanaKey } from '../../../src/solana/keys.ts';
+import { createRpcChain, type RpcChain } from '../../../src/solana/rpc-chain.ts';
+import { decodeTransaction } from '../../../src/solana/verify-transaction-wire.ts';
+import { NO_STREAM } from '../../../src/storage/event-log.ts';
+import { prepareAppend } from '../../../src/storage/prepare-append.ts';
+import { openSqlite } from '../../../src/storage/sqlite/open.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { openChain, silent, type TestChain } from '../../solana/local/harness.ts';
+import { authorized } from '../payment/payment.fixtures.ts';
+
+const LOG_ID = '6f1f7a52-0c3f-4b0e-9a54-1d6a2f5e8c11';
+const FUNDS = 1_000_000_000;
+
+let test: TestChain;
+let chain: RpcChain;
+beforeAll(async () => {
+  test = await openChain({ slotMs: 10 });
+  chain = createRpcChain({ urls: [test.url], logger: silent });
+});
+afterAll(async () => {
+  chain.close();
+  await test.dispose();
+});
+
+let directory: string;
+let storage: Storage;
+let feePayer: SolanaKey;
+let logId: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'anchors-'));
+  storage = openSqlite({ directory });
+  feePayer = SolanaKey.generate();
+  logId = randomUUID();
+  await test.fund(new PublicKey(feePayer.address), FUNDS, 0);
+});
+afterEach(async () => {
+  await storage.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const ports = (): AnchorPorts => ({ ...storage, chain, feePayer, logId, clock: systemClock, lookEveryMs: 20 });
+const context = () => ({
+  commandId: randomUUID(),
+  requestId: null,
+  correlationId: 'c',
+  causationId: null,
+  actor: 'test',
+});
+const anchor = (more: { readonly signal?: AbortSignal; readonly ports?: Partial<AnchorPorts> } = {}) =>
+  anchorNewestHead({ ...ports(), ...more.ports }, { by: 'ann', context: context(), ...more });
+
+let payments = 0;
+/** Records an event, and a head over it. */
+async function head(): Promise<void> {
+  const stream = `payment-${String(++payments).padStart(64, '0')}`;
+  const recordedAt = toInstant(0);
+  await storage.log.append(
+    prepareAppend({ stream, head: NO_STREAM, events: [authorized], context: context(), recordedAt }),
+  );
+  const master = readMasterKeys(`1:${'11'.repeat(32)}`);
+  const logger = pino({ level: 'silent' });
+  await createLogHeads({ ...storage, masterKeys: master, logId, clock: systemClock, logger, owner: 'o' }).round();
+}
+
+const recorded = async () =>
+  (await storage.log.read(LOG_HEAD_STREAM)).flatMap(({ type, data }) =>
+    type === 'LogHeadAnchored' ? [data as unknown as LogAnchor] : [],
+  );
+const balance = () => chain.balance(feePayer.address);
+
+/** The chain's history as the RPC gives it. */
+const history: AnchorHistory = {
+  async transaction(signature) {
+    const settings = { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+    const { result } = await test.rpc('getTransaction', signature, settings);
+    if (result === null) return { found: false, keptFrom: 0 };
+    const { slot, meta, transaction } = result as {
+      slot: number;
+      meta: { err: unknown };
+      transaction: [string, string];
+    };
+    const decoded = decodeTransaction(Buffer.from(transaction[0], 'base64'));
+    if ('fault' in decoded) throw new Error(decoded.fault);
+    const { accounts, requiredSignatures, instructions } = decoded;
+    return {
+      found: true,
+      transaction: {
+        slot,
+        error: meta.err === null ? null : JSON.stringify(meta.err),
+        signers: accounts.slice(0, requiredSignatures).map((key) => bs58.encode(key)),
+        memos: instructions.map(({ data }) => data.toString()).filter((text) => text.startsWith('docket-log')),
+      },
+    };
+  },
+  async signatures(account, { before }) {
+    const { result } = await test.rpc('getSignaturesForAddress', account, {
+      commitment: 'finalized',
+      ...(before && { before }),
+    });
+    const listed = result as readonly { signature: string; err: unknown }[];
+    return { signatures: listed.map(({ signature, err }) => ({ signature, failed: err !== null })) };
+  },
+};
+
+describe('a memo', () => {
+  const memo = { logId: LOG_ID, size: 7, root: 'ab'.repeat(32) };
+
+  it('names the log, the size and the root', () => {
+    const text = `docket-log ${LOG_ID} 7 ${Buffer.from(memo.root, 'hex').toString('base64')}`;
+    expect(anchorMemo(memo)).toBe(text);
+    expect(readAnchorMemo(text)).toEqual(memo);
+  });
+
+  it.each([
+    ['a leading zero', anchorMemo(memo).replace(' 7 ', ' 07 ')],
+    ['more after it', `${anchorMemo(memo)} `],
+    ['another word', anchorMemo(memo).replace('docket-log', 'docket')],
+    ['nothing', ''],
+  ])('is none with %s', (_, text) => {
+    expect(readAnchorMemo(text)).toBeNull();
+  });
+});
+
+describe('an anchor', () => {
+  it('is a final transaction that costs 5,000 lamports, and is recorded', async () => {
+    await head();
+    const outcome = await anchor();
+    expect(await recorded()).toEqual([outcome.anchored]);
+    expect(await balance()).toBe(BigInt(FUNDS - 5_000));
+    const [anchored] = await recorded();
+    if (!anchored) return;
+    expect(anchored).toMatchObject({ size: 1, fee: 5_000, by: 'ann' });
+    expect(await chain.signatureStatus(anchored.transaction)).toMatchObject({
+      commitment: 'finalized',
+      error: null,
+      slot: anchored.slot,
+    });
+    expect(await checkAnchor(history, logId, anchored)).toEqual({ holds: true, signer: feePayer.address });
+  });
+
+  it('is written once for each head', async () => {
+    await head();
+    await anchor();
+    expect(await anchor()).toMatchObject({ isNew: false });
+    expect(await balance()).toBe(BigInt(FUNDS - 5_000));
+    await head();
+    expect(await anchor()).toMatchObject({ isNew: true });
+    expect((await recorded()).map(({ size }) => size)).toEqual([1, 5]);
+  });
+
+  it('is not written without a head, or without funds', async () => {
+    expect(await anchor()).toEqual({ anchored: null });
+    await head();
+    const poor = SolanaKey.generate();
+    await expect(anchor({ ports: { feePayer: poor } })).rejects.toMatchObject({ code: 'fee_payer_funds' });
+    expect(await recorded()).toEqual([]);
+  });
+
+  it('costs its fee once more if the process dies before it is recorded', async () => {
+    await head();
+    const died = AbortSignal.abort();
+    const { blockhash } = await chain.latestBlockhash();
+    await expect(anchor({ signal: died })).rejects.toBeInstanceOf(AnchorFailed);
+    // Within one blockhash it would be the same transaction.
+    await vi.waitUntil(async () => (await chain.latestBlockhash()).blockhash !== blockhash);
+    const { blockhash: later } = await chain.latestBlockhash();
+    await vi.waitUntil(async () => (await chain.latestBlockhash()).blockhash !== later);
+    await anchor();
+    expect(await recorded()).toHaveLength(1);
+    expect(await balance()).toBe(BigInt(FUNDS - 10_000));
+  });
+
+  it('is found on the chain without the log, the newest first', async () => {
+    await head();
+    await anchor();
+    await head();
+    await anchor();
+    const found = [];
+    for await (const each of anchorsOnChain(history, logId)) found.push(each);
+    expect(found.map(({ transaction }) => transaction)).toEqual(
+      (await recorded()).map(({ transaction }) => transaction).reverse(),
+    );
+    expect(found.map(({ size, signer }) => [size, signer])).toEqual([
+      [5, feePayer.address],
+      [1, feePayer.address],
+    ]);
+  });
+});
+
+describe('the check of an anchor', () => {
+  it.each<[string, (anchored: LogAnchor) => LogAnchor, RegExp]>([
+    ['another root', (anchored) => ({ ...anchored, root: 'cd'.repeat(32) }), /^docket-log /],
+    ['another size', (anchored) => ({ ...anchored, size: 2 }), /^docket-log /],
+    ['another slot', (anchored) => ({ ...anchored, slot: anchored.slot + 1 }), /^slot /],
+    [
+      'a transaction that never was',
+      (anchored) => ({ ...anchored, transaction: bs58.encode(Buffer.alloc(64, 7)) }),
+      /^no such transaction/,
+    ],
+  ])('does not hold for %s', async (_, change, found) => {
+    await head();
+    const { anchored } = await anchor();
+    if (!anchored) throw new Error('not anchored');
+    expect(await checkAnchor(history, logId, change(anchored))).toEqual({
+      holds: false,
+      expected: expect.any(String),
+      found: expect.stringMatching(found),
+    });
+  });
+
+  it('does not hold for a transaction of somebody else', async () => {
+    await head();
+    const { anchored } = await anchor();
+    if (!anchored) throw new Error('not anchored');
+    expect(await checkAnchor(history, logId, anchored, new Set(['somebody']))).toMatchObject({ holds: false });
+    expect(await checkAnchor(history, randomUUID(), anchored)).toMatchObject({ holds: false });
+  });
+});
+
+describe('hourly anchors', () => {
+  it('are written when an hour has passed and there is a new head, whichever node does so', async () => {
+    let now = systemClock.now();
+    const node = () =>
+      createLogAnchors({ ...ports(), clock: { now: () => now }, logger: pino({ level: 'silent' }), every: 'hourly' });
+    const [one, two] = [node(), node()];
+    const never = new AbortController().signal;
+    await head();
+    for (const each of [one, one, two]) await each(never);
+    expect(await recorded()).toHaveLength(1);
+    await head();
+    now += 3_599 * MICROS_PER_SECOND;
+    for (const each of [one, two]) await each(never);
+    expect(await recorded()).toHaveLength(1);
+    now += 2 * MICROS_PER_SECOND;
+    for (const each of [two, one]) await each(never);
+    expect((await recorded()).map(({ by }) => by)).toEqual(['log-anchors', 'log-anchors']);
+  });
+
+  it('that fail raise an alarm, and are tried again later', async () => {
+    let now = systemClock.now();
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+    let key = SolanaKey.generate();
+    const given = { ...ports(), clock: { now: () => now }, logger, every: 'daily' as const };
+    const anchors = createLogAnchors({
+      ...given,
+      get feePayer() {
+        return key;
+      },
+    });
+    const never = new AbortController().signal;
+    await head();
+    await anchors(never);
+    key = feePayer;
+    await anchors(never);
+    expect(lines).toMatchObject([{ alarm: 'log_anchor_failed', code: 'fee_payer_funds' }]);
+    now += 301 * MICROS_PER_SECOND;
+    await anchors(never);
+    expect(await recorded()).toHaveLength(1);
+  });
+});
+
+it('signs what it says: the transaction is one that a cluster decodes', () => {
+  const memo = { logId: LOG_ID, size: 1, root: 'ab'.repeat(32) };
+  const decoded = decodeTransaction(composeAnchor(feePayer, memo, bs58.encode(Buffer.alloc(32, 5))));
+  expect(decoded).toMatchObject({ version: 'legacy', requiredSignatures: 1 });
+});
