@@ -17,25 +17,26 @@ export function eventId(commandId: string, stream: string, expected: number, ind
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** The smallest data of an event, `{}`, takes two bytes, so no append has more events. */
-const MAX_INDEX = MAX_APPEND_BYTES / 2 - 1;
+/** No append has more events: the kinds that come by thousands have more than 64 bytes of data each. */
+const MOST_EVENTS = MAX_APPEND_BYTES / 64;
 
 type Identified = Pick<PreparedEvent, 'id' | 'stream' | 'revision' | 'metadata'>;
 
 /**
  * Finds the place of an event in its append, which is not recorded: the event's id proves it. Null if no place gives
  * this id.
- * @param previous the place of the event before it in the stream; null for a stream's first event, or if that event
- *   proves none. Only the next place and the first of another append are possible. Without it, every place is tried.
+ * @param previous the place of the event before it in the stream; null if that event proves none; omitted if it was not
+ *   read. If it is known, only the next place and the first of another append are possible; otherwise each is tried.
  */
 export function appendIndexOf({ id, stream, revision, metadata }: Identified, previous?: number | null): number | null {
   const commands = commandsOf(metadata);
   const isAt = (index: number) =>
     index <= revision && commands.some((command) => eventId(command, stream, revision - 1 - index, index) === id);
   if (isAt(0)) return 0;
-  if (previous === null) return null;
-  if (previous !== undefined) return isAt(previous + 1) ? previous + 1 : null;
-  const last = Math.min(revision, MAX_INDEX);
+  if (typeof previous === 'number') return isAt(previous + 1) ? previous + 1 : null;
+  // Two unprovable events of an earlier version are common, and trying each place for each would take long.
+  if (previous === null && metadata.commandId === undefined) return null;
+  const last = Math.min(revision, MOST_EVENTS);
   for (let index = 1; index <= last; index++) if (isAt(index)) return index;
   return null;
 }

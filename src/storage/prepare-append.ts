@@ -54,7 +54,6 @@ export function hashEvent(
 ): string {
   const { stream, revision, id, type, data, metadata } = event;
   const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId } = metadata;
-  const hashed = { recordedAt, requestId, correlationId, causationId, actor, schemaVersion };
   const text = canonicalJson([
     previousHash,
     stream,
@@ -63,7 +62,9 @@ export function hashEvent(
     type,
     data,
     // Events of earlier versions do not have it, and their hashes stay valid.
-    commandId === undefined ? hashed : { ...hashed, commandId },
+    commandId === undefined
+      ? { recordedAt, requestId, correlationId, causationId, actor, schemaVersion }
+      : { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId },
   ]);
   return hash('sha256', text);
 }

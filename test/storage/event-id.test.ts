@@ -61,7 +61,14 @@ describe('the place of an event in its append', () => {
     const [, second] = streamOf([2]);
     expect(appendIndexOf(second!.event, 0)).toBe(1);
     expect(appendIndexOf(second!.event, 1)).toBeNull();
-    expect(appendIndexOf(second!.event, null)).toBeNull();
+  });
+
+  it('is found after an event that proves none, so that one wrong id is one breach', () => {
+    const [, , third, fourth] = streamOf([4]);
+    const wrong = { ...third!.event, id: '00000000-0000-5000-8000-000000000000' };
+    expect(appendIndexOf(wrong, 1)).toBeNull();
+    expect(appendIndexOf(fourth!.event, appendIndexOf(wrong, 1))).toBe(3);
+    expect(appendIndexOf(older(fourth!.event), null), 'unprovable without its command').toBeNull();
   });
 });
 
