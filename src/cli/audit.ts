@@ -1,6 +1,8 @@
 /** `docket audit`: each subcommand has its own file and is registered here. */
 
 import { addAuditExportCommand } from './audit-export.ts';
+import { addAuditExportLogCommand } from './audit-export-log.ts';
+import { addAuditProveCommand } from './audit-prove.ts';
 import { addAuditReceiptsCommand } from './audit-receipts.ts';
 import { addAuditReconcileCommand } from './audit-reconcile.ts';
 import { addAuditReplayCommand } from './audit-replay.ts';
@@ -8,7 +10,9 @@ import type { AddCommand } from './command.ts';
 
 const SUBCOMMANDS: readonly AddCommand[] = [
   addAuditReplayCommand,
+  addAuditProveCommand,
   addAuditExportCommand,
+  addAuditExportLogCommand,
   addAuditReceiptsCommand,
   addAuditReconcileCommand,
 ];
