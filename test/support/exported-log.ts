@@ -11,13 +11,16 @@ import { hashEvent } from '../../src/storage/prepare-append.ts';
 import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
 import { LOG_ID, type LogWriter } from './written-log.ts';
 
-/** Runs an action on a log on disk that holds what was written. */
-export async function onDisk<Result>(writer: LogWriter, act: (log: EventLog) => Promise<Result>): Promise<Result> {
+/** Runs an action on a log on disk that holds what was written; `directory` is the data folder. */
+export async function onDisk<Result>(
+  writer: LogWriter,
+  act: (log: EventLog, directory: string) => Promise<Result>,
+): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'docket-proof-'));
   const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
   try {
     for (const append of writer.appends) await log.append(append);
-    return await act(log);
+    return await act(log, directory);
   } finally {
     await Promise.all([log.close(), payloads.close(), cells.close()]);
     rmSync(directory, { recursive: true, force: true });
