@@ -2,6 +2,7 @@
 
 import { addAuditExportCommand } from './audit-export.ts';
 import { addAuditExportLogCommand } from './audit-export-log.ts';
+import { addAuditPromisesCommand } from './audit-promises.ts';
 import { addAuditProveCommand } from './audit-prove.ts';
 import { addAuditReceiptsCommand } from './audit-receipts.ts';
 import { addAuditReconcileCommand } from './audit-reconcile.ts';
@@ -14,6 +15,7 @@ const SUBCOMMANDS: readonly AddCommand[] = [
   addAuditExportCommand,
   addAuditExportLogCommand,
   addAuditReceiptsCommand,
+  addAuditPromisesCommand,
   addAuditReconcileCommand,
 ];
 

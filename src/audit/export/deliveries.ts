@@ -20,6 +20,7 @@ export const DELIVERY_COLUMNS = {
   duration_ms: column('integer', 'How long the receiver took.'),
   response_code: column('integer', 'HTTP status of the receiver.'),
   failure_class: column('text', 'Why it failed.'),
+  retry_after_seconds: column('integer', 'What the receiver asked to wait, if it did and the event says so.'),
   next_attempt_at: column('time', 'When the next attempt is due; empty if there is none.'),
   key_id: column('text', 'The key that signed it.'),
   scheduled_at: column('time', 'When the callback was scheduled, and its first attempt due.'),
@@ -103,6 +104,7 @@ const opened = ({ data }: EventOf<typeof DeliveryScheduled>, recorded: RecordedE
   duration_ms: null,
   response_code: null,
   failure_class: null,
+  retry_after_seconds: null,
   next_attempt_at: data.createdAt,
   key_id: null,
   scheduled_at: data.createdAt,
@@ -121,7 +123,7 @@ function attemptOf(
   const { attempt, redelivery, keyId: key_id, startedAt: started_at } = event.data;
   const common = { attempt, redelivery, key_id, started_at };
   if (event.type === 'DeliveryAttemptStarted') return { ...common, outcome: 'under_way', next_attempt_at: null };
-  const { outcome, finishedAt, durationMs, responseCode, failureClass, nextAttemptAt } = event.data;
+  const { outcome, finishedAt, durationMs, responseCode, failureClass, retryAfterSeconds, nextAttemptAt } = event.data;
   return {
     ...common,
     outcome,
@@ -129,6 +131,7 @@ function attemptOf(
     duration_ms: durationMs,
     response_code: responseCode,
     failure_class: failureClass,
+    retry_after_seconds: retryAfterSeconds ?? null,
     next_attempt_at: nextAttemptAt,
   };
 }

@@ -160,7 +160,7 @@ describe('the table of callbacks', () => {
     const next = START + minutes(3);
     await written.write(DELIVERY, at(0), delivery.scheduled);
     await written.write(DELIVERY, at(1), delivery.started(1, START));
-    await written.write(DELIVERY, at(2), delivery.finished(1, START, next));
+    await written.write(DELIVERY, at(2), delivery.finished(1, START, next, { retryAfterSeconds: 120 }));
     await written.write(DELIVERY, at(3), delivery.started(2, next));
     await written.write(DELIVERY, at(4), delivery.acknowledged(2, next));
     const found = await rows({}, mostRemembered);
@@ -175,6 +175,7 @@ describe('the table of callbacks', () => {
       wallet: delivery.WALLET,
       origin: delivery.ORIGIN,
       scheduled_at: delivery.facts.createdAt,
+      retry_after_seconds: 120,
       next_attempt_at: '2026-06-01T12:03:00.000000Z',
       key_id: delivery.KEY,
     });
