@@ -7,9 +7,11 @@ import { addAuditProveCommand } from './audit-prove.ts';
 import { addAuditReceiptsCommand } from './audit-receipts.ts';
 import { addAuditReconcileCommand } from './audit-reconcile.ts';
 import { addAuditReplayCommand } from './audit-replay.ts';
+import { addAuditVerifyCommand } from './audit-verify.ts';
 import type { AddCommand } from './command.ts';
 
 const SUBCOMMANDS: readonly AddCommand[] = [
+  addAuditVerifyCommand,
   addAuditReplayCommand,
   addAuditProveCommand,
   addAuditExportCommand,
@@ -23,6 +25,9 @@ export const addAuditCommand: AddCommand = (program, context) => {
   const audit = program
     .command('audit')
     .description('Check the event log, and replay it.')
-    .addHelpText('after', '\nExamples:\n  $ docket audit replay payments\n  $ docket audit replay all --json');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ docket audit verify\n  $ docket audit replay payments\n  $ docket audit replay all --json',
+    );
   for (const add of SUBCOMMANDS) add(audit, context);
 };

@@ -23,7 +23,8 @@ const SET_FOLDER = 'Set DATA_DIR to the data folder of the service.';
 export const hasEventLog = (config: Config): boolean =>
   config.engines !== null || existsSync(join(config.dataDirectory, 'log.sqlite'));
 
-function configWithLog(environment: NodeJS.ProcessEnv, hint: string): Config {
+/** @throws CliError if there is no event log */
+export function configWithLog(environment: NodeJS.ProcessEnv, hint = SET_FOLDER): Config {
   const config = readConfig(environment);
   if (!hasEventLog(config)) {
     throw new CliError(`There is no event log in ${config.dataDirectory}.`, hint, EXIT.unavailable);

@@ -55,6 +55,24 @@ export function encodeEvent(event: DomainEvent): { type: string; schemaVersion: 
 }
 
 /**
+ * The data in the newest schema, whichever version was written, for a caller who knows that it fits.
+ * @throws UnknownEventType
+ * @throws UnreadableEvent if the version cannot be converted
+ */
+export function upcastData(
+  recorded: EventPlace & { readonly data: Json; readonly metadata: { readonly schemaVersion: number } },
+): JsonObject {
+  const definition = definitionOf(recorded.type);
+  let data = recorded.data as JsonObject;
+  for (let version = recorded.metadata.schemaVersion; version < definition.version; version++) {
+    const upcast = definition.upcasters[version];
+    if (!upcast) throw new UnreadableEvent(recorded, `there is no upcaster from schema version ${version}`);
+    data = upcast(data);
+  }
+  return data;
+}
+
+/**
  * Converts an event to its newest schema, whichever version was written.
  * @throws UnknownEventType
  * @throws UnreadableEvent if the data does not fit the schema
@@ -66,13 +84,7 @@ export function decodeEvent(
   },
 ): DomainEvent {
   const definition = definitionOf(recorded.type);
-  let data = recorded.data as JsonObject;
-  for (let version = recorded.metadata.schemaVersion; version < definition.version; version++) {
-    const upcast = definition.upcasters[version];
-    if (!upcast) throw new UnreadableEvent(recorded, `there is no upcaster from schema version ${version}`);
-    data = upcast(data);
-  }
-  const parsed = definition.schema.safeParse(data);
+  const parsed = definition.schema.safeParse(upcastData(recorded));
   if (parsed.success) return { type: recorded.type, data: parsed.data };
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'data'}: ${message}`);
   throw new UnreadableEvent(recorded, `the data does not fit the schema (${problems.join('; ')})`, {

@@ -93,6 +93,29 @@ export const RULES = {
   operator_named: rule("An operator's act names the actor and a reason."),
   log_founded_once: rule('A log has one identity.'),
   receiver_change_follows: rule('A change of the receiver names the receiver before.'),
+
+  // Checked by src/audit/verify.
+  event_readable: rule('Each event has metadata and data that are JSON objects as this service writes them.'),
+  type_known: rule('Each event has a type that this service writes.'),
+  schema_fits: rule('The data of each event fits the schema of its type and version.'),
+  event_id_recomputable: rule(
+    "Each event's id is the one that its command, its stream and its place in its append give it.",
+  ),
+  command_recorded: rule('From the first event that names its command, every event does.'),
+  revisions_contiguous: rule('The revisions of each stream are 0, 1, 2 … in the order of the log.'),
+  positions_contiguous: rule('Positions rise; on SQLite they are 1, 2, 3 …'),
+  head_key_known: rule('Each head is signed by a version of the key that was introduced before, once.'),
+  head_signature_valid: rule('Each head has a valid signature of its key.'),
+  head_size_rises: rule('Each head covers more events than the one before it.'),
+  head_root_matches: rule('The root of each head is that of as many events as it covers.'),
+  head_peaks_match: rule('The peaks of each head are those of the tree.'),
+  head_covers_last: rule('Each head names the last event that it covers.'),
+  head_kept_matches: rule('The log begins with the events of the head that was kept.'),
+  anchor_names_head: rule('Each anchor names a head that was recorded before.'),
+  anchor_on_chain: rule("Each anchor's transaction is on the chain and holds its root."),
+  payload_stored: rule('Content that an event names is stored, or absent by record or because its time was over.'),
+  payload_intact: rule('Stored content has the hash that its name is.'),
+  redaction_recorded: rule('Content that replaces other content does so by record.'),
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;

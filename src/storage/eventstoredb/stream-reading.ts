@@ -14,7 +14,7 @@ import type { Position, RecordedEvent } from '../event-log.ts';
 import type { Lane } from './client.ts';
 import { finalError, NoAnswer, type Right, unreachable } from './failures.ts';
 import { positionText } from './positions.ts';
-import { recordedEvent, unreadableEvent } from './recorded-events.ts';
+import { type ClientEvent, recordedEvent, unreadableEvent } from './recorded-events.ts';
 import { backOff } from './waiting.ts';
 
 /** Longest allowed silence of the event store in the middle of a read. */
@@ -33,15 +33,30 @@ export interface ReadOptions {
  * Events of a stream, oldest first; none if it does not exist.
  * @throws UnreadableEvent for an event that another program wrote, or that cannot be read
  */
-export async function readStream(
+export const readStream = (
+  lane: Lane,
+  closing: AbortSignal,
+  stream: string,
+  options: ReadOptions = {},
+): Promise<readonly RecordedEvent[]> => readStreamAs(ownEvent, lane, closing, stream, options);
+
+function ownEvent(event: ClientEvent): RecordedEvent {
+  const recorded = recordedEvent(event);
+  if (!recorded) throw unreadableEvent(event, 'another program wrote it');
+  return recorded;
+}
+
+/** As `readStream`, with each event in another form. */
+export async function readStreamAs<Event>(
+  convert: (event: ClientEvent) => Event,
   lane: Lane,
   closing: AbortSignal,
   stream: string,
   { from = 0, limit }: ReadOptions = {},
-): Promise<readonly RecordedEvent[]> {
+): Promise<readonly Event[]> {
   if (limit !== undefined && limit <= 0) return [];
   return repeated(lane, closing, `reading ${stream}`, 'read streams', async (client) => {
-    const events: RecordedEvent[] = [];
+    const events: Event[] = [];
     const reading = client.readStream(stream, {
       fromRevision: BigInt(from),
       requiresLeader: true,
@@ -49,10 +64,7 @@ export async function readStream(
     });
     try {
       for await (const { event } of untilSilent(reading, `reading ${stream}`, SILENCE_MS)) {
-        if (!event) continue;
-        const recorded = recordedEvent(event);
-        if (!recorded) throw unreadableEvent(event, 'another program wrote it');
-        events.push(recorded);
+        if (event) events.push(convert(event));
       }
     } catch (error) {
       if (error instanceof StreamNotFoundError) return [];

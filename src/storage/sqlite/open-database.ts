@@ -30,6 +30,9 @@ export function openDatabase(path: string, timeoutMs: number): Database {
   return new Database(path, { timeout: timeoutMs });
 }
 
+/** A database in a file of SQLite's own that has no name: it is gone once it is closed, or its process ends. */
+export const openTemporary = (): Database => new Database('');
+
 /**
  * SQLite creates world-readable files. This one is created in a folder that only its owner can enter, and linked into
  * place once its permissions are set. So it is private from its first byte, whatever the permissions of the data

@@ -1,0 +1,123 @@
+/** The checkpoint of a verification: what it must hold to go on, and whether the log still is the one it is of. */
+import type { Json } from '../../events/event.ts';
+import { LOG_HEAD_STREAM, LogHeadRecorded } from '../../events/log-head.ts';
+import { LOG_IDENTITY_STREAM, LogFounded } from '../../events/log-identity.ts';
+import type { HeadClaim } from '../../events/log-note.ts';
+import { leafOf } from '../../events/log-tree.ts';
+import type { Instant } from '../../runtime/instant.ts';
+import type { EventMark, Position } from '../../storage/event-log.ts';
+import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
+import type { Heads, HeadsState } from './heads.ts';
+import type { PayloadCounts } from './payloads.ts';
+import type { PositionsState } from './positions.ts';
+import { CHECKPOINT_FORMAT } from './scratch.ts';
+import { storedHash } from './stored-json.ts';
+
+export interface Checkpoint {
+  readonly format: number;
+  readonly logId: string | null;
+  /** The newest event, with its leaf; null in an empty log. */
+  readonly last: (EventMark & { readonly leaf: string }) | null;
+  readonly upTo: Position | null;
+  readonly until: Instant | null;
+  readonly events: number;
+  readonly streams: number;
+  readonly commandNamed: boolean;
+  readonly logTainted: boolean;
+  readonly heads: HeadsState;
+  readonly positions: PositionsState;
+  readonly logRules: readonly Json[];
+  readonly payloads: PayloadCounts | null;
+}
+
+/** The checkpoint does not belong to this log, or this program cannot go on from it. */
+export class CheckpointMismatch extends Error {
+  readonly code = 'checkpoint_mismatch';
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+    this.name = 'CheckpointMismatch';
+  }
+}
+
+const ANEW = 'Verify the whole log with another --checkpoint file, or without one.';
+
+interface Asked {
+  readonly log: RawEventLog;
+  readonly kept: HeadClaim | null;
+  /** As restored from the checkpoint. */
+  readonly heads: Heads;
+  readonly comparesContent: boolean;
+}
+
+/**
+ * Compares a checkpoint with the log: its id, its last event, and the newest head that it was proven by. Older events
+ * are not read again.
+ * @throws CheckpointMismatch
+ */
+export async function assertSameLog(
+  checkpoint: Checkpoint,
+  { log, kept, heads, comparesContent }: Asked,
+): Promise<void> {
+  if (checkpoint.format !== CHECKPOINT_FORMAT) {
+    throw new CheckpointMismatch('The checkpoint was written by another version of this program.', ANEW);
+  }
+  const founded = dataOf(await log.find(LOG_IDENTITY_STREAM, 0), LogFounded.type);
+  const logId = typeof founded?.logId === 'string' ? founded.logId : null;
+  if (checkpoint.logId !== null && logId !== checkpoint.logId) {
+    const found = logId === null ? 'a log without an id' : `log ${logId}`;
+    throw new CheckpointMismatch(`The checkpoint is of log ${checkpoint.logId}, and this is ${found}.`, ANEW);
+  }
+  await assertLast(checkpoint, log);
+  await assertHead(checkpoint, log);
+  if (comparesContent && checkpoint.payloads === null && checkpoint.events > 0) {
+    throw new CheckpointMismatch(
+      'The checkpoint was made without comparing content.',
+      `Give --no-payloads again. Or: ${ANEW}`,
+    );
+  }
+  if (kept && heads.keptIsUnknown) {
+    throw new CheckpointMismatch(
+      `The checkpoint covers ${checkpoint.events} events, and does not know the root of the first ${kept.size}.`,
+      'Verify the whole log to compare it with this head.',
+    );
+  }
+}
+
+async function assertLast({ last, events }: Checkpoint, log: RawEventLog): Promise<void> {
+  if (last === null) return;
+  const found = await log.find(last.stream, last.revision);
+  const hash = found && storedHash(found.metadata);
+  const leaf = hash === null ? null : leafOf({ stream: last.stream, revision: last.revision, hash }).toString('hex');
+  // A leaf of zeros stands for an event without a readable hash, which is a breach that the checkpoint has.
+  const same = found?.position === last.position && found.id === last.id && (leaf ?? NO_LEAF) === last.leaf;
+  if (same) return;
+  throw new CheckpointMismatch(
+    `The log no longer holds what the checkpoint has verified: ${last.stream} ${last.revision}, event ${events}, is ${found ? 'another' : 'missing'}.`,
+    `The log was changed, cut or restored since. ${ANEW}`,
+  );
+}
+
+const NO_LEAF = '0'.repeat(64);
+
+/** The newest head that the checkpoint was proven by: a root over everything before it. */
+async function assertHead({ heads: { proven } }: Checkpoint, log: RawEventLog): Promise<void> {
+  if (proven === null) return;
+  const head = dataOf(await log.find(LOG_HEAD_STREAM, proven.revision), LogHeadRecorded.type);
+  if (head?.size === proven.size && head.root === proven.root) return;
+  throw new CheckpointMismatch(
+    `The log no longer holds the head of ${proven.size} events with root ${proven.root}, which the checkpoint has verified.`,
+    `The log was changed, cut or restored since. ${ANEW}`,
+  );
+}
+
+function dataOf(event: RawEvent | null, type: string): { readonly [name: string]: Json } | null {
+  if (event?.type !== type) return null;
+  try {
+    return JSON.parse(event.data) as { readonly [name: string]: Json };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+/** What rules find at one event goes to where it is kept. One object for all events: it is made for millions of them. */
+import type { Json } from '../../events/event.ts';
+import type { Findings, JudgedEvent } from '../judging.ts';
+import type { RuleName } from '../rules/catalogue.ts';
+import type { Breaches } from './breaches.ts';
+import type { Facts } from './facts.ts';
+import type { Reference } from './references.ts';
+
+export class EventFindings implements Findings {
+  readonly #breaches: Breaches;
+  readonly #facts: Facts;
+  readonly #refers: (reference: Reference) => void;
+  #event: JudgedEvent | null = null;
+  #followsFrom: string | null = null;
+  #breached = false;
+
+  constructor(breaches: Breaches, facts: Facts, refers: (reference: Reference) => void) {
+    this.#breaches = breaches;
+    this.#facts = facts;
+    this.#refers = refers;
+  }
+
+  /** @param followsFrom what every breach at this event follows from; null for breaches of their own */
+  of(event: JudgedEvent, followsFrom: string | null): void {
+    if (event !== this.#event) this.#breached = false;
+    this.#event = event;
+    this.#followsFrom = followsFrom;
+  }
+
+  /** Whether the rules have found a breach at this event. */
+  get breached(): boolean {
+    return this.#breached;
+  }
+
+  breach(rule: RuleName, expected: string, found: string): void {
+    const { stream, revision, position } = this.#judged();
+    this.#breached = true;
+    this.#breaches.add({ rule, stream, revision, position, expected, found }, '', this.#followsFrom);
+  }
+
+  state(key: string, says: string, value: Json): void {
+    const { stream, revision, position, metadata } = this.#judged();
+    this.#facts.add({ key, says, value, stream, revision, position, at: metadata.recordedAt });
+  }
+
+  unprovable(rule: RuleName): void {
+    this.#breaches.addUnprovable(rule);
+  }
+
+  refers(rule: RuleName, to: { readonly stream: string; readonly revision: number }, name: string): void {
+    const { stream, revision, position } = this.#judged();
+    this.#refers({ rule, from: { stream, revision, position }, to, name });
+  }
+
+  #judged(): JudgedEvent {
+    if (this.#event === null) throw new Error('nothing is judged now');
+    return this.#event;
+  }
+}

@@ -1,0 +1,326 @@
+/** Judges examined events in the order of the log, and at the end what only the whole log can tell. */
+import { upcastData } from '../../events/codec.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
+import { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
+import { LogFounded } from '../../events/log-identity.ts';
+import type { HeadClaim } from '../../events/log-note.ts';
+import type { Instant } from '../../runtime/instant.ts';
+import type { EventMark, EventMetadata, Position } from '../../storage/event-log.ts';
+import type { RawBatch, RawEvent } from '../../storage/raw-events.ts';
+import { StorageFailure } from '../../storage/storage-failure.ts';
+import type { BreachPlace, JudgedEvent, LogRules } from '../judging.ts';
+import type { RuleName } from '../rules/catalogue.ts';
+import { Breaches } from './breaches.ts';
+import { assertSameLog, type Checkpoint } from './checkpoint.ts';
+import { EventFindings } from './event-findings.ts';
+import { type ExaminedBatch, type Fault, LEAF_BYTES } from './examine.ts';
+import { Facts } from './facts.ts';
+import { type ClaimedAnchor, type HeadFindings, Heads } from './heads.ts';
+import { Payloads } from './payloads.ts';
+import { Positions } from './positions.ts';
+import { type Reference, referenceFault } from './references.ts';
+import { CHECKPOINT_FORMAT, Scratch } from './scratch.ts';
+import { type StreamRecord, Streams, TAINTED } from './streams.ts';
+import { Taints } from './taints.ts';
+import type { Verification, VerifyPorts } from './verify.ts';
+
+const CHECKPOINT = 'checkpoint';
+const NO_LEAF = Buffer.alloc(LEAF_BYTES);
+
+export class Judgement {
+  readonly #ports: VerifyPorts;
+  readonly #scratch: Scratch;
+  readonly #before: Checkpoint | null;
+  readonly #breaches: Breaches;
+  readonly #taints: Taints;
+  readonly #streams: Streams;
+  readonly #facts: Facts;
+  readonly #heads: Heads;
+  readonly #positions: Positions;
+  readonly #payloads: Payloads | null;
+  readonly #logRules: readonly { readonly rules: LogRules<Json>; state: Json | undefined }[];
+  readonly #findings: EventFindings;
+  readonly #headFindings: HeadFindings;
+  readonly #kept: HeadClaim | null;
+  #references: Reference[] = [];
+  #anchors: { readonly anchor: ClaimedAnchor; readonly at: BreachPlace }[] = [];
+  #last: Checkpoint['last'] = null;
+  #upTo: Position | null = null;
+  #until: Instant | null = null;
+  #logId: string | null = null;
+  #read = 0;
+  #streamCount = 0;
+  /** Whether an event has named its command: from then on all do. */
+  #commandNamed = false;
+  /** An event that the rules of the whole log see is broken, so what they find from there on follows from that. */
+  #logTainted = false;
+  #at: RawEvent | null = null;
+
+  constructor(ports: VerifyPorts, kept: HeadClaim | null) {
+    this.#ports = ports;
+    this.#kept = kept;
+    this.#scratch = new Scratch(ports.scratch);
+    const before = this.#scratch.note<Checkpoint>(CHECKPOINT);
+    this.#before = before;
+    this.#breaches = new Breaches(this.#scratch);
+    this.#taints = new Taints(this.#scratch);
+    this.#streams = new Streams(this.#scratch, ports.rules.streams, this.#breaches);
+    this.#facts = new Facts(this.#scratch, ports.rules.facts, this.#breaches, this.#taints);
+    const sameFormat = before?.format === CHECKPOINT_FORMAT ? before : null;
+    this.#heads = new Heads(this.#scratch, kept, sameFormat?.heads ?? null);
+    this.#positions = new Positions(ports.log.gapless, sameFormat?.positions ?? null);
+    const { payloads, log, clock } = ports;
+    this.#payloads = payloads && new Payloads(payloads, log, clock, sameFormat?.payloads ?? null);
+    this.#logRules = ports.rules.log.map((rules, index) => ({
+      rules,
+      state: sameFormat?.logRules[index] ?? undefined,
+    }));
+    this.#findings = new EventFindings(this.#breaches, this.#facts, (reference) => this.#references.push(reference));
+    this.#headFindings = {
+      breach: (rule, expected, found, follows) =>
+        this.#breach(
+          rule,
+          expected,
+          found,
+          follows ?? (this.#findings.breached ? 'another breach at this event' : null),
+        ),
+      unprovable: (rule) => this.#breaches.addUnprovable(rule),
+    };
+    if (!sameFormat) return;
+    this.#last = sameFormat.last;
+    this.#upTo = sameFormat.upTo;
+    this.#until = sameFormat.until;
+    this.#logId = sameFormat.logId;
+    this.#streamCount = sameFormat.streams;
+    this.#commandNamed = sameFormat.commandNamed;
+    this.#logTainted = sameFormat.logTainted;
+  }
+
+  /** Everything up to here was judged; null: nothing. */
+  get upTo(): Position | null {
+    return this.#upTo;
+  }
+
+  /** Events judged by this run. */
+  get read(): number {
+    return this.#read;
+  }
+
+  /** @throws CheckpointMismatch unless the log still is the one that the checkpoint is of */
+  async assertResumable(): Promise<void> {
+    if (!this.#before) return;
+    const { log, payloads } = this.#ports;
+    const asked = { log, kept: this.#kept, heads: this.#heads, comparesContent: payloads !== null };
+    await assertSameLog(this.#before, asked);
+  }
+
+  /** Judges one batch. Batches come in log order. */
+  async take({ events, upTo }: RawBatch, examined: ExaminedBatch): Promise<void> {
+    if (examined.events !== events.length) {
+      throw new StorageFailure('storage_replaced', 'the log changed while it was read; nothing may be removed from it');
+    }
+    const faults = new Map(examined.faults.map((fault) => [fault.index, fault]));
+    for (const [index, raw] of events.entries()) {
+      const leaf = examined.leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES);
+      this.#takeOne(raw, leaf, faults.get(index) ?? null, examined.judged?.[index] ?? null);
+    }
+    this.#read += events.length;
+    this.#upTo = upTo;
+    this.#breaches.addUnprovable('event_id_recomputable', examined.unprovableIds);
+    await this.#lookUp();
+  }
+
+  #takeOne(raw: RawEvent, leaf: Uint8Array, fault: Fault | null, judged: JudgedEvent | null): void {
+    this.#at = raw;
+    const record = this.#continue(raw);
+    if (fault) this.#broken(record, raw, fault);
+    else this.#judge(record, judged ?? judgedOf(raw));
+    if (NO_LEAF.equals(leaf)) this.#heads.damaged(`an event without a readable hash: ${raw.stream} ${raw.revision}`);
+    this.#heads.add(leaf, { stream: raw.stream, revision: raw.revision });
+    const { position, stream, revision, id } = raw;
+    this.#last = { position, stream, revision, id, leaf: Buffer.from(leaf).toString('hex') };
+  }
+
+  /** Its position in the log, and its revision in its stream. */
+  #continue(raw: RawEvent): StreamRecord {
+    const { stream, revision, position } = raw;
+    const rises = this.#positions.next({ stream, revision, position });
+    if (rises === 'falls') this.#breach('positions_contiguous', 'a position after the one before', position, null);
+    if (rises !== 'rises') this.#heads.damaged(`missing or repeated positions before ${stream} ${revision}`);
+    const record = this.#streams.of(raw);
+    const [expected, before] = [record.revision + 1, record.position];
+    if (before === null && record.id === null) this.#streamCount++;
+    const continuation = this.#streams.advance(record, raw);
+    if (continuation.kind === 'next') return record;
+    this.#taint(record);
+    this.#heads.damaged(`the revisions of ${stream} at ${revision}`);
+    if (continuation.kind === 'late') return record;
+    if (continuation.kind === 'gap') this.#positions.lacks(before, position, continuation.missing);
+    this.#breach('revisions_contiguous', `revision ${expected}`, `revision ${revision}`, null);
+    return record;
+  }
+
+  #broken(record: StreamRecord, { stream, revision, type }: RawEvent, { rule, expected, found }: Fault): void {
+    this.#breach(rule, expected, found, null);
+    this.#taint(record);
+    this.#heads.damaged(`${rule} at ${stream} ${revision}`);
+    if (this.#logRules.some(({ rules }) => rules.types.has(type))) this.#logTainted = true;
+  }
+
+  #judge(record: StreamRecord, event: JudgedEvent): void {
+    const { type, metadata } = event;
+    this.#until = metadata.recordedAt;
+    if (metadata.commandId !== undefined) this.#commandNamed = true;
+    else if (this.#commandNamed) this.#breach('command_recorded', 'the command of the event', 'none', null);
+    this.#findings.of(event, record.tainted ? TAINTED : null);
+    for (const [index, rules] of record.rules.entries()) {
+      record.states[index] = rules.judge(record.states[index], event, this.#findings);
+    }
+    if (this.#logTainted) this.#findings.of(event, 'a broken event that concerns the whole log');
+    for (const one of this.#logRules) {
+      if (one.rules.types.has(type)) one.state = one.rules.judge(one.state, event, this.#findings);
+    }
+    this.#payloads?.note(event);
+    this.#judgeHead(event);
+  }
+
+  #judgeHead({ type, data, stream, revision, position }: JudgedEvent): void {
+    switch (type) {
+      case LogFounded.type: {
+        const { logId } = LogFounded.schema.parse(data);
+        this.#logId ??= logId;
+        this.#heads.founded(logId);
+        break;
+      }
+      case LogHeadKeyIntroduced.type:
+        this.#heads.introduceKey(LogHeadKeyIntroduced.schema.parse(data), this.#headFindings);
+        break;
+      case LogHeadRecorded.type:
+        this.#heads.check(LogHeadRecorded.schema.parse(data), revision, this.#headFindings);
+        break;
+      case LogHeadAnchored.type: {
+        const anchor = this.#heads.anchor(LogHeadAnchored.schema.parse(data), this.#headFindings);
+        if (anchor) this.#anchors.push({ anchor, at: { stream, revision, position } });
+      }
+    }
+  }
+
+  /** What needs the log, the payload store or the chain. */
+  async #lookUp(): Promise<void> {
+    const [references, anchors] = [this.#references, this.#anchors];
+    [this.#references, this.#anchors] = [[], []];
+    for (const reference of references) {
+      const fault = await referenceFault(this.#ports.log, reference);
+      if (fault) this.#breaches.add({ rule: reference.rule, ...reference.from, ...fault });
+    }
+    const { checkAnchor } = this.#ports;
+    for (const { anchor, at } of checkAnchor ? anchors : []) {
+      const fault = (await checkAnchor?.(anchor)) ?? null;
+      if (fault) this.#breaches.add({ rule: 'anchor_on_chain', ...at, ...fault });
+    }
+    await this.#payloads?.check((rule, { stream, revision, position }, expected, found) =>
+      this.#breaches.add({ rule, stream, revision, position, expected, found }),
+    );
+  }
+
+  #taint(record: StreamRecord): void {
+    if (record.tainted) return;
+    record.tainted = true;
+    this.#taints.add(record.stream);
+  }
+
+  /** A breach at the event that is judged now. */
+  #breach(rule: RuleName, expected: string, found: string, followsFrom: string | null): void {
+    if (!this.#at) throw new Error('a breach needs an event');
+    const { stream, revision, position } = this.#at;
+    this.#breaches.add({ rule, stream, revision, position, expected, found }, '', followsFrom);
+  }
+
+  /** Makes everything so far durable, so that a run that is killed resumes here. */
+  commit(): void {
+    this.#streams.store();
+    this.#facts.store();
+    this.#scratch.setNote(CHECKPOINT, this.#checkpoint());
+    this.#scratch.commit();
+  }
+
+  /** What only the whole log can tell. To be called after `commit`. */
+  finish(onProgress: (share: number) => void): void {
+    if (this.#until !== null) {
+      this.#streams.end(this.#until);
+      this.#facts.judge(this.#until, (judged, of) => {
+        this.#scratch.commit();
+        onProgress(judged / of);
+      });
+    }
+    this.#breaches.forget('positions');
+    const missing = this.#positions.missing();
+    const follows = missing?.explained ? 'missing revisions' : null;
+    if (missing) this.#breaches.add(missing.breach, 'positions', follows);
+    this.#breaches.forget('kept head');
+    const kept = this.#heads.keptBreach();
+    if (kept) {
+      const { followsFrom, expected, found } = kept;
+      const place = { stream: 'log-head', revision: null, position: null };
+      this.#breaches.add({ rule: 'head_kept_matches', ...place, expected, found }, 'kept head', followsFrom);
+    }
+    this.#scratch.commit();
+  }
+
+  result(): Verification {
+    const proven = this.#heads.proven;
+    const anchored = this.#heads.anchored;
+    return {
+      logId: this.#logId,
+      events: this.#heads.size,
+      read: this.#read,
+      streams: this.#streamCount,
+      last: this.#last && markOf(this.#last),
+      root: this.#heads.root(),
+      heads: this.#heads.recorded,
+      anchors: this.#heads.anchors,
+      proven,
+      anchored: anchored && proven && anchored.size <= proven.size ? anchored : null,
+      keptHolds: this.#kept && this.#heads.keptBreach() === null,
+      payloads: this.#payloads?.counts ?? null,
+      rules: this.#breaches.counts(),
+      unprovable: this.#breaches.unprovable(),
+      until: this.#until,
+      breaches: () => this.#breaches.all(),
+    };
+  }
+
+  #checkpoint(): Checkpoint {
+    return {
+      format: CHECKPOINT_FORMAT,
+      logId: this.#logId,
+      last: this.#last,
+      upTo: this.#upTo,
+      until: this.#until,
+      events: this.#heads.size,
+      streams: this.#streamCount,
+      commandNamed: this.#commandNamed,
+      logTainted: this.#logTainted,
+      heads: this.#heads.toJson(),
+      positions: this.#positions.toJson(),
+      logRules: this.#logRules.map(({ state }) => state ?? null),
+      payloads: this.#payloads?.counts ?? null,
+    };
+  }
+}
+
+/** An event that was examined, in its newest schema. */
+function judgedOf({ position, stream, revision, id, type, metadata, data }: RawEvent): JudgedEvent {
+  const event = {
+    position,
+    stream,
+    revision,
+    id,
+    type,
+    metadata: JSON.parse(metadata) as EventMetadata,
+    data: JSON.parse(data) as JsonObject,
+  };
+  return { ...event, data: upcastData(event) };
+}
+
+const markOf = ({ position, stream, revision, id }: EventMark): EventMark => ({ position, stream, revision, id });

@@ -1,0 +1,137 @@
+/**
+ * Compares the content that events name with what is stored. Content may be absent only by record: it was redacted, its
+ * payment failed, or its time was over.
+ */
+import { ContentRedacted, contentStream } from '../../events/content.ts';
+import type { JsonObject } from '../../events/event.ts';
+import { PaymentFailed, paymentOf } from '../../events/payment.ts';
+import { type Clock, toInstant } from '../../runtime/instant.ts';
+import type { Position } from '../../storage/event-log.ts';
+import { type BlobName, CorruptPayload, type PayloadStore } from '../../storage/payload-store.ts';
+import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
+import type { JudgedEvent } from '../judging.ts';
+import type { RuleName } from '../rules/catalogue.ts';
+import { blobsNamedBy, type NamedBlob } from './blob-names.ts';
+
+const AT_ONCE = 64;
+
+interface Named extends NamedBlob {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: Position;
+}
+
+export interface PayloadCounts {
+  /** Names in events. */
+  named: number;
+  intact: number;
+  /** Replaced by other content, as recorded. */
+  replaced: number;
+  /** Absent as recorded: redacted, or its payment failed. */
+  removed: number;
+  /** Absent because its time was over. */
+  expired: number;
+}
+
+export type PayloadBreach = (rule: RuleName, at: Named, expected: string, found: string) => void;
+
+export class Payloads {
+  readonly #store: Pick<PayloadStore, 'getEncoded'>;
+  readonly #log: Pick<RawEventLog, 'find'>;
+  readonly #clock: Clock;
+  readonly counts: PayloadCounts;
+  #waiting: Named[] = [];
+
+  constructor(
+    store: Pick<PayloadStore, 'getEncoded'>,
+    log: Pick<RawEventLog, 'find'>,
+    clock: Clock,
+    counts: PayloadCounts | null,
+  ) {
+    this.#store = store;
+    this.#log = log;
+    this.#clock = clock;
+    this.counts = counts ?? { named: 0, intact: 0, replaced: 0, removed: 0, expired: 0 };
+  }
+
+  /** Notes what an event names, for the next `check`. */
+  note(event: JudgedEvent): void {
+    const { stream, revision, position } = event;
+    for (const blob of blobsNamedBy(event)) this.#waiting.push({ ...blob, stream, revision, position });
+  }
+
+  /** Compares everything noted. @throws StorageFailure if the store cannot be read */
+  async check(breach: PayloadBreach): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (let start = 0; start < waiting.length; start += AT_ONCE) {
+      await Promise.all(waiting.slice(start, start + AT_ONCE).map((named) => this.#checkOne(named, breach)));
+    }
+  }
+
+  async #checkOne(named: Named, breach: PayloadBreach): Promise<void> {
+    const { name, keepUntil } = named;
+    const { counts } = this;
+    counts.named++;
+    try {
+      const found = await this.#store.getEncoded(name);
+      if (found?.name === name) {
+        counts.intact++;
+      } else if (found) {
+        if (await this.#isRedacted(named, found.name)) counts.replaced++;
+        else breach('redaction_recorded', named, `${name} itself`, `${found.name} in its place, without a record`);
+      } else if (keepUntil !== null && keepUntil < toInstant(this.#clock.now())) {
+        counts.expired++;
+      } else if ((await this.#isRedacted(named, null)) || (await this.#isUnpaid(named))) {
+        counts.removed++;
+      } else {
+        breach('payload_stored', named, `${name}`, 'nothing is stored under this name, and no record says why');
+      }
+    } catch (error) {
+      if (error instanceof CorruptPayload) {
+        const found = error.blob === name ? 'other bytes' : `other bytes under ${error.blob}, which replaces it`;
+        return breach('payload_intact', named, `the bytes that ${name} is the hash of`, found);
+      }
+      // A codec that does not exist: the bytes are those of the name, so nobody changed them.
+      if (!(error instanceof Error) || !/encoding that this version does not support/.test(error.message)) throw error;
+      breach('payload_intact', named, `content in a known encoding under ${name}`, 'an unknown encoding');
+    }
+  }
+
+  /**
+   * Whether the removal is recorded.
+   * @param holder what is stored in its place; null for nothing
+   */
+  async #isRedacted({ name, stream, revision }: Named, holder: BlobName | null): Promise<boolean> {
+    // A replacement that was itself replaced is recorded by the next event about the same content.
+    const own = stream.startsWith(contentStream(''));
+    const [records, first] = own ? [stream, revision + 1] : [contentStream(name), 0];
+    let recorded = false;
+    for (let at = first; ; at++) {
+      const data = dataOf(await this.#log.find(records, at), ContentRedacted.type);
+      if (data === null) return recorded;
+      if (!own && data.name !== name) continue;
+      if (holder === null || data.replacement === holder) recorded = true;
+    }
+  }
+
+  /** Whether the content belongs to a payment that failed: nothing of it was ever owed. */
+  async #isUnpaid({ stream, revision }: Named): Promise<boolean> {
+    if (paymentOf(stream) === null) return false;
+    for (let at = revision + 1; ; at++) {
+      const event = await this.#log.find(stream, at);
+      if (event === null) return false;
+      if (event.type === PaymentFailed.type) return true;
+    }
+  }
+}
+
+/** The data of an event of a type; null for no event, for any other event, and for one that cannot be read. */
+function dataOf(event: RawEvent | null, type: string): JsonObject | null {
+  if (event?.type !== type) return null;
+  try {
+    return JSON.parse(event.data) as JsonObject;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+/** The newest leaves of the log, not yet part of the tree: a head covers a prefix that ended before the head itself. */
+import type { LogTree } from '../../events/log-tree.ts';
+
+const LEAF_BYTES = 32;
+
+export interface LeafPlace {
+  readonly stream: string;
+  readonly revision: number;
+}
+
+export class PendingLeaves {
+  #bytes: Buffer = Buffer.alloc(LEAF_BYTES * 1024);
+  #places: LeafPlace[] = [];
+
+  get count(): number {
+    return this.#places.length;
+  }
+
+  add(leaf: Uint8Array, place: LeafPlace): void {
+    const at = this.#places.length * LEAF_BYTES;
+    if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
+    this.#bytes.set(leaf, at);
+    this.#places.push(place);
+  }
+
+  /** Appends the first leaves to a tree. */
+  appendTo(tree: LogTree, count: number): void {
+    for (let index = 0; index < count; index++) {
+      tree.add(Buffer.from(this.#bytes.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES)));
+    }
+  }
+
+  drop(count: number): void {
+    this.#bytes.copyWithin(0, count * LEAF_BYTES, this.#places.length * LEAF_BYTES);
+    this.#places = this.#places.slice(count);
+  }
+
+  placeAt(index: number): LeafPlace | undefined {
+    return this.#places[index];
+  }
+
+  /** Where the newest leaf of a place is; -1 if it is not among these. */
+  indexOf({ stream, revision }: LeafPlace): number {
+    return this.#places.findLastIndex((place) => place.revision === revision && place.stream === stream);
+  }
+
+  toJson(): readonly [bytes: string, places: readonly (readonly [string, number])[]] {
+    const used = this.#bytes.toString('base64', 0, this.#places.length * LEAF_BYTES);
+    return [used, this.#places.map(({ stream, revision }) => [stream, revision])];
+  }
+
+  static of([bytes, places]: ReturnType<PendingLeaves['toJson']>): PendingLeaves {
+    const pending = new PendingLeaves();
+    const leaves = Buffer.from(bytes, 'base64');
+    for (const [index, [stream, revision]] of places.entries()) {
+      pending.add(leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES), { stream, revision });
+    }
+    return pending;
+  }
+}

@@ -1,0 +1,83 @@
+/** Reads the texts of a stored event. A text must say one thing only to every reader. */
+import type { Json, JsonObject } from '../../events/event.ts';
+import { Instant } from '../../runtime/instant.ts';
+import type { EventMetadata } from '../../storage/event-log.ts';
+
+/** A text that is not what this service writes. `message` never quotes it. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+/** @throws Unreadable unless the text is one JSON object without a repeated name */
+export function storedObject(text: string, what: string): JsonObject {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    throw new Unreadable(`its ${what} is not JSON`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Unreadable(`its ${what} is not a JSON object`);
+  }
+  // A name that occurs twice means the last value here, and the first to other readers, SQLite among them.
+  if (JSON.stringify(value) !== text && repeatsName(text)) throw new Unreadable(`its ${what} has a name twice`);
+  return value as JsonObject;
+}
+
+/** Whether an object in a valid JSON text has a name more than once. */
+export function repeatsName(text: string): boolean {
+  const open: (Set<string> | null)[] = [];
+  const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+  let last = '';
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const names = open.at(-1);
+      const name = JSON.parse(last) as string;
+      if (names?.has(name)) return true;
+      names?.add(name);
+    }
+    last = token;
+  }
+  return false;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string';
+
+/** Every member of metadata. Any other would not be covered by the hash. */
+const MEMBERS: Readonly<Record<keyof EventMetadata, (value: Json | undefined) => boolean>> = {
+  recordedAt: (value) => Instant.safeParse(value).success,
+  requestId: isTextOrNull,
+  correlationId: isText,
+  causationId: isTextOrNull,
+  actor: isText,
+  schemaVersion: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  commandId: (value) => value === undefined || isText(value),
+  hash: (value) => isText(value) && HASH.test(value),
+};
+const CHECKS = Object.entries(MEMBERS);
+
+/** @throws Unreadable unless metadata has the members that the hash covers, and no other */
+export function metadataOf(metadata: JsonObject): EventMetadata {
+  for (const [name, holds] of CHECKS) {
+    if (!holds(metadata[name])) throw new Unreadable(`its metadata has no valid ${name}`);
+  }
+  for (const name of Object.keys(metadata)) {
+    if (!Object.hasOwn(MEMBERS, name)) throw new Unreadable('its metadata has a member that its hash does not cover');
+  }
+  return metadata as JsonObject & EventMetadata;
+}
+
+/** The hash that is stored with an event, even if the rest of its metadata is wrong; null if it cannot be read. */
+export function storedHash(metadata: string): string | null {
+  try {
+    const { hash } = JSON.parse(metadata) as { hash?: unknown };
+    return isText(hash) && HASH.test(hash) ? hash : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,195 @@
+/** `docket audit verify`: checks everything that the log claims, and prints every breach. */
+import { readFileSync } from 'node:fs';
+import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../audit/rules/all.ts';
+import type { FoundBreach } from '../audit/verify/breaches.ts';
+import { CheckpointMismatch } from '../audit/verify/checkpoint.ts';
+import { type Verification, verifyLog } from '../audit/verify/verify.ts';
+import { type HeadClaim, parseSignedNote } from '../events/log-note.ts';
+import { systemClock } from '../runtime/instant.ts';
+import {
+  type AuditStorage,
+  CheckpointInUse,
+  NoCheckpoint,
+  openAudit,
+  openCheckpoint,
+  openScratch,
+} from '../service/open-audit.ts';
+import { type Figures, figuresOf, linesOf, showProgress } from './audit-verify-report.ts';
+import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
+import { configWithLog } from './service-storage.ts';
+
+interface VerifyCliOptions {
+  readonly checkpoint?: string;
+  readonly head?: string;
+  readonly payloads: boolean;
+  readonly signatures?: boolean;
+  readonly limit: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+const rulesOf = ({ signatures = false }: VerifyCliOptions) => ({
+  streams: STREAM_RULES,
+  facts: FACT_RULES,
+  log: signatures ? [...LOG_RULES, ...SIGNATURE_RULES] : LOG_RULES,
+});
+/** A run from a checkpoint that is killed does again what took about a minute. */
+const COMMIT_EVERY = 500_000;
+
+export const addAuditVerifyCommand: AddCommand = (audit, context) => {
+  audit
+    .command('verify')
+    .description('Check the whole log: hashes, order, heads, content, and the rules of money and promise.')
+    .option('--checkpoint <file>', 'go on from this file, and keep there what was verified')
+    .option('--head <head>', 'a head that somebody kept: a file with its note, or SIZE:ROOT')
+    .option('--no-payloads', 'do not compare stored content with the names in events')
+    .option('--signatures', 'check every signature of every submitted transaction; takes longer than all else')
+    .option('--limit <number>', 'print at most this many breaches; all are counted', '1000')
+    .option('--all', 'print also breaches that only follow from another')
+    .option('--json', 'one JSON object for each breach, then one with the summary')
+    .addHelpText(
+      'after',
+      `
+Works with or without a running service, and changes nothing. Exit code 1: there is a breach.
+
+Examples:
+  $ docket audit verify
+  $ docket audit verify --checkpoint audited.sqlite
+  $ docket audit verify --head kept-head.txt --json`,
+    )
+    .action((options: VerifyCliOptions) => verify(options, context));
+};
+
+async function verify(options: VerifyCliOptions, context: CliContext): Promise<void> {
+  const { checkpoint, head, payloads: content, all = false, json = false } = options;
+  const limit = limitOf(options.limit);
+  const kept = head === undefined ? null : keptHead(head);
+  const config = configWithLog(context.environment);
+  const storage = await openAudit(config, { content });
+  const scratch = await opened(storage, checkpoint);
+  const progress = showProgress(context);
+  const began = performance.now();
+  try {
+    const verification = await verifyLog(
+      { ...storage, rules: rulesOf(options), scratch, clock: systemClock },
+      {
+        kept: kept?.claim ?? null,
+        // Only a checkpoint outlives this run.
+        commitEvery: checkpoint === undefined ? Number.POSITIVE_INFINITY : COMMIT_EVERY,
+        onProgress: progress.show,
+      },
+    );
+    progress.end();
+    assertLogOf(kept, verification);
+    const figures = figuresOf(verification, { seconds: (performance.now() - began) / 1000, kept: kept?.claim ?? null });
+    report(context, verification, figures, { limit, all, json });
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    progress.end();
+    scratch.close();
+    await storage.close();
+  }
+}
+
+/** The scratch database, or the checkpoint; if it cannot be opened, the storage is closed. */
+async function opened(storage: AuditStorage, checkpoint: string | undefined) {
+  try {
+    return checkpoint === undefined ? openScratch() : openCheckpoint(checkpoint);
+  } catch (error) {
+    await storage.close();
+    throw explained(error);
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof CheckpointMismatch) return new CliError(error.message, error.hint);
+  if (error instanceof NoCheckpoint) {
+    return new CliError(
+      `${error.message}.`,
+      'Give a file that does not exist yet, or the checkpoint of an earlier run.',
+    );
+  }
+  if (error instanceof CheckpointInUse) {
+    return new CliError(`${error.message}.`, 'Wait until it has ended, or give another file.');
+  }
+  return error;
+}
+
+function report(
+  context: CliContext,
+  verification: Verification,
+  figures: Figures,
+  { limit, all, json }: { readonly limit: number; readonly all: boolean; readonly json: boolean },
+): void {
+  let printed = 0;
+  let left = 0;
+  for (const breach of verification.breaches()) {
+    if (breach.followsFrom !== null && !all) continue;
+    if (printed >= limit) {
+      left++;
+      continue;
+    }
+    printed++;
+    if (json) printJson(context, breachJson(breach));
+    else print(context, breachText(breach));
+  }
+  if (json) printJson(context, { summary: figures });
+  else {
+    if (left > 0) print(context, `… and ${left} more: see --limit`);
+    for (const line of linesOf(figures)) print(context, line);
+  }
+  if (figures.breaches > 0) {
+    const message = figures.breaches === 1 ? 'There is one breach.' : `There are ${figures.breaches} breaches.`;
+    throw new FoundWrong(message, 'docs/auditing.md says what each rule means.');
+  }
+}
+
+const breachJson = ({ rule, stream, revision, position, expected, found, followsFrom }: FoundBreach) => ({
+  rule,
+  stream,
+  revision,
+  position,
+  expected,
+  found,
+  ...(followsFrom !== null && { follows_from: followsFrom }),
+});
+
+function breachText({ rule, stream, revision, position, expected, found, followsFrom }: FoundBreach): string {
+  const place = `${stream}${revision === null ? '' : ` ${revision}`}${position === null ? '' : ` at ${position}`}`;
+  const follows = followsFrom === null ? '' : `\n  follows  ${followsFrom}`;
+  return `${rule}  ${place}\n  expected ${expected}\n  found    ${found}${follows}`;
+}
+
+function limitOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new CliError(`--limit is not a whole number: ${text}`, 'Give how many breaches to print, for example 100.');
+}
+
+interface KeptHead {
+  readonly claim: HeadClaim;
+  /** The log that the head is of; null if the head does not say. */
+  readonly logId: string | null;
+}
+
+const SIZE_AND_ROOT = /^([1-9]\d{0,14}):([0-9a-f]{64})$/;
+const HEAD_FORMS = 'Give the file of a note that docket audit head printed, or SIZE:ROOT.';
+
+function keptHead(text: string): KeptHead {
+  const [, size, root] = SIZE_AND_ROOT.exec(text) ?? [];
+  if (size && root) return { claim: { size: Number(size), root }, logId: null };
+  let content: string;
+  try {
+    content = readFileSync(text, 'utf8');
+  } catch (error) {
+    throw new CliError(`--head cannot be read: ${(error as Error).message}`, HEAD_FORMS);
+  }
+  const note = parseSignedNote(content);
+  if (!note) throw new CliError(`${text} is not a note of a head.`, HEAD_FORMS);
+  return { claim: { size: note.size, root: note.root }, logId: note.logId };
+}
+
+function assertLogOf(kept: KeptHead | null, { logId }: Verification): void {
+  if (!kept || kept.logId === null || logId === null || kept.logId === logId) return;
+  throw new CliError(`--head is of log ${kept.logId}, and this is log ${logId}.`, 'Give a head of this log.');
+}

@@ -1,0 +1,112 @@
+/** Opens what `docket audit verify` reads and where it remembers. It writes nothing to the storage of the service. */
+import { join } from 'node:path';
+import { type Examiner, examinerHere } from '../audit/verify/examine.ts';
+import type { Config } from '../config.ts';
+import type { PayloadStore } from '../storage/payload-store.ts';
+import type { RawEventLog } from '../storage/raw-events.ts';
+import type { Database } from '../storage/sqlite/driver.ts';
+import { openSqliteLog } from '../storage/sqlite/open.ts';
+import { openDatabase, openTemporary } from '../storage/sqlite/open-database.ts';
+import { SqliteRawEvents } from '../storage/sqlite/raw-events.ts';
+import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
+import { canStartExaminer, startExaminer } from './audit-thread.ts';
+
+export interface AuditStorage {
+  readonly log: RawEventLog;
+  readonly examiner: Examiner;
+  /** Null if content is not compared. */
+  readonly payloads: PayloadStore | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the log, and the payload store if content is compared: an auditor of events needs no engine for content.
+ * @throws StorageFailure if an engine does not answer
+ */
+export async function openAudit(config: Config, { content }: { readonly content: boolean }): Promise<AuditStorage> {
+  const opened: { close(): Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.splice(0).map((one) => one.close()));
+  };
+  const kept = <Opened extends { close(): Promise<void> }>(one: Opened): Opened => {
+    opened.push(one);
+    return one;
+  };
+  try {
+    if (config.engines) {
+      const { openEventStoreRaw } = await import('../storage/eventstoredb/raw-events.ts');
+      const log = kept(await openEventStoreRaw(config.engines.eventStore));
+      const examiner = examinerHere((stream, revision) => log.find(stream, revision));
+      if (!content) return { log, examiner, payloads: null, close };
+      const { openMongo } = await import('../storage/mongodb/open.ts');
+      const { payloads } = kept(await openMongo(config.engines.mongo));
+      return { log, examiner, payloads, close };
+    }
+    const path = join(config.dataDirectory, 'log.sqlite');
+    const log = kept(new SqliteRawEvents(path));
+    const examiner = kept(
+      canStartExaminer() ? startExaminer(path) : examinerHere((stream, revision) => log.findNow(stream, revision)),
+    );
+    return { log, examiner, payloads: content ? sqlitePayloads(path, kept) : null, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function sqlitePayloads(path: string, kept: (one: { close(): Promise<void> }) => void): PayloadStore {
+  const { log, payloads, cells } = openSqliteLog(path);
+  for (const one of [log, payloads, cells]) kept(one);
+  return payloads;
+}
+
+/** Marks a file as a checkpoint of a verification, so that no other database is ever written to. */
+const CHECKPOINT_ID = 0x64636b74;
+
+/** The file is another database, or no database. */
+export class NoCheckpoint extends Error {
+  readonly code = 'no_checkpoint';
+  constructor(path: string) {
+    super(`${path} is not a checkpoint of a verification`);
+    this.name = 'NoCheckpoint';
+  }
+}
+
+/** A checkpoint is used by one run at a time. */
+export class CheckpointInUse extends Error {
+  readonly code = 'checkpoint_in_use';
+  constructor(path: string) {
+    super(`${path} is in use by another run`);
+    this.name = 'CheckpointInUse';
+  }
+}
+
+/** @throws NoCheckpoint, CheckpointInUse, and errors of `node:fs` */
+export function openCheckpoint(path: string): Database {
+  const database = openDatabase(path, 0);
+  try {
+    const id = database.pragma('application_id', { simple: true });
+    const isEmpty = database.pragma('page_count', { simple: true }) === 0;
+    if (id !== CHECKPOINT_ID && !isEmpty) throw new NoCheckpoint(path);
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma('synchronous = NORMAL');
+    database.pragma('cache_size = -32000');
+    database.pragma(`application_id = ${CHECKPOINT_ID}`);
+    return database;
+  } catch (error) {
+    database.close();
+    const code = asStorageFailure(error)?.code;
+    if (code === 'storage_corrupt') throw new NoCheckpoint(path);
+    if (code === 'storage_busy') throw new CheckpointInUse(path);
+    throw error;
+  }
+}
+
+/** A database that is gone when it is closed, or when the process ends. TMPDIR says where it is. */
+export function openScratch(): Database {
+  const database = openTemporary();
+  database.pragma('journal_mode = OFF');
+  database.pragma('synchronous = OFF');
+  database.pragma('cache_size = -32000');
+  return database;
+}

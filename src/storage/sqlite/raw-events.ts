@@ -1,0 +1,134 @@
+/** Reads the events of a SQLite log as they are stored, on a connection of its own that cannot write. */
+import type { Position } from '../event-log.ts';
+import type { RawBatch, RawEvent, RawEventLog } from '../raw-events.ts';
+import { StorageFailure } from '../storage-failure.ts';
+import type { Database } from './driver.ts';
+import { EVENT_COLUMNS, positionNumber, positionText } from './event-rows.ts';
+import { openDatabase } from './open-database.ts';
+import { asStorageFailure } from './sqlite-file.ts';
+
+/** A batch has at most this many positions, and ends with the row that exceeds this many characters. */
+const MOST_EVENTS = 2000;
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Writers hold the file only for moments. */
+const BUSY_MS = 15_000;
+
+/** A column of a table whose schema somebody changed may hold anything. */
+type Cell = string | number | bigint | Buffer | null;
+type RawRow = readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell];
+
+export class SqliteRawEvents implements RawEventLog {
+  readonly gapless = true;
+  readonly #database: Database;
+  readonly #head;
+  readonly #range;
+  readonly #place;
+  readonly #row;
+
+  /** @throws StorageFailure if the file cannot be opened or has no events table */
+  constructor(path: string) {
+    this.#database = openDatabase(path, BUSY_MS);
+    try {
+      this.#database.pragma('query_only = ON');
+      this.#head = this.#database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
+      this.#range = this.#database
+        .prepare<[number, number], RawRow>(
+          `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position`,
+        )
+        .raw();
+      this.#place = this.#database
+        .prepare<[string, number], number>('SELECT position FROM events WHERE stream = ? AND revision = ?')
+        .pluck();
+      this.#row = this.#database
+        .prepare<[number], RawRow>(`SELECT ${EVENT_COLUMNS} FROM events NOT INDEXED WHERE position = ?`)
+        .raw();
+    } catch (error) {
+      this.#database.close();
+      throw translated(error);
+    }
+  }
+
+  async head(): Promise<Position | null> {
+    const head = this.#now(() => this.#head.get() ?? 0);
+    return head === 0 ? null : positionText(head);
+  }
+
+  async *read(after: Position | null, upTo: Position): AsyncIterable<RawBatch> {
+    const end = positionNumber(upTo);
+    let from = positionNumber(after);
+    while (from < end) {
+      const batch = this.batch(from, Math.min(from + MOST_EVENTS, end));
+      yield batch;
+      from = positionNumber(batch.upTo);
+    }
+  }
+
+  /** The events after one position up to another, or the first of them if they are large. */
+  batch(from: number, to: number): RawBatch {
+    return this.#now(() => {
+      const events: RawEvent[] = [];
+      let characters = 0;
+      let upTo = to;
+      for (const row of this.#range.iterate(from, to)) {
+        const event = rawEvent(row);
+        events.push(event);
+        characters += event.data.length + event.metadata.length;
+        if (characters < MOST_CHARACTERS) continue;
+        upTo = Number(row[0]);
+        break;
+      }
+      return { after: from === 0 ? null : positionText(from), upTo: positionText(upTo), events };
+    });
+  }
+
+  async find(stream: string, revision: number): Promise<RawEvent | null> {
+    return this.findNow(stream, revision);
+  }
+
+  /** An index may have been changed to point to another event, so the row itself must say that it is the one. */
+  findNow(stream: string, revision: number): RawEvent | null {
+    return this.#now(() => {
+      const position = this.#place.get(stream, revision);
+      const row = position === undefined ? undefined : this.#row.get(position);
+      const event = row && rawEvent(row);
+      return event?.stream === stream && event.revision === revision ? event : null;
+    });
+  }
+
+  share(position: Position, head: Position): number {
+    return positionNumber(position) / positionNumber(head);
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+
+  #now<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+}
+
+function rawEvent([position, type, stream, revision, id, metadata, data]: RawRow): RawEvent {
+  return {
+    position: positionText(Number(position)),
+    stream: text(stream),
+    revision: Number(revision),
+    id: text(id),
+    type: text(type),
+    metadata: text(metadata),
+    data: text(data),
+  };
+}
+
+const text = (cell: Cell): string => (typeof cell === 'string' ? cell : cell === null ? '' : String(cell));
+
+function translated(error: unknown): unknown {
+  if (error instanceof Error && /no such (?:table|column)/.test(error.message)) {
+    return new StorageFailure('storage_corrupt', `this is not an event log: ${error.message}`, { cause: error });
+  }
+  return asStorageFailure(error) ?? error;
+}
