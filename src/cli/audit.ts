@@ -1,7 +1,9 @@
 /** `docket audit`: each subcommand has its own file and is registered here. */
 
+import { addAuditAnchorCommand } from './audit-anchor.ts';
 import { addAuditExportCommand } from './audit-export.ts';
 import { addAuditExportLogCommand } from './audit-export-log.ts';
+import { addAuditHeadCommand } from './audit-head.ts';
 import { addAuditPromisesCommand } from './audit-promises.ts';
 import { addAuditProveCommand } from './audit-prove.ts';
 import { addAuditReceiptsCommand } from './audit-receipts.ts';
@@ -14,6 +16,8 @@ const SUBCOMMANDS: readonly AddCommand[] = [
   addAuditVerifyCommand,
   addAuditReplayCommand,
   addAuditProveCommand,
+  addAuditHeadCommand,
+  addAuditAnchorCommand,
   addAuditExportCommand,
   addAuditExportLogCommand,
   addAuditReceiptsCommand,

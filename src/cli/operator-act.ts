@@ -23,16 +23,22 @@ export const withActOptions = (command: Command): Command =>
     .option('--by <name>', 'who decided it; recorded (default: the current user)');
 
 /** @throws CliError for a text that is empty or too long */
-export function readAct({ reason, by = userName() }: ActOptions): OperatorAct {
-  for (const [option, text] of Object.entries({ reason, by })) {
-    if (text.trim() === '' || text.length > MAX_TEXT) {
-      throw new CliError(
-        `--${option} is empty or too long.`,
-        `Give 1 to ${MAX_TEXT} characters, e.g. --reason "the receiver is fixed" --by "Ann Lee".`,
-      );
-    }
+export const readAct = ({ reason, by }: ActOptions): OperatorAct => ({
+  reason: readText('reason', reason),
+  by: readBy(by),
+});
+
+/** Who acts; the current user if omitted. @throws CliError for a text that is empty or too long */
+export const readBy = (by: string = userName()): string => readText('by', by);
+
+function readText(option: keyof OperatorAct, text: string): string {
+  if (text.trim() === '' || text.length > MAX_TEXT) {
+    throw new CliError(
+      `--${option} is empty or too long.`,
+      `Give 1 to ${MAX_TEXT} characters, e.g. --reason "the receiver is fixed" --by "Ann Lee".`,
+    );
   }
-  return { by: by.trim(), reason: reason.trim() };
+  return text.trim();
 }
 
 /** The context of one run of a command. */

@@ -35,6 +35,8 @@ export interface AnchorCall {
   readonly by: string;
   readonly context: CommandContext;
   readonly signal?: AbortSignal;
+  /** Called before anything is sent that costs something. */
+  readonly sending?: (head: LogHead) => void;
   /** Called once the transaction is on its way. */
   readonly sent?: (signature: string) => void;
 }
@@ -86,6 +88,7 @@ async function send(
   if (lamports < RENT_RESERVE_LAMPORTS + ANCHOR_FEE_LAMPORTS) {
     throw new AnchorFailed('fee_payer_funds', `the fee payer ${feePayer.address} holds only ${lamports} lamports`);
   }
+  call.sending?.(head);
   const latest = await chain.latestBlockhash();
   const wire = composeAnchor(feePayer, { logId, size: head.size, root: head.root }, latest.blockhash);
   const signature = bs58.encode(wire.subarray(1, 65));

@@ -3,12 +3,15 @@
  * write it.
  */
 import { decodeEvent } from '../../events/codec.ts';
-import { LOG_HEAD_STREAM, type LogHeadEvent, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
+import type { EventOf } from '../../events/event.ts';
+import { LOG_HEAD_STREAM, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import type { EventLog, RecordedEvent } from '../../storage/event-log.ts';
 import { folded, type Loaded } from '../handle.ts';
 import { type LogHead, type LogHeads, logHeads } from './log-head.ts';
 
 type Readable = Pick<EventLog, 'read'>;
+
+export type LogHeadKey = EventOf<typeof LogHeadKeyIntroduced>['data'];
 
 const FIRST_PAGE = 64;
 const LARGEST_PAGE = 4_096;
@@ -42,16 +45,17 @@ export async function loadNewestHeads(
  * Null if there is none.
  */
 export async function publicKeyAt(log: Readable, masterVersion: number, revision: number): Promise<string | null> {
+  for await (const key of keysBefore(log, revision)) if (key.masterVersion === masterVersion) return key.publicKey;
+  return null;
+}
+
+/** The keys that signed heads up to a revision of the stream, the newest first. */
+export async function* keysBefore(log: Readable, revision: number): AsyncIterable<LogHeadKey> {
   for await (const page of pagesFromEnd(log, LOG_HEAD_STREAM, revision)) {
     for (const recorded of [...page].reverse()) {
-      if (recorded.type !== LogHeadKeyIntroduced.type) continue;
-      const event = decodeEvent(recorded) as LogHeadEvent;
-      if (event.type === 'LogHeadKeyIntroduced' && event.data.masterVersion === masterVersion) {
-        return event.data.publicKey;
-      }
+      if (recorded.type === LogHeadKeyIntroduced.type) yield decodeEvent(recorded).data as LogHeadKey;
     }
   }
-  return null;
 }
 
 export const isHead = ({ type }: Pick<RecordedEvent, 'type'>): boolean => type === LogHeadRecorded.type;
