@@ -9,6 +9,7 @@ import { DocketContended, ingestDocket } from '../../src/commands/docket/ingest.
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
 import { createCaseQueries } from '../../src/queries/case-answer.ts';
 import { type Instant, MICROS_PER_MS, type Micros, toInstant } from '../../src/runtime/instant.ts';
+import { judge } from '../audit/rules/judge.ts';
 import { Killed, MemoryWorld, randomOf, Turns } from './memory-ports.ts';
 import { bodyOf, contextOf, court } from './world.ts';
 
@@ -255,6 +256,7 @@ function check(docket: readonly CourtEntry[], callers: readonly Caller[], start:
 
 /** Times are unique in a docket, and rise in the order of the log if they come from the case clock. */
 function checkLog(world: MemoryWorld): void {
+  expect(judge(world.events).breaches).toEqual([]);
   const seen = new Set<string>();
   let newest = '';
   const use = (time: string, rising: boolean): void => {

@@ -38,6 +38,7 @@ import { startLocalChain } from '../../src/solana/local/start-local-chain.ts';
 import { createRpcChain } from '../../src/solana/rpc-chain.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
+import { allOf, judge } from '../audit/rules/judge.ts';
 import { openFaultyRpc } from '../solana/faulty-rpc.ts';
 import { build, limit, MINT, memo, price, transfer } from '../solana/payment-transactions.ts';
 import { newTestMasterKeys, testKeyCalls, testResultIds } from '../support/key-calls.ts';
@@ -375,9 +376,13 @@ export async function openWorld({
       await runner.stop();
       blockhashes.close();
       chain.close();
+      // The master key of these tests is not introduced.
+      const breaches = judge(await allOf(storage.log)).breaches.filter(({ rule }) => rule !== 'master_key_introduced');
       await storage.close();
       await Promise.all(spoilt.map((endpoint) => endpoint.close()));
       await local.close();
+      // Whatever a test does to the service, what it records keeps the rules.
+      if (breaches.length > 0) throw new Error(JSON.stringify(breaches, null, 2));
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -31,13 +31,17 @@ function exactly(expected: Instant | null, found: Instant | null): NextAttempt {
   return expected === found ? ON_SCHEDULE : { broken: expected ?? 'no further attempt', isUnprovable: false };
 }
 
-function within(from: Micros, attempt: number, shortest: Micros, { nextAttemptAt }: Finished): NextAttempt {
-  const jittered = delayAfter(attempt, MAX_JITTER) ?? shortest;
+function within(from: Micros, attempt: number, shortest: Micros, finished: Finished): NextAttempt {
+  const { nextAttemptAt, retryAfterSeconds } = finished;
+  const isRecorded = retryAfterSeconds !== undefined;
+  const asked = retryAfterSeconds ?? null;
+  const earliest = delayAfter(attempt, 0, asked) ?? shortest;
+  const latest = delayAfter(attempt, MAX_JITTER, asked) ?? shortest;
   // The most that a receiver can ask for.
-  const longest = delayAfter(attempt, 0, Number.POSITIVE_INFINITY) ?? shortest;
+  const longest = isRecorded ? latest : (delayAfter(attempt, 0, Number.POSITIVE_INFINITY) ?? latest);
   const delay = nextAttemptAt === null ? null : toMicros(nextAttemptAt) - from;
-  if (delay === null || delay < shortest || delay > longest) {
-    return { broken: `${toInstant(from + shortest)} to ${toInstant(from + jittered)}`, isUnprovable: false };
+  if (delay === null || delay < earliest || delay > longest) {
+    return { broken: `${toInstant(from + earliest)} to ${toInstant(from + latest)}`, isUnprovable: false };
   }
-  return delay <= jittered ? ON_SCHEDULE : { broken: null, isUnprovable: true };
+  return delay <= latest ? ON_SCHEDULE : { broken: null, isUnprovable: true };
 }

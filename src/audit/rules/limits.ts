@@ -3,7 +3,7 @@ import { MICROS_PER_SECOND, type Micros } from '../../runtime/instant.ts';
 
 const HOUR: Micros = 3_600 * MICROS_PER_SECOND;
 
-/** A submitted payment without an outcome. It takes 90 s, and as long as the chain's endpoints are silent. */
+/** A submitted payment without an outcome (docs/design/payments.md#overdue-outcomes), a settled one without finality. It takes 90 s, and as long as the chain's endpoints are silent. */
 export const OUTCOME_WITHIN: Micros = 24 * HOUR;
 /** A callback or key call that a settled payment owes. It takes milliseconds, and as long as the storage fails. */
 export const OWED_WITHIN: Micros = HOUR;

@@ -104,16 +104,16 @@ export const operatorRules: LogRules<JsonObject> = {
     ContentRedacted.type,
   ]),
 
-  judge(state, { data }, findings) {
-    const { by, reason } = data;
-    // Events of earlier versions name none.
-    if (by === null || by === undefined || reason === null || reason === undefined) {
-      findings.unprovable('operator_named');
-    } else if (isBlank(by) || isBlank(reason)) {
+  judge(state, { data: { by, reason }, metadata: { commandId } }, findings) {
+    // Earlier versions recorded neither the command nor always who decided it.
+    const isEarlier = commandId === undefined;
+    if (isEarlier && (isAbsent(by) || isAbsent(reason))) findings.unprovable('operator_named');
+    else if (isBlank(by) || isBlank(reason)) {
       findings.breach('operator_named', 'an actor and a reason', isBlank(by) ? 'no actor' : 'no reason');
     }
     return state ?? {};
   },
 };
 
+const isAbsent = (text: unknown): boolean => text === null || text === undefined;
 const isBlank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === '';

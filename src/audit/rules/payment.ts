@@ -23,11 +23,11 @@ export interface PaymentState {
   readonly queryFailed: boolean;
   /** Whether an event was out of order. */
   readonly broken: boolean;
-  /** When the transaction was submitted. */
-  readonly submittedAt: Instant | null;
+  /** When it was submitted or settled, whichever was last. */
+  readonly since: Instant;
 }
 
-const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, submittedAt: null };
+const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, since: '' };
 const TYPES: ReadonlySet<string> = new Set(PAYMENT_STREAM_EVENTS.map(({ type }) => type));
 
 export const paymentRules: StreamRules<PaymentState> = {
@@ -53,20 +53,22 @@ export const paymentRules: StreamRules<PaymentState> = {
       payment: withoutWire(payment.evolve(known, event)) as unknown as Json,
       queryFailed: event.type === 'QueryFailed' || (state.queryFailed && event.type !== 'PaymentAuthorized'),
       broken: false,
-      submittedAt: event.type === 'PaymentSubmitted' ? judged.metadata.recordedAt : state.submittedAt,
+      since: CHARGES.has(event.type) ? judged.metadata.recordedAt : state.since,
     };
   },
 
   end(state, _stream, until, findings) {
     if (state.broken) return;
-    const { status } = state.payment as unknown as Payment;
+    const known = state.payment as unknown as Payment;
+    const { status } = known;
     if (status === 'answered') findings.breach('answer_has_charge', 'PaymentSubmitted after QueryAnswered', 'nothing');
     if (status === 'authorized' || status === 'query_failed') {
       findings.breach('payment_order', `an event that may follow ${status}`, 'nothing');
     }
-    if (status !== 'submitted' || state.submittedAt === null) return;
-    if (toMicros(until) - toMicros(state.submittedAt) <= OUTCOME_WITHIN) return;
-    findings.breach('outcome_in_time', `an outcome within a day of ${state.submittedAt}`, `none until ${until}`);
+    const isOpen = status === 'submitted' || (status === 'settled' && !known.finalized);
+    if (!isOpen || toMicros(until) - toMicros(state.since) <= OUTCOME_WITHIN) return;
+    const rule = status === 'submitted' ? 'outcome_in_time' : 'finality_in_time';
+    findings.breach(rule, `an outcome within 24 hours of ${state.since}`, `none until ${until}`);
   },
 };
 
