@@ -14,8 +14,7 @@ export const contentRules: StreamRules<JsonObject> = {
     const { name, stream, revision } = judged.data as EventOf<typeof ContentRedacted>['data'];
     if (judged.stream !== contentStream(name)) {
       findings.breach('redaction_in_its_stream', contentStream(name), judged.stream);
-    }
-    findings.refers?.('redaction_refers', { stream, revision }, name);
+    } else findings.refers?.('redaction_refers', { stream, revision }, name);
     return before ?? {};
   },
 };

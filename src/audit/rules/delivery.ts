@@ -69,12 +69,10 @@ export const deliveryRules: StreamRules<DeliveryState> = {
 
 function judgeScheduled(data: DataOf<'DeliveryScheduled'>, { stream }: JudgedEvent, findings: Findings): void {
   const { deliveryId, wallet, requestId, payment, target, origin } = data;
-  if (deliveryOf(stream) !== deliveryId) {
-    findings.breach('delivery_idempotency_key', deliveryOf(stream) ?? '', deliveryId);
-    return;
-  }
+  const named = deliveryOf(stream);
+  if (named !== deliveryId) findings.breach('delivery_idempotency_key', `${named}`, deliveryId);
   const promised = { payment: `payment-${payment}`, wallet, requestId, target, origin };
-  findings.state(`delivery:${deliveryId}`, 'scheduled', promised);
+  findings.state(`delivery:${named}`, 'scheduled', promised);
 }
 
 function judgeNext(

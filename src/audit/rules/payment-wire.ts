@@ -24,7 +24,10 @@ export function judgeWire(
     return;
   }
   const messageStream = paymentStream(hash('sha256', decoded.message));
-  if (messageStream !== stream) findings.breach('wire_is_the_payment', stream, messageStream);
+  if (messageStream !== stream) {
+    findings.breach('wire_is_the_payment', stream, messageStream);
+    return;
+  }
   const signature = bs58.encode(decoded.signatures[0] ?? Buffer.alloc(0));
   if (signature !== transaction) {
     findings.breach('wire_is_the_payment', `the first signature ${signature}`, transaction);

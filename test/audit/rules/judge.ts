@@ -14,7 +14,7 @@ export interface Judgement {
 }
 
 /** @param events in log order */
-export function judge(events: readonly RecordedEvent[]): Judgement {
+export function judge(events: readonly RecordedEvent[], { signatures = true } = {}): Judgement {
   const breaches: Breach[] = [];
   const unprovable: Partial<Record<RuleName, number>> = {};
   const facts = new Map<string, Fact[]>();
@@ -32,6 +32,7 @@ export function judge(events: readonly RecordedEvent[]): Judgement {
     },
   });
 
+  const logRules = signatures ? [...LOG_RULES, ...SIGNATURE_RULES] : LOG_RULES;
   const streams = new Map<string, Json>();
   const logStates = new Map<number, Json>();
   for (const recorded of events) {
@@ -44,7 +45,7 @@ export function judge(events: readonly RecordedEvent[]): Judgement {
       // As JSON, as the engine may keep it between two events.
       if (rules.covers(stream)) streams.set(stream, asJson(rules.judge(streams.get(stream), event, findings)));
     }
-    for (const [index, rules] of [...LOG_RULES, ...SIGNATURE_RULES].entries()) {
+    for (const [index, rules] of logRules.entries()) {
       if (rules.types.has(type)) logStates.set(index, asJson(rules.judge(logStates.get(index), event, findings)));
     }
   }

@@ -1,0 +1,268 @@
+/** Breaches of the rules of payments, planted by an insider who recomputes every hash. */
+import type { PlantedBreach } from './planted-breach.ts';
+
+const OTHER_REQUEST = '00000000-0000-4000-8000-000000000000';
+const OTHER_WALLET = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
+const OTHER_TRANSACTION = '2'.repeat(88);
+
+/** Charges of the base log, and a member of each that an insider changes. */
+const CHANGED_CHARGES = [
+  ['plain', 'PaymentSettled', { amount: '1' }],
+  ['plain', 'PaymentSettled', { wallet: OTHER_WALLET }],
+  ['plain', 'PaymentSettled', { requestId: OTHER_REQUEST }],
+  ['plain', 'PaymentSettled', { transaction: OTHER_TRANSACTION }],
+  ['plain', 'PaymentFinalized', { transaction: OTHER_TRANSACTION }],
+  ['batch', 'PaymentSettled', { answeredCases: 1 }],
+  ['expired', 'PaymentFailed', { wallet: OTHER_WALLET }],
+  ['late', 'PaymentRolledBack', { amount: '1' }],
+  ['late', 'PaymentSettledLate', { amount: '1' }],
+  ['rotation', 'ResultHandedOut', { requestId: OTHER_REQUEST }],
+] as const;
+
+export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
+  ...CHANGED_CHARGES.map(
+    ([stream, type, data]): PlantedBreach => ({
+      name: `${type} with another ${Object.keys(data)[0]}`,
+      rule: 'charge_as_authorized',
+      plant: (log, base) => log.set(log.at(base[stream], type), data),
+    }),
+  ),
+  {
+    name: 'a charge without an answer',
+    rule: 'charge_has_answer',
+    plant(log, { plain }) {
+      log.drop(log.at(plain, 'QueryAnswered'));
+      return log.at(plain, 'PaymentSubmitted');
+    },
+  },
+  {
+    name: 'an answer that is nothing',
+    rule: 'charge_has_answer',
+    plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { answer: null }),
+  },
+  {
+    name: 'an answer without a charge',
+    rule: 'answer_has_charge',
+    plant(log, { plain }) {
+      const types = ['PaymentSubmitted', 'PaymentSettled', 'PaymentFinalized'];
+      log.drop(...types.map((type) => log.at(plain, type)));
+      return plain;
+    },
+  },
+  {
+    name: 'a submission after a failed query',
+    rule: 'failed_query_not_charged',
+    plant: (log, { failedQuery, plain }) =>
+      log.insert(log.at(failedQuery, 'PaymentReleased'), { stream: failedQuery }, log.at(plain, 'PaymentSubmitted')),
+  },
+  {
+    name: 'a charge for a failed query',
+    rule: 'failed_query_not_charged',
+    plant: (log, { failedQuery, plain }) =>
+      log.insert(log.at(failedQuery, 'PaymentReleased'), { stream: failedQuery }, log.at(plain, 'PaymentSettled')),
+  },
+  {
+    name: 'an answer to another request',
+    rule: 'one_request',
+    plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { requestId: OTHER_REQUEST }),
+  },
+  {
+    name: 'a failure of another request',
+    rule: 'one_request',
+    plant: (log, { failedQuery }) => log.set(log.at(failedQuery, 'QueryFailed'), { requestId: OTHER_REQUEST }),
+  },
+  {
+    name: 'a payment that is settled twice',
+    rule: 'payment_order',
+    plant: (log, { plain }) => log.repeat(log.at(plain, 'PaymentSettled')),
+  },
+  {
+    name: 'finality before settlement',
+    rule: 'payment_order',
+    plant(log, { plain }) {
+      const finalized = log.at(plain, 'PaymentFinalized');
+      log.swap(log.at(plain, 'PaymentSettled'), finalized);
+      return finalized;
+    },
+  },
+  {
+    name: 'a settlement of what had failed that does not say that it is late',
+    rule: 'payment_order',
+    plant: (log, { expired, plain }) =>
+      log.insert(log.at(expired, 'PaymentFailed'), { stream: expired }, log.at(plain, 'PaymentSettled')),
+  },
+  {
+    name: 'a release of what was submitted',
+    rule: 'payment_order',
+    plant: (log, { plain, failedQuery }) =>
+      log.insert(
+        log.at(plain, 'PaymentSubmitted'),
+        { stream: plain, data: { reason: 'claim_taken_over' } },
+        log.at(failedQuery, 'PaymentReleased'),
+      ),
+  },
+  {
+    name: 'a payment that pays for a second request',
+    rule: 'payment_order',
+    plant: (log, { plain }) => log.repeat(log.at(plain, 'PaymentAuthorized'), log.at(plain, 'PaymentFinalized')),
+  },
+  {
+    name: 'a secret that is handed out twice',
+    rule: 'payment_order',
+    plant: (log, { rotation }) => log.repeat(log.at(rotation, 'ResultHandedOut')),
+  },
+  {
+    name: 'a rollback of what is final',
+    rule: 'payment_order',
+    plant: (log, { plain, late }) =>
+      log.insert(log.at(plain, 'PaymentFinalized'), { stream: plain }, log.at(late, 'PaymentRolledBack')),
+  },
+  {
+    name: 'a settlement that owes none of the promised callbacks',
+    rule: 'charge_owes_promised',
+    plant: (log, { promising }) => log.set(log.at(promising, 'PaymentSettled'), { owes: null }),
+  },
+  {
+    name: 'an amount that is not the price of its queries',
+    rule: 'amount_exact',
+    plant: (log, { plain }) => log.set(log.at(plain, 'PaymentAuthorized'), { queries: 2 }),
+  },
+  {
+    name: 'more answered cases than queries',
+    rule: 'answers_within_queries',
+    plant(log, { batch }) {
+      log.set(log.at(batch, 'PaymentSettled'), { answeredCases: 4 });
+      return log.set(log.at(batch, 'QueryAnswered'), { answeredCases: 4 });
+    },
+  },
+  {
+    name: 'the bytes of another payment',
+    rule: 'wire_is_the_payment',
+    plant: (log, { plain, second }) =>
+      log.set(log.at(plain, 'PaymentSubmitted'), { wire: log.at(second, 'PaymentSubmitted').data.wire ?? '' }),
+  },
+  {
+    name: 'bytes that are no transaction',
+    rule: 'wire_is_the_payment',
+    plant: (log, { plain }) => log.set(log.at(plain, 'PaymentSubmitted'), { wire: 'AQID' }),
+  },
+  {
+    name: 'another transaction than that of the bytes',
+    rule: 'wire_is_the_payment',
+    plant(log, { plain }) {
+      for (const type of ['PaymentSettled', 'PaymentFinalized'])
+        log.set(log.at(plain, type), { transaction: OTHER_TRANSACTION });
+      return log.set(log.at(plain, 'PaymentSubmitted'), { transaction: OTHER_TRANSACTION });
+    },
+  },
+  {
+    name: 'a higher amount than the transaction transfers',
+    rule: 'wire_pays_as_authorized',
+    plant(log, { plain }) {
+      log.set(log.at(plain, 'PaymentAuthorized'), { amount: '1980000', queries: 2 });
+      log.set(log.at(plain, 'PaymentSettled'), { amount: '1980000' });
+      return log.at(plain, 'PaymentSubmitted');
+    },
+  },
+  {
+    name: 'another wallet than the one that signed',
+    rule: 'wire_pays_as_authorized',
+    plant(log, { plain }) {
+      log.set(log.at(plain, 'PaymentAuthorized'), { wallet: OTHER_WALLET });
+      log.set(log.at(plain, 'PaymentSettled'), { wallet: OTHER_WALLET });
+      return log.at(plain, 'PaymentSubmitted');
+    },
+  },
+  {
+    name: 'a forged signature',
+    rule: 'wire_signed',
+    plant(log, { plain }) {
+      const submitted = log.at(plain, 'PaymentSubmitted');
+      const wire = Buffer.from(String(submitted.data.wire), 'base64');
+      // In the second signature, the wallet's; the first is the transaction's id.
+      wire[1 + 64 + 5] = (wire[1 + 64 + 5] ?? 0) ^ 1;
+      return log.set(submitted, { wire: wire.toString('base64') });
+    },
+  },
+  {
+    name: 'a submitted payment that never gets an outcome',
+    rule: 'outcome_in_time',
+    plant(log, { expired }) {
+      log.drop(log.at(expired, 'PaymentFailed'));
+      return expired;
+    },
+  },
+  {
+    name: 'a settled payment that never becomes final',
+    rule: 'finality_in_time',
+    plant(log, { plain }) {
+      log.drop(log.at(plain, 'PaymentFinalized'));
+      return plain;
+    },
+  },
+  {
+    name: 'one transaction in two payments',
+    rule: 'transaction_used_once',
+    // Only the check of each signature would notice the first signature under another message.
+    unsigned: true,
+    plant(log, { plain, second }) {
+      const of = (stream: string) => Buffer.from(String(log.at(stream, 'PaymentSubmitted').data.wire), 'base64');
+      const wire = Buffer.concat([of(second).subarray(0, 1), of(plain).subarray(1, 65), of(second).subarray(65)]);
+      const { transaction = '' } = log.at(plain, 'PaymentSubmitted').data;
+      for (const type of ['PaymentSettled', 'PaymentFinalized']) log.set(log.at(second, type), { transaction });
+      return log.set(log.at(second, 'PaymentSubmitted'), { transaction, wire: wire.toString('base64') });
+    },
+  },
+  {
+    name: 'a payment on another chain',
+    rule: 'paid_to_the_receiver',
+    plant: (log, { plain }) => log.set(log.at(plain, 'PaymentAuthorized'), { network: 'solana:other' }),
+  },
+  {
+    name: 'a payment to an address that is not the receiver',
+    rule: 'paid_to_the_receiver',
+    plant(log, { toNewReceiver }) {
+      log.drop(log.at('log-identity', 'ReceiverChanged'));
+      return log.at(toNewReceiver, 'PaymentAuthorized');
+    },
+  },
+  {
+    name: 'a payment identifier for two requests',
+    rule: 'identifier_one_request',
+    plant(log, { identifier, secondOfIdentifier }) {
+      const requestHash = 'f'.repeat(64);
+      log.set(log.at(secondOfIdentifier, 'PaymentAuthorized'), { requestHash });
+      return log.set(log.at(identifier, 'PaymentIdClaimed', 1), { requestHash });
+    },
+  },
+  {
+    name: 'a payment with an identifier that it did not claim',
+    rule: 'identifier_claimed',
+    plant(log, { identifier, secondOfIdentifier }) {
+      log.drop(log.at(identifier, 'PaymentIdClaimed', 1));
+      return log.at(secondOfIdentifier, 'PaymentSubmitted');
+    },
+  },
+  {
+    name: 'a claim of an identifier for another revision',
+    rule: 'identifier_claimed',
+    plant(log, { identifier, secondOfIdentifier }) {
+      log.set(log.at(identifier, 'PaymentIdClaimed', 1), { expected: 2 });
+      return log.at(secondOfIdentifier, 'PaymentSubmitted');
+    },
+  },
+  {
+    name: 'two payments charged under one identifier',
+    rule: 'identifier_pays_once',
+    plant(log, { firstOfIdentifier, secondOfIdentifier }) {
+      const failed = log.at(firstOfIdentifier, 'PaymentFailed');
+      const { transaction = '', requestId = '', wallet = '' } = failed.data;
+      failed.type = 'PaymentSettled';
+      failed.metadata = { ...failed.metadata, schemaVersion: 2 };
+      failed.data = { transaction, slot: 99, requestId, wallet, amount: '990000', answeredCases: 1, owes: null };
+      const finalized = { type: 'PaymentFinalized', data: { transaction, slot: 99 } };
+      log.insert(failed, { ...finalized, metadata: { ...failed.metadata, schemaVersion: 1 } });
+      return log.at(secondOfIdentifier, 'PaymentSubmitted');
+    },
+  },
+];

@@ -1,0 +1,294 @@
+/** Breaches of the rules of callbacks and signing keys, planted by an insider who recomputes every hash. */
+import { type Instant, plus } from '../../src/runtime/instant.ts';
+import type { CopiedEvent, LogCopy } from './log-copy.ts';
+import type { PlantedBreach } from './planted-breach.ts';
+import { MINUTE } from './recorder.ts';
+
+const STARTED = 'DeliveryAttemptStarted';
+const FINISHED = 'DeliveryAttemptFinished';
+const OTHER_DELIVERY = '00000000-0000-4000-8000-000000000000';
+const text = (event: CopiedEvent, member: string): Instant => String(event.data[member]);
+
+/** One more attempt behind the nth outcome, with the outcome of the last. */
+function addAttempt(log: LogCopy, stream: string, nth: number, attempt: number): CopiedEvent {
+  const after = log.at(stream, FINISHED, nth);
+  const started = log.set(log.insert(after, {}, log.at(stream, STARTED, nth)), { attempt });
+  log.set(log.insert(started, {}, after), { attempt });
+  return started;
+}
+
+export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
+  {
+    name: 'a delivery that is scheduled twice',
+    rule: 'delivery_order',
+    plant: (log, { delivered }) => log.repeat(log.at(delivered, 'DeliveryScheduled')),
+  },
+  {
+    name: 'an attempt of what was never scheduled',
+    rule: 'delivery_order',
+    plant(log, { givenUp }) {
+      const stream = `delivery-${OTHER_DELIVERY}`;
+      return log.insert(log.at(givenUp, STARTED, 0), { stream });
+    },
+  },
+  {
+    name: 'another idempotency key',
+    rule: 'delivery_idempotency_key',
+    plant: (log, { delivered }) => log.set(log.at(delivered, 'DeliveryScheduled'), { deliveryId: OTHER_DELIVERY }),
+  },
+  {
+    name: 'a callback that no payment promised',
+    rule: 'delivery_promised',
+    plant(log, { delivered }) {
+      const stream = `delivery-${OTHER_DELIVERY}`;
+      const last = log.at(delivered, FINISHED);
+      log.insert(last, { stream });
+      log.insert(last, { stream }, log.at(delivered, STARTED));
+      const scheduled = log.insert(last, { stream }, log.at(delivered, 'DeliveryScheduled'));
+      return log.set(scheduled, { deliveryId: OTHER_DELIVERY });
+    },
+  },
+  ...(['target', 'origin', 'requestId'] as const).map(
+    (member): PlantedBreach => ({
+      name: `a callback with another ${member} than promised`,
+      rule: 'delivery_as_promised',
+      plant: (log, { delivered }) =>
+        log.set(log.at(delivered, 'DeliveryScheduled'), {
+          [member]: { target: 'a'.repeat(64), origin: 'https://elsewhere.example', requestId: OTHER_DELIVERY }[member],
+        }),
+    }),
+  ),
+  {
+    name: 'a promised callback that is never scheduled',
+    rule: 'callback_scheduled',
+    plant(log, { delivered, promising }) {
+      log.dropStream(delivered);
+      return log.at(promising, 'PaymentSettled');
+    },
+  },
+  {
+    name: 'a callback that two payments promise',
+    rule: 'delivery_promised_once',
+    plant(log, { promising, toNewReceiver }) {
+      const [callback] = log.at(promising, 'QueryAnswered').data.callbacks as { deliveryId: string }[];
+      if (!callback) throw new Error('there is a callback');
+      log.set(log.at(toNewReceiver, 'QueryAnswered'), { callbacks: [{ ...callback, result: null }] as never });
+      const owes = { deliveries: [callback.deliveryId], keyCall: null };
+      return log.set(log.at(toNewReceiver, 'PaymentSettled'), { owes });
+    },
+  },
+  {
+    name: 'an eighth attempt',
+    rule: 'attempt_at_most_seven',
+    plant: (log, { givenUp }) => addAttempt(log, givenUp, 6, 8),
+  },
+  {
+    name: 'an attempt after a success',
+    rule: 'attempt_at_most_seven',
+    plant: (log, { delivered }) => addAttempt(log, delivered, 0, 2),
+  },
+  {
+    name: 'an early attempt',
+    rule: 'attempt_not_early',
+    plant(log, { givenUp }) {
+      const started = log.at(givenUp, STARTED, 1);
+      const startedAt = plus(text(started, 'startedAt'), -MINUTE);
+      log.set(log.at(givenUp, FINISHED, 1), { startedAt });
+      return log.set(started, { startedAt, leaseUntil: plus(startedAt, MINUTE) });
+    },
+  },
+  {
+    name: 'a redelivery with a wrong number',
+    rule: 'attempt_numbered',
+    plant(log, { givenUp }) {
+      log.set(log.at(givenUp, FINISHED, -1), { attempt: 2 });
+      return log.set(log.at(givenUp, STARTED, -1), { attempt: 2 });
+    },
+  },
+  {
+    name: 'a lease of ten minutes',
+    rule: 'attempt_lease',
+    plant(log, { givenUp }) {
+      const started = log.at(givenUp, STARTED, 0);
+      return log.set(started, { leaseUntil: plus(text(started, 'startedAt'), 10 * MINUTE) });
+    },
+  },
+  {
+    name: 'two attempts at once',
+    rule: 'attempt_one_at_a_time',
+    plant: (log, { givenUp }) => log.repeat(log.at(givenUp, STARTED, 0)),
+  },
+  {
+    name: 'an outcome of another key',
+    rule: 'attempt_outcome',
+    plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 0), { keyId: 'another' }),
+  },
+  {
+    name: 'an outcome without an attempt',
+    rule: 'attempt_outcome',
+    plant(log, { delivered }) {
+      log.drop(log.at(delivered, STARTED));
+      return log.at(delivered, FINISHED);
+    },
+  },
+  {
+    name: 'an outcome before its attempt',
+    rule: 'attempt_outcome',
+    plant(log, { delivered }) {
+      const finished = log.at(delivered, FINISHED);
+      return log.set(finished, { finishedAt: plus(text(finished, 'startedAt'), -1) });
+    },
+  },
+  {
+    name: 'an error response that counts as acknowledged',
+    rule: 'attempt_result',
+    plant: (log, { delivered }) => log.set(log.at(delivered, FINISHED), { responseCode: 500 }),
+  },
+  {
+    name: 'a failure without a class',
+    rule: 'attempt_result',
+    plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 0), { failureClass: null }),
+  },
+  {
+    name: 'a fourth repeat of an interrupted attempt',
+    rule: 'attempt_repeats',
+    plant(log, { interrupted }) {
+      const fourth = log.at(interrupted, FINISHED, 3);
+      log.set(log.at(interrupted, STARTED, 4), { attempt: 1 });
+      log.set(log.at(interrupted, FINISHED, 4), { attempt: 1 });
+      return log.set(fourth, { outcome: 'interrupted', nextAttemptAt: text(fourth, 'finishedAt') });
+    },
+  },
+  {
+    name: 'a wait shorter than the table',
+    rule: 'attempt_schedule',
+    plant(log, { givenUp }) {
+      const finished = log.at(givenUp, FINISHED, 0);
+      return log.set(finished, { nextAttemptAt: plus(text(finished, 'nextAttemptAt'), -MINUTE) });
+    },
+  },
+  {
+    name: 'a wait longer than the table that no receiver asked for',
+    rule: 'attempt_schedule',
+    plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 1), { retryAfterSeconds: null }),
+  },
+  {
+    name: 'a further attempt planned after the seventh',
+    rule: 'attempt_schedule',
+    plant(log, { givenUp }) {
+      const finished = log.at(givenUp, FINISHED, 6);
+      return log.set(finished, { nextAttemptAt: plus(text(finished, 'finishedAt'), 2000 * MINUTE) });
+    },
+  },
+  {
+    name: 'a redelivery of another origin',
+    rule: 'redelivery_as_requested',
+    plant: (log, { givenUp }) =>
+      log.set(log.at(givenUp, 'DeliveryRedeliveryRequested'), { origin: 'https://elsewhere.example' }),
+  },
+  {
+    name: 'a wait that is restarted though no clock was set back',
+    rule: 'reschedule_by_clock',
+    plant(log, { givenUp }) {
+      const finished = log.at(givenUp, FINISHED, 0);
+      const dueAt = text(finished, 'nextAttemptAt');
+      const rescheduledAt = text(finished, 'finishedAt');
+      return log.insert(finished, {
+        type: 'DeliveryRescheduled',
+        data: { awaits: 'attempt', attempt: 2, redelivery: false, formerlyDueAt: dueAt, rescheduledAt, dueAt },
+        metadata: { ...finished.metadata, schemaVersion: 1 },
+      });
+    },
+  },
+  {
+    name: 'a requested redelivery that is never made',
+    rule: 'attempt_in_time',
+    plant(log, { givenUp }) {
+      log.drop(log.at(givenUp, STARTED, -1), log.at(givenUp, FINISHED, -1));
+      return givenUp;
+    },
+  },
+  {
+    name: 'an attempt that never gets an outcome',
+    rule: 'attempt_in_time',
+    plant(log, { delivered }) {
+      log.drop(log.at(delivered, FINISHED));
+      return delivered;
+    },
+  },
+  {
+    name: 'an attempt signed with a key that the wallet never had',
+    rule: 'attempt_key_valid',
+    plant(log, { delivered }) {
+      log.set(log.at(delivered, FINISHED), { keyId: 'another' });
+      return log.set(log.at(delivered, STARTED), { keyId: 'another' });
+    },
+  },
+  {
+    name: 'an attempt signed with a key that ended long before',
+    rule: 'attempt_key_valid',
+    plant(log, { givenUp, wallet }) {
+      const { keyId = '' } = log.at(wallet, 'SigningKeyCreated').data;
+      log.set(log.at(givenUp, FINISHED, 6), { keyId });
+      return log.set(log.at(givenUp, STARTED, 6), { keyId });
+    },
+  },
+  {
+    name: 'a replaced key that stays valid for an hour',
+    rule: 'key_window',
+    plant(log, { wallet }) {
+      const rotated = log.at(wallet, 'SigningKeyRotated');
+      return log.set(rotated, { previousValidUntil: plus(text(rotated, 'createdAt'), 60 * MINUTE) });
+    },
+  },
+  {
+    name: 'a rotation of another key than the current one',
+    rule: 'key_order',
+    plant: (log, { wallet }) => log.set(log.at(wallet, 'SigningKeyRotated'), { previousKeyId: 'another' }),
+  },
+  {
+    name: 'a second first key',
+    rule: 'key_order',
+    plant: (log, { bob }) => log.set(log.repeat(log.at(bob, 'SigningKeyCreated')), { keyId: 'another' }),
+  },
+  {
+    name: 'a key id that is used twice',
+    rule: 'key_unique',
+    plant(log, { wallet }) {
+      const rotated = log.at(wallet, 'SigningKeyRotated');
+      return log.set(log.repeat(rotated, log.at(wallet, 'SignInProved')), { previousKeyId: rotated.data.keyId ?? '' });
+    },
+  },
+  {
+    name: 'a rotation that nobody paid for',
+    rule: 'key_paid',
+    plant(log, { wallet }) {
+      const rotated = log.at(wallet, 'SigningKeyRotated');
+      const last = log.events.at(-1) ?? rotated;
+      return log.set(log.repeat(rotated, last), { keyId: 'unpaid', previousKeyId: rotated.data.keyId ?? '' });
+    },
+  },
+  {
+    name: 'a paid rotation without a key',
+    rule: 'key_call_done',
+    plant(log, { bob, bobsKey }) {
+      log.dropStream(bob);
+      return log.at(bobsKey, 'PaymentSettled');
+    },
+  },
+  {
+    name: 'a proof that is accepted twice',
+    rule: 'proof_used_once',
+    plant: (log, { wallet }) => log.repeat(log.at(wallet, 'SignInProved')),
+  },
+  {
+    name: 'a key of a master key that was never introduced',
+    rule: 'master_key_introduced',
+    plant: (log, { wallet }) => log.set(log.at(wallet, 'SigningKeyRotated'), { masterVersion: 9 }),
+  },
+  {
+    name: 'a version of the master key that is introduced twice',
+    rule: 'master_key_unique',
+    plant: (log) => log.repeat(log.at('operator-master-key', 'MasterKeyIntroduced')),
+  },
+];

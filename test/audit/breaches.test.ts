@@ -1,0 +1,53 @@
+/**
+ * Given a log of the service with something of everything,
+ * when an insider who recomputes every hash plants one breach,
+ * then the rules find exactly that one, by name, stream and revision; and in the log itself they find none.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/runtime/instant.ts';
+import type { RecordedEvent } from '../../src/storage/event-log.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { type BaseLog, recordBaseLog } from './base-log.ts';
+import { BREACHES_OF_DOCKETS } from './breaches-of-dockets.ts';
+import { BREACHES_OF_PAYMENTS } from './breaches-of-payments.ts';
+import { BREACHES_OF_PROMISES } from './breaches-of-promises.ts';
+import { LogCopy } from './log-copy.ts';
+import { allOf, judge } from './rules/judge.ts';
+
+const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS];
+
+let base: BaseLog;
+let recorded: readonly RecordedEvent[];
+
+beforeAll(async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'breaches-'));
+  try {
+    base = await recordBaseLog(directory);
+    const { log, close } = openSqlite({ directory, clock: systemClock });
+    recorded = await allOf(log);
+    await close();
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}, 60_000);
+
+describe('the log of a healthy service', () => {
+  it('keeps every rule, and proves every one', () => {
+    expect(judge(recorded)).toEqual({ breaches: [], unprovable: {} });
+  });
+});
+
+describe('one breach by an insider', () => {
+  it.each(PLANTED.map((planted) => [planted.name, planted] as const))('%s', (_name, { rule, plant, unsigned }) => {
+    const copy = new LogCopy(recorded);
+    const place = plant(copy, base);
+    const { breaches } = judge(copy.sealed(), { signatures: unsigned !== true });
+    const [stream, revision] = typeof place === 'string' ? [place, null] : [place.stream, place.revision];
+    expect(breaches.map((found) => ({ rule: found.rule, stream: found.stream, revision: found.revision }))).toEqual([
+      { rule, stream, revision },
+    ]);
+  });
+});
