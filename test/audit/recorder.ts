@@ -224,7 +224,7 @@ export function openRecorder(directory: string) {
           attendDelivery(
             {
               ...ports,
-              outbound: { post: async () => answer },
+              outbound: { post: async () => ({ ...answer, responseExcerpt: null, truncated: false }) },
               masterKeys,
               newKeyId: randomUUID,
               random: () => 0.5,
