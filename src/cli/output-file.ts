@@ -1,6 +1,7 @@
 /** Writes a result to a file that appears only once it is complete, or to stdout with backpressure. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type CliContext, CliError, EXIT, printable } from './command.ts';
@@ -24,6 +25,7 @@ export async function writeOutput(
   const path = resolve(out);
   await assertFree(path, force);
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
+  const endWatch = removedAtStop(temporary);
   try {
     const file = await opened(temporary, path);
     try {
@@ -37,13 +39,32 @@ export async function writeOutput(
     await rename(temporary, path);
   } finally {
     await rm(temporary, { force: true });
+    endWatch();
   }
 }
+
+/** Leaves no partial file if the user stops the command. Returns what ends the watch. */
+function removedAtStop(temporary: string): () => void {
+  const stop = (signal: NodeJS.Signals): void => {
+    rmSync(temporary, { force: true });
+    end();
+    process.kill(process.pid, signal);
+  };
+  const end = (): void => {
+    for (const signal of STOPS) process.removeListener(signal, stop);
+  };
+  for (const signal of STOPS) process.once(signal, stop);
+  return end;
+}
+
+const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function assertFree(path: string, force: boolean): Promise<void> {
   const existing = await lstat(path).catch(() => null);
   if (existing === null) return;
-  if (existing.isDirectory()) throw new CliError(`${path} is a folder.`, 'Give --out the name of a file.');
+  // Replacing a device such as /dev/null, or a link to one, would break the machine.
+  if (!existing.isFile())
+    throw new CliError(`${path} is not a regular file.`, 'Give the name of a file, or - for stdout.');
   if (!force) throw new CliError(`${path} exists already.`, 'Give another name, or --force to replace it.');
 }
 

@@ -1,8 +1,9 @@
-/** Progress of a long read of the log: one line that is redrawn on a terminal, nothing elsewhere. */
+/** Progress of a long read of the log: one line that is redrawn on a terminal, a line every ten seconds elsewhere. */
 import type { EventBatch, EventFilter, EventLog, Position } from '../storage/event-log.ts';
-import type { CliContext } from './command.ts';
+import { type CliContext, note } from './command.ts';
 
 const REDRAW_MS = 200;
+const LINE_MS = 10_000;
 
 export interface ReadingProgress {
   /** The log whose reading is counted. */
@@ -11,10 +12,11 @@ export interface ReadingProgress {
 }
 
 export function startReadingProgress(context: CliContext, log: EventLog): ReadingProgress {
-  if (!context.interactive) return { log, end: () => undefined };
   let count = 0;
-  const draw = () => context.stderr.write(`\r\u001B[K${count.toLocaleString('en')} events read`);
-  const timer = setInterval(draw, REDRAW_MS);
+  const line = () => `${count.toLocaleString('en')} events read`;
+  const timer = context.interactive
+    ? setInterval(() => context.stderr.write(`\r\u001B[K${line()}`), REDRAW_MS)
+    : setInterval(() => note(context, line()), LINE_MS);
   timer.unref();
   async function* readAll(from: Position | null, filter: EventFilter): AsyncIterable<EventBatch> {
     for await (const batch of log.readAll(from, filter)) {
@@ -26,7 +28,7 @@ export function startReadingProgress(context: CliContext, log: EventLog): Readin
     log: { read: (stream, options) => log.read(stream, options), readAll },
     end() {
       clearInterval(timer);
-      context.stderr.write('\r\u001B[K');
+      if (context.interactive) context.stderr.write('\r\u001B[K');
     },
   };
 }

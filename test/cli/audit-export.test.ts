@@ -1,6 +1,6 @@
 /** `docket audit export`, on the data folder of a service that sold answers. */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { parquetReadObjects } from 'hyparquet';
@@ -116,6 +116,12 @@ describe('docket audit export', () => {
     const { code, out, err } = await audit(...argv);
     expect([code, out]).toEqual([EXIT.usage, '']);
     expect(err).toMatch(expected);
+  });
+
+  it.each(['/dev/null', 'link.csv'])('never replaces %s, which is not a regular file', async (name) => {
+    if (name === 'link.csv') await symlink('/dev/null', file(name));
+    const { code, err } = await audit('payments', '--out', name.startsWith('/') ? name : file(name), '--force');
+    expect([code, err]).toEqual([EXIT.usage, expect.stringMatching(/is not a regular file/)]);
   });
 
   it('rejects a folder as the file, and a file in a folder that does not exist', async () => {

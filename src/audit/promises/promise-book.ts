@@ -79,16 +79,21 @@ class PromiseBook {
     }
   }
 
-  async #deliveryChanged({ stream, position, metadata }: RecordedEvent, event: DeliveryEvent): Promise<void> {
-    const deliveryId = deliveryOf(stream);
-    // No callback is scheduled before it is promised.
-    if (deliveryId === null || (this.#asked.from !== null && metadata.recordedAt < this.#asked.from)) return;
-    const before = this.#unfinished.get(deliveryId) ?? (await this.#finished(deliveryId, position, event));
+  async #deliveryChanged(recorded: RecordedEvent, event: DeliveryEvent): Promise<void> {
+    const deliveryId = deliveryOf(recorded.stream);
+    if (deliveryId === null) return;
+    const before = this.#unfinished.get(deliveryId) ?? (await this.#finished(deliveryId, recorded, event));
     if (before) this.#change(before, withDelivery(before, event));
   }
 
   /** A finished promise that an event changes after all. Other events belong to promises that were not asked for. */
-  async #finished(deliveryId: string, position: Position, event: DeliveryEvent): Promise<CallbackPromise | null> {
+  async #finished(
+    deliveryId: string,
+    { position, metadata }: RecordedEvent,
+    event: DeliveryEvent,
+  ): Promise<CallbackPromise | null> {
+    // Nothing is scheduled before it is promised.
+    if (this.#asked.from !== null && metadata.recordedAt < this.#asked.from) return null;
     if (event.type === 'DeliveryScheduled') return this.#fromStreams(deliveryId, event.data.payment, position);
     if (event.type !== 'DeliveryRedeliveryRequested') return null;
     const [first] = await this.#log.read(deliveryStream(deliveryId), { limit: 1 });

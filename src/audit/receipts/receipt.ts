@@ -42,14 +42,14 @@ export function receiptOf(
     ({ type, data }) => type === 'PaymentAuthorized' && data.requestId === requestId,
   );
   const proof = recorded.slice(Math.max(first, 0));
-  const at = (...types: readonly string[]): Instant | null =>
-    proof.findLast(({ type }) => types.includes(type))?.metadata.recordedAt ?? null;
+  const settlement = proof.findLast(({ type }) => type === 'PaymentSettled' || type === 'PaymentSettledLate');
+  if (!settlement) throw new Error(`payment of request ${requestId} is settled without a settlement`);
+  const final = proof.findLast(({ type }) => type === 'PaymentFinalized');
   return {
     request_id: requestId,
     status: late ? 'settled_late' : 'settled',
-    // A settled payment has such an event.
-    paid_at: at('PaymentSettled', 'PaymentSettledLate') ?? '',
-    final_at: at('PaymentFinalized'),
+    paid_at: settlement.metadata.recordedAt,
+    final_at: final?.metadata.recordedAt ?? null,
     endpoint: authorization.endpoint,
     queries: authorization.queries,
     amount: authorization.amount,
