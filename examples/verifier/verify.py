@@ -73,13 +73,14 @@ def canonical(value, where, depth=0):
 
 
 PLAIN = re.compile(r"[ !#-\[\]-~]*")
+LONE = re.compile("[\ud800-\udfff]")
 
 
 def quoted(text):
     if PLAIN.fullmatch(text):
         return f'"{text}"'
     escaped = json.dumps(text, ensure_ascii=False)
-    return re.sub("[\ud800-\udfff]", lambda lone: f"\\u{ord(lone[0]):04x}", escaped)
+    return LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", escaped)
 
 
 def number_text(value):
@@ -403,6 +404,21 @@ class Kept:
 # A head is checked if at most so many events were recorded between its last one and itself.
 WINDOW = 65_536
 
+ID_NAMESPACE = bytes.fromhex("5a3a1c626ef74f8e9c370d2d2f2b7c11")
+
+
+def id_of(command, event, index):
+    """The id of an event (UUIDv5): of the command, the stream, the revision before the append, and the place in it."""
+    name = f"{command}\n{event['stream']}\n{event['revision'] - 1 - index}\n{index}"
+    # As UTF-8 with a replacement for a lone surrogate, as the service does.
+    name = LONE.sub("\ufffd", name).encode("utf-8")
+    content = bytearray(hashlib.sha1(ID_NAMESPACE + name).digest()[:16])
+    content[6] = content[6] & 0x0F | 0x50
+    content[8] = content[8] & 0x3F | 0x80
+    text = content.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
 HEADER = {
     "format": is_text,
     "version": is_count,
@@ -428,6 +444,9 @@ class LogCheck:
     def whole(self, rule, expected, found):
         self.report(rule, None, None, expected, found)
 
+    def about_kept(self, rule, expected, found):
+        self.report(rule, "log-head", None, expected, found)
+
     def header(self, value):
         header = shaped(value, HEADER, "line 1")
         if header["version"] != 1:
@@ -441,7 +460,7 @@ class LogCheck:
         def breach(rule, expected, found):
             self.report(rule, stream, revision, expected, found)
 
-        last, previous = self.streams.get(stream, (-1, ""))
+        last, previous, last_index = self.streams.get(stream, (-1, "", -1))
         if revision != last + 1:
             breach("revisions_contiguous", f"revision {last + 1}", f"revision {revision}")
         link = link_of(previous, event, where)
@@ -451,8 +470,9 @@ class LogCheck:
         # In UTF-16 order, as the service compares.
         position = event["position"].encode("utf-16-be", "surrogatepass")
         if not position > self.position.encode("utf-16-be", "surrogatepass"):
-            breach("positions_rise", f"a position after {self.position}", event["position"])
-        self.streams[stream] = (revision, given)
+            breach("positions_contiguous", f"a position after {self.position}", event["position"])
+        index = self.index_of(event, last_index, breach) if revision == last + 1 else None
+        self.streams[stream] = (revision, given, index)
         self.position = event["position"]
         if stream == "log-identity" and event["type"] == "LogFounded":
             if self.log_id is None and is_text(event["data"].get("logId")):
@@ -468,7 +488,21 @@ class LogCheck:
         for kept in self.kept.heads:
             if kept.size == self.size and kept.root != root_of(self.peaks):
                 expected = f"root {kept.root.hex()} of {kept.size} events"
-                self.whole("head_kept_matches", expected, root_of(self.peaks).hex())
+                self.about_kept("head_kept_matches", expected, root_of(self.peaks).hex())
+
+    def index_of(self, event, previous, breach):
+        """The event's place in its append, which only its id proves: -1 if the next event begins another, None if it is
+        not known."""
+        command = event["metadata"].get("commandId")
+        # Earlier versions did not record it.
+        if not is_text(command):
+            return -1
+        for index in (0, (-1 if previous is None else previous) + 1):
+            if id_of(command, event, index) == event["id"]:
+                return index
+        if previous is not None:
+            breach("event_id_recomputable", id_of(command, event, 0), event["id"])
+        return None
 
     def head_event(self, kind, data, breach):
         def fits(shape):
@@ -486,7 +520,7 @@ class LogCheck:
         elif kind == "LogHeadAnchored" and fits({"size": is_count, "root": is_hash}):
             root = self.heads.get(data["size"], "no head of this size")
             if root != data["root"]:
-                breach("anchor_matches_head", root, data["root"])
+                breach("anchor_names_head", root, data["root"])
 
     def introduced(self, data, breach):
         version = data["masterVersion"]
@@ -494,7 +528,7 @@ class LogCheck:
         known = self.keys.get(version)
         if known and known.key != key.key:
             text = base64.b64encode(known.key).decode("ascii")
-            breach("head_key_unique", f"the key {text} of version {version}", data["publicKey"])
+            breach("head_key_known", f"one key of version {version}: {text}", data["publicKey"])
         if not self.kept.has(key):
             breach("head_key_kept", "a key given with --key", key.text)
         self.keys[version] = key
@@ -503,16 +537,17 @@ class LogCheck:
         size, root, version = data["size"], data["root"], data["masterVersion"]
         newest = self.newest_head[0] if self.newest_head else 0
         if size <= newest:
-            breach("heads_rise", f"more than {newest} events", f"{size} events")
+            breach("head_size_rises", f"more than {newest} events", f"{size} events")
         # Whatever differs at one head differs at each later one.
         expected = root if self.roots_differ else self.root_at(size)
         if expected != root:
             self.roots_differ = True
             breach("head_root_matches", expected, root)
         key, signature = self.keys.get(version), bytes_of(data["signature"], 64)
-        if key is None or signature is None or not is_signed(size, bytes.fromhex(root), key, signature):
-            found = data["signature"] if key else "no such key"
-            breach("head_signature_valid", f"a signature by the key of version {version}", found)
+        if key is None:
+            breach("head_key_known", "a key that was introduced before", f"version {version}")
+        elif signature is None or not is_signed(size, bytes.fromhex(root), key, signature):
+            breach("head_signature_valid", f"a signature by the key of version {version}", data["signature"])
         self.heads[size] = root
         self.newest_head = (size, root)
 
@@ -527,11 +562,11 @@ class LogCheck:
         """`value` is the last line; None if there is none."""
         for kept in self.kept.heads:
             if kept.size > self.size:
-                self.whole("head_kept_matches", f"at least {kept.size} events", f"{self.size} events")
+                self.about_kept("head_kept_matches", f"at least {kept.size} events", f"{self.size} events")
             keys = self.kept.keys or self.keys.values()
             if kept.log_id != self.log_id or not any(kept.is_signed_by(key) for key in keys):
                 expected = f"a kept head of log {self.log_id} signed by a known key"
-                self.whole("head_kept_signed", expected, f"log {kept.log_id}")
+                self.about_kept("head_kept_signed", expected, f"log {kept.log_id}")
         if self.header_log_id != self.log_id:
             self.whole("export_complete", f"log {self.log_id}", f"log {self.header_log_id}")
         if value is None:
@@ -615,7 +650,7 @@ def check_proof(value, kept, report):
                 f"--head is of {head.size} events and the proof's head of {note.size}: only an exported log relates them"
             )
         if head.log_id != note.log_id or head.root != same:
-            whole("head_kept_matches", f"root {head.root.hex()}", f"root {same.hex()}")
+            report("head_kept_matches", "log-head", None, f"root {head.root.hex()}", f"root {same.hex()}")
     lines = [
         f"ok {counted(len(events), 'event')} of {shown(events[0]['stream'])}: "
         f"in the first {note.size} events of log {note.log_id}",

@@ -303,6 +303,20 @@ const WINDOW = 65_536;
 interface Newest {
   readonly revision: number;
   readonly hash: string;
+  /** Place in its append, from 0; -1 if the next event begins another; null if it is not known. */
+  readonly index: number | null;
+}
+
+const ID_NAMESPACE = Buffer.from('5a3a1c626ef74f8e9c370d2d2f2b7c11', 'hex');
+
+/** The id of an event (UUIDv5): of the command, the stream, the revision before the append, and the place in it. */
+function idOf(command: string, { stream, revision }: Event, index: number): string {
+  const name = `${command}\n${stream}\n${revision - 1 - index}\n${index}`;
+  const bytes = createHash('sha1').update(ID_NAMESPACE).update(name).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** Checks a log event by event. Keeps one hash for each stream and each head, and the last roots. */
@@ -356,15 +370,16 @@ export class LogCheck {
     const event = shaped(value, EVENT, where) as unknown as Event;
     const { stream, revision, position, hash } = event;
     const breach = this.#at(event);
-    const previous = this.#streams.get(stream) ?? { revision: -1, hash: '' };
+    const previous = this.#streams.get(stream) ?? { revision: -1, hash: '', index: -1 };
     if (revision !== previous.revision + 1) {
       breach('revisions_contiguous', `revision ${previous.revision + 1}`, `revision ${revision}`);
     }
     const link = linkOf(previous.hash, event, where);
     // After a gap the hash before it is unknown, and the gap is the breach.
     if (link !== hash && revision === previous.revision + 1) breach('hash_matches', link, hash);
-    if (!(position > this.#position)) breach('positions_rise', `a position after ${this.#position}`, position);
-    this.#streams.set(stream, { revision, hash });
+    if (!(position > this.#position)) breach('positions_contiguous', `a position after ${this.#position}`, position);
+    const index = revision === previous.revision + 1 ? this.#indexOf(event, previous.index) : null;
+    this.#streams.set(stream, { revision, hash, index });
     this.#position = position;
     if (stream === 'log-identity' && event.type === 'LogFounded') this.#founded(event);
     if (stream === 'log-head') this.#headEvent(event);
@@ -380,6 +395,18 @@ export class LogCheck {
       this.#report({ rule, stream, revision, expected, found });
 
   readonly #whole = this.#at({ stream: null, revision: null });
+  readonly #aboutKept = this.#at({ stream: 'log-head', revision: null });
+
+  /** The event's place in its append, which only its id proves; null if it is not known. */
+  #indexOf(event: Event, previous: number | null): number | null {
+    const command = event.metadata.commandId;
+    // Earlier versions did not record it.
+    if (typeof command !== 'string') return -1;
+    const index = [0, (previous ?? -1) + 1].find((place) => idOf(command, event, place) === event.id);
+    if (index !== undefined) return index;
+    if (previous !== null) this.#at(event)('event_id_recomputable', idOf(command, event, 0), event.id);
+    return null;
+  }
 
   #founded({ data }: Event): void {
     if (this.#logId === null && typeof data.logId === 'string') this.#logId = data.logId;
@@ -401,7 +428,7 @@ export class LogCheck {
       if (fits({ size: isCount, root: isHash, masterVersion: isCount, signature: isText })) this.#recorded(event);
     } else if (type === 'LogHeadAnchored' && fits({ size: isCount, root: isHash })) {
       const root = this.#heads.get(data.size as number) ?? 'no head of this size';
-      if (root !== data.root) breach('anchor_matches_head', root, data.root as string);
+      if (root !== data.root) breach('anchor_names_head', root, data.root as string);
     }
   }
 
@@ -411,7 +438,7 @@ export class LogCheck {
     const key = { logId: this.#logId ?? '', key: Buffer.from(publicKey, 'base64') };
     const known = this.#keys.get(masterVersion);
     if (known && !known.key.equals(key.key)) {
-      breach('head_key_unique', `the key ${known.key.toString('base64')} of version ${masterVersion}`, publicKey);
+      breach('head_key_known', `one key of version ${masterVersion}: ${known.key.toString('base64')}`, publicKey);
     }
     const { keys } = this.#kept;
     if (keys.length > 0 && !keys.some((kept) => isSameKey(kept, key))) {
@@ -429,7 +456,7 @@ export class LogCheck {
       signature: string;
     };
     if (size <= (this.#newestHead?.size ?? 0)) {
-      breach('heads_rise', `more than ${this.#newestHead?.size ?? 0} events`, `${size} events`);
+      breach('head_size_rises', `more than ${this.#newestHead?.size ?? 0} events`, `${size} events`);
     }
     // Whatever differs at one head differs at each later one.
     const expected = this.#rootsDiffer ? root : this.#rootAt(size);
@@ -439,12 +466,9 @@ export class LogCheck {
     }
     const key = this.#keys.get(masterVersion);
     const signed = bytesOf(signature, 64);
-    if (!key || !signed || !isSigned({ size, root: Buffer.from(root, 'hex') }, key, signed)) {
-      breach(
-        'head_signature_valid',
-        `a signature by the key of version ${masterVersion}`,
-        key ? signature : 'no such key',
-      );
+    if (!key) breach('head_key_known', 'a key that was introduced before', `version ${masterVersion}`);
+    else if (!signed || !isSigned({ size, root: Buffer.from(root, 'hex') }, key, signed)) {
+      breach('head_signature_valid', `a signature by the key of version ${masterVersion}`, signature);
     }
     this.#heads.set(size, root);
     this.#newestHead = { size, root, signature };
@@ -459,18 +483,22 @@ export class LogCheck {
   #compareKept(kept: Note): void {
     const expected = kept.root.toString('hex');
     const root = this.root;
-    if (root !== expected) this.#whole('head_kept_matches', `root ${expected} of ${kept.size} events`, root);
+    if (root !== expected) this.#aboutKept('head_kept_matches', `root ${expected} of ${kept.size} events`, root);
   }
 
   /** @param value the last line; undefined if there is none */
   end(value: Json | undefined): void {
     for (const kept of this.#kept.heads) {
       if (kept.size > this.size) {
-        this.#whole('head_kept_matches', `at least ${kept.size} events`, `${this.size} events`);
+        this.#aboutKept('head_kept_matches', `at least ${kept.size} events`, `${this.size} events`);
       }
       const keys = this.#kept.keys.length > 0 ? this.#kept.keys : [...this.#keys.values()];
       if (kept.logId !== this.#logId || !keys.some((key) => isNoteSigned(kept, key))) {
-        this.#whole('head_kept_signed', `a kept head of log ${this.#logId} signed by a known key`, `log ${kept.logId}`);
+        this.#aboutKept(
+          'head_kept_signed',
+          `a kept head of log ${this.#logId} signed by a known key`,
+          `log ${kept.logId}`,
+        );
       }
     }
     if (this.#headerLogId !== this.#logId) {
@@ -566,7 +594,13 @@ export function checkProof(value: Json, kept: Kept, report: Report): string {
         `--head is of ${head.size} events and the proof's head of ${note.size}: only an exported log relates them`,
       );
     if (head.logId !== note.logId || !head.root.equals(same.root)) {
-      whole('head_kept_matches', `root ${head.root.toString('hex')}`, `root ${same.root.toString('hex')}`);
+      report({
+        rule: 'head_kept_matches',
+        stream: 'log-head',
+        revision: null,
+        expected: `root ${head.root.toString('hex')}`,
+        found: `root ${same.root.toString('hex')}`,
+      });
     }
   }
   const { stream } = events[0] as unknown as Event;

@@ -2,6 +2,7 @@
 import { askedProofOf, findSubject, type ProofSubject } from '../../src/audit/proof/proof-subject.ts';
 import { type Proof, prove } from '../../src/audit/proof/prove.ts';
 import { signedNote, verifierKeyOf } from '../../src/events/log-note.ts';
+import { eventId } from '../../src/storage/event-id.ts';
 import { hashEvent } from '../../src/storage/prepare-append.ts';
 import { type ChangedEvent, ExportedLog, onDisk } from './exported-log.ts';
 import { FOUNDED, KEYS, LOG_ID, LogWriter, PAYMENT, REQUEST, TRANSACTION, writtenLog } from './written-log.ts';
@@ -181,7 +182,9 @@ export async function verifierVectors(): Promise<Vectors> {
     'log-stream-added.ndjson',
     'A stream was added in the past.',
     (log) => {
-      log.events.splice(1, 0, { ...at(log, 2), stream: 'docket-cand-3:24-cv-00044' });
+      const stream = 'docket-cand-3:24-cv-00044';
+      const like = at(log, 2);
+      log.events.splice(1, 0, { ...like, stream, id: eventId(String(like.metadata.commandId), stream, -1, 0) });
       log.rehashed().repositioned().sealed();
     },
     [['head_root_matches', HEAD, 1]],
@@ -196,12 +199,21 @@ export async function verifierVectors(): Promise<Vectors> {
     [['head_root_matches', HEAD, 2]],
   );
   changed(
+    'log-id-changed.ndjson',
+    'An insider gave an event after the last head another id, and recomputed its hash.',
+    (log) => {
+      at(log, 9).id = at(log, 8).id;
+      log.rehashed().sealed();
+    },
+    [['event_id_recomputable', DOCKET, 3]],
+  );
+  changed(
     'log-position-repeated.ndjson',
     'Two events have one position.',
     (log) => {
       at(log, 9).position = at(log, 8).position;
     },
-    [['positions_rise', DOCKET, 3]],
+    [['positions_contiguous', DOCKET, 3]],
   );
   changed(
     'log-head-resigned.ndjson',
@@ -224,7 +236,7 @@ export async function verifierVectors(): Promise<Vectors> {
       // The last line still names the key that signed.
       log.end = { ...log.end, signed_head: short.end?.signed_head };
     },
-    [['head_signature_valid', HEAD, 2]],
+    [['head_key_known', HEAD, 2]],
   );
   changed(
     'log-head-malformed.ndjson',
@@ -243,7 +255,7 @@ export async function verifierVectors(): Promise<Vectors> {
     'A later head covers fewer events.',
     (await ExportedLog.of(shortLog().head(1, { size: 6 }))).text(),
     1,
-    [['heads_rise', HEAD, 3]],
+    [['head_size_rises', HEAD, 3]],
   );
   add(
     'log-key-exchanged.ndjson',
@@ -256,14 +268,14 @@ export async function verifierVectors(): Promise<Vectors> {
       )
     ).text(),
     1,
-    [['head_key_unique', HEAD, 3]],
+    [['head_key_known', HEAD, 3]],
   );
   add(
     'log-anchor-differs.ndjson',
     'An anchor of a root that no head has.',
     (await ExportedLog.of(shortLog().anchor(7, 'ab'.repeat(32)))).text(),
     1,
-    [['anchor_matches_head', HEAD, 3]],
+    [['anchor_names_head', HEAD, 3]],
   );
   add(
     'log-other-key.ndjson',
@@ -280,14 +292,14 @@ export async function verifierVectors(): Promise<Vectors> {
       log.events.splice(CUT);
       log.sealed();
     },
-    [['head_kept_matches', null, null]],
+    [['head_kept_matches', 'log-head', null]],
     { head: 'kept-head.txt' },
   );
   changed(
     'log-rewritten.ndjson',
     'The service itself rewrote the log and signed new heads; a kept head shows it.',
     () => undefined,
-    [['head_kept_matches', null, null]],
+    [['head_kept_matches', 'log-head', null]],
     { head: 'kept-head.txt' },
   );
   files.set('log-rewritten.ndjson', (await ExportedLog.of(rewritten())).text());
@@ -296,7 +308,7 @@ export async function verifierVectors(): Promise<Vectors> {
     'The kept head is not signed by a key of the log.',
     short.text(),
     1,
-    [['head_kept_signed', null, null]],
+    [['head_kept_signed', 'log-head', null]],
     { head: 'kept-head-of-another-key.txt' },
   );
   changed(
@@ -510,7 +522,7 @@ export async function verifierVectors(): Promise<Vectors> {
     'proof-kept-head-differs.json',
     'A kept head of the same size has another root.',
     () => undefined,
-    [['head_kept_matches', null, null]],
+    [['head_kept_matches', 'log-head', null]],
     { head: 'kept-head-of-a-rewritten-log.txt' },
   );
   files.set('kept-head-of-a-rewritten-log.txt', signedHeadOf(18));
