@@ -7,14 +7,16 @@ import { join } from 'node:path';
 import { LOG_IDENTITY_STREAM, LogFounded } from '../events/log-identity.ts';
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import { type Clock, toInstant } from '../runtime/instant.ts';
-import type { StorageCopies, StoredBlob } from '../storage/copies.ts';
+import type { StorageCopies } from '../storage/copies.ts';
+import { assertNotMidCopy, COPY_MARKER } from '../storage/copy-marker.ts';
 import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { BlobName } from '../storage/payload-store.ts';
 import { ChainCheck } from './chain-check.ts';
-import { eventLine, isNameOf, type PayloadLine } from './entries.ts';
+import { eventLine } from './entries.ts';
 import { abandonPart, beginPart, finishPart, linkTo, type NewPart } from './folder.ts';
 import { type Manifest, newestPart, type Part } from './manifest.ts';
 import { blobsNamedBy } from './named-content.ts';
+import { CELLS, contentOf } from './origin.ts';
 import { Backup } from './read.ts';
 import { CopyRefused, type Progress } from './refused.ts';
 import { SegmentWriter, writeBackupFile } from './segments.ts';
@@ -42,11 +44,6 @@ export interface TakenBackup {
   readonly damaged: readonly BlobName[];
 }
 
-/** Cells that cannot be rebuilt from events: the case clocks. */
-export const CELLS = 'case-clock-';
-
-/** Blobs in memory at once. */
-const BLOBS_AT_ONCE = 32;
 const NAMES_AT_ONCE = 1000;
 /** The most that an event store counts. */
 const UNCOUNTED = 10_000;
@@ -58,6 +55,7 @@ const MOST_KEY_BYTES = 1024 * 1024;
  */
 export async function takeBackup(options: TakeBackupOptions): Promise<TakenBackup | null> {
   const { source, directory, incremental, owner } = options;
+  await assertComplete(source.copies);
   const head = await source.log.head();
   const logId = await idOf(source.log);
   if (head === null || logId === null) {
@@ -72,6 +70,14 @@ export async function takeBackup(options: TakeBackupOptions): Promise<TakenBacku
   } catch (error) {
     await abandonPart(begun);
     throw error;
+  }
+}
+
+/** @throws StorageFailure for a storage that a copy has not filled yet */
+async function assertComplete(copies: StorageCopies): Promise<void> {
+  for await (const { id, value } of copies.cells(COPY_MARKER)) {
+    if (id === COPY_MARKER && value.state === 'receiving')
+      await assertNotMidCopy({ cell: async () => ({ version: 1, value }) });
   }
 }
 
@@ -112,7 +118,7 @@ async function writePart(options: TakeBackupOptions, begun: NewPart, range: Rang
   const { files: eventFiles, names, last, tree, count } = await writeEvents(options, begun, range);
   if (last === null) return null;
   const gone = manifest ? await writeGone(options, begun) : { files: [], replacements: [] };
-  const payloads = await writePayloads(options, folder, [...names, ...gone.replacements]);
+  const payloads = await writePayloads(options, folder, new Set([...names, ...gone.replacements]));
   const cells = new SegmentWriter(folder, 'cells');
   let cellCount = 0;
   for await (const cell of source.copies.cells(CELLS)) {
@@ -220,41 +226,26 @@ async function writeGone(
 async function writePayloads(
   { source: { copies }, onProgress }: TakeBackupOptions,
   folder: string,
-  wanted: readonly BlobName[],
+  wanted: ReadonlySet<BlobName>,
 ) {
   const writer = new SegmentWriter(folder, 'payloads');
   const held = new SegmentWriter(folder, 'names');
   const counts = { stored: 0, replaced: 0, absent: 0, damaged: 0 };
   const damaged: BlobName[] = [];
-  const seen = new Set(wanted);
-  const queue = [...seen];
-  for (let start = 0; start < queue.length; start += BLOBS_AT_ONCE) {
-    const portion = queue.slice(start, start + BLOBS_AT_ONCE);
-    const found = await copies.blobs(portion);
-    for (const name of portion) {
-      const line = lineOf(name, found.get(name));
+  let done = 0;
+  for await (const lines of contentOf(copies, wanted)) {
+    for (const line of lines) {
       counts[line.as]++;
-      if (line.as === 'damaged') damaged.push(name);
-      if (line.as === 'stored') await held.write(name);
-      // A replacement is content too, even if the event that names it is newer than this backup.
-      if (line.as === 'replaced' && !seen.has(line.replacement)) queue.push(line.replacement);
-      if (line.as === 'replaced') seen.add(line.replacement);
+      if (line.as === 'damaged') damaged.push(line.name);
+      if (line.as === 'stored') await held.write(line.name);
       await writer.write(line);
     }
-    onProgress('content', Math.min(start + BLOBS_AT_ONCE, queue.length), queue.length);
+    done += lines.length;
+    onProgress('content', done, Math.max(done, wanted.size));
   }
   await writer.flush();
   await held.flush();
   return { files: [...writer.files, ...held.files], counts, damaged };
-}
-
-function lineOf(name: BlobName, blob: StoredBlob | undefined): PayloadLine {
-  if (blob?.bytes) {
-    if (!isNameOf(name, blob.bytes)) return { as: 'damaged', name };
-    const { kind, storedAt, bytes } = blob;
-    return { as: 'stored', name, kind, storedAt, bytes: Buffer.from(bytes).toString('base64') };
-  }
-  return blob?.replacement ? { as: 'replaced', name, replacement: blob.replacement } : { as: 'absent', name };
 }
 
 const KEY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

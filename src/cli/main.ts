@@ -43,6 +43,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   keys: async () => (await import('./keys.ts')).addKeysCommand,
   log: async () => (await import('./log.ts')).addLogCommand,
   backup: async () => (await import('./backup.ts')).addBackupCommand,
+  restore: async () => (await import('./restore.ts')).addRestoreCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,
   chain: async () => (await import('./chain.ts')).addChainCommand,
   config: async () => (await import('./config.ts')).addConfigCommand,

@@ -17,6 +17,7 @@ import { LOG_IDENTITY_STREAM } from '../events/log-identity.ts';
 import { forgetCursor } from '../processes/after-settlement.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Clock } from '../runtime/instant.ts';
+import { assertNotMidCopy } from '../storage/copy-marker.ts';
 import type { CommandContext, EventLog, EventMark, Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
@@ -47,6 +48,7 @@ export interface IdentifiedLog {
  */
 export async function identifyLog(options: IdentifyLogOptions): Promise<IdentifiedLog> {
   const { log, readStore, projections, expected, logger } = options;
+  await assertNotMidCopy(readStore);
   // In this order, because other nodes may be writing: no checkpoint may look newer than the head.
   const before = await readCheckpoints(readStore, projections);
   const headBefore = await headOf(log);
@@ -90,6 +92,7 @@ export async function compareLog({
   readStore,
   projections,
 }: Pick<IdentifyLogOptions, 'log' | 'readStore' | 'projections'>): Promise<LogIdentity | null> {
+  await assertNotMidCopy(readStore);
   const checkpoints = await readCheckpoints(readStore, projections);
   const head = await headOf(log);
   const identity = await knownIdentity(log, readStore, checkpoints, head);

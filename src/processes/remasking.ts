@@ -64,7 +64,10 @@ export async function remaskContent(given: RemaskingPorts, signal?: AbortSignal)
   const report = { examined: 0, replaced: 0, filings: 0, failed: 0 };
   const { log, logger } = ports;
   const applied = await load(log, masking, operatorStream(MASKING_SUBJECT));
-  const from = applied.state.version >= version ? applied.state.through : null;
+  const { through } = applied.state;
+  // A log that came from another engine has other positions.
+  const isOfThisLog = through !== null && through.length === (await log.head())?.length;
+  const from = applied.state.version >= version && isOfThisLog ? through : null;
   let position: Position | null = null;
   let first = from === null;
   for await (const batch of log.readAll(from, { by: 'types', types: CONTENT_TYPES })) {

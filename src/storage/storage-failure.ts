@@ -33,6 +33,10 @@ const HINTS = {
   log_receiver_differs:
     'Set PAY_TO to the receiver of the log (docket log show). To change the receiver on purpose, stop every node, run docket log receiver ADDRESS --reason TEXT, and start them with PAY_TO=ADDRESS.',
   read_models_ahead: 'Start the service once: it rebuilds the read models from the log. Then run the command again.',
+  copy_unfinished:
+    'Run docket restore or docket migrate again with the same arguments: it continues where it stopped. To start over, empty the storage first.',
+  log_moved:
+    'Set EVENTSTORE_URL and MONGODB_URL to the storage that it was moved to. To keep using this one instead, run docket migrate --cancel; never serve both.',
   storage_unavailable: 'Check that the storage can be reached, then repeat the write unchanged.',
 } as const;
 
