@@ -23,7 +23,11 @@ export function findingJson(finding: Finding): object {
     case 'outgoing':
       return { ...finding, ...money(finding.amount) };
     case 'not_kept_by_endpoint':
-      return { type: finding.type, ...named(finding.payment), keptFrom: finding.keptFrom };
+      return {
+        ...{ type: finding.type, stream: null, requestId: null, wallet: null },
+        ...(finding.payment && named(finding.payment)),
+        ...{ transaction: finding.transaction, slot: finding.slot, keptFrom: finding.keptFrom },
+      };
     case 'pending':
       return {
         type: finding.type,
@@ -51,10 +55,10 @@ export function findingLines(finding: Finding): readonly string[] {
         `  outgoing  ${usdcText(finding.amount)} USDC to ${finding.to.join(', ') || 'nobody'}  transaction ${finding.transaction}`,
       ];
     case 'not_kept_by_endpoint': {
-      const { payment, keptFrom } = finding;
-      const why =
-        keptFrom === null ? 'not given' : `slot ${payment.slot} is before ${keptFrom}, the first that is kept`;
-      return [`? not_kept_by_endpoint  ${payment.stream}  transaction ${payment.transaction}  ${why}`];
+      const { payment, transaction, slot, keptFrom } = finding;
+      const whose = payment?.stream ?? 'of no settled payment';
+      const why = keptFrom === null ? 'not given' : `in slot ${slot}; the first that is kept is ${keptFrom}`;
+      return [`? not_kept_by_endpoint  ${whose}  transaction ${transaction}  ${why}`];
     }
     case 'pending':
       return [

@@ -53,6 +53,8 @@ interface Member {
   readonly endpoint: RpcEndpoint;
   /** The first slot of its history, when it was last asked; null before. */
   keptFrom: number | null;
+  /** Whether its last call failed: then it is asked last, and each call once. */
+  failing: boolean;
 }
 
 export class RpcHistory implements ChainHistory {
@@ -63,7 +65,7 @@ export class RpcHistory implements ChainHistory {
 
   constructor({ urls, budget, timeoutMs = DEFAULT_TIMEOUT_MS, pacing = systemPacing }: RpcHistoryOptions) {
     if (urls.length === 0) throw new RangeError('at least one endpoint is needed');
-    this.#members = urls.map((url) => ({ endpoint: new RpcEndpoint(url), keptFrom: null }));
+    this.#members = urls.map((url) => ({ endpoint: new RpcEndpoint(url), keptFrom: null, failing: false }));
     this.#budget = budget;
     this.#timeoutMs = timeoutMs;
     this.#pacing = pacing;
@@ -150,17 +152,17 @@ export class RpcHistory implements ChainHistory {
     for (const { endpoint } of this.#members) endpoint.close();
   }
 
-  /** The endpoints, those that keep the longest history first. One that does not say comes last. */
+  /** The endpoints, those that keep the longest history first. One that does not say, or that fails, comes last. */
   async #farthestFirst(): Promise<readonly Member[]> {
     for (const member of this.#members) {
-      if (member.keptFrom !== null || this.#members.length === 1) continue;
+      if (member.keptFrom !== null || member.failing || this.#members.length === 1) continue;
       try {
         await this.#keptFrom(member);
       } catch (error) {
         failureOf(error);
       }
     }
-    const rank = ({ keptFrom }: Member) => keptFrom ?? Number.POSITIVE_INFINITY;
+    const rank = ({ keptFrom, failing }: Member) => (failing ? null : keptFrom) ?? Number.POSITIVE_INFINITY;
     return [...this.#members].sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
   }
 
@@ -188,25 +190,46 @@ export class RpcHistory implements ChainHistory {
     throw unavailable(method, failure);
   }
 
-  async #ask<Answer>(member: Member, { method, params, read, readRefusal }: Question<Answer>): Promise<Answer> {
+  async #ask<Answer>(member: Member, question: Question<Answer>): Promise<Answer> {
+    const attempts = member.failing ? 1 : ATTEMPTS;
     for (let attempt = 1; ; attempt++) {
       await this.#budget.take();
-      let result: unknown;
       try {
-        result = await member.endpoint.call(method, params, { timeoutMs: this.#timeoutMs, alone: true });
+        const answer = await this.#once(member, question);
+        member.failing = false;
+        return answer;
       } catch (error) {
-        const answer = error instanceof RpcRefusal ? readRefusal?.(error) : undefined;
-        if (answer !== undefined) return answer;
-        if (attempt === ATTEMPTS || !mayPass(error)) throw error;
-        await this.#pacing.pause(pauseAfter(error, attempt));
-        continue;
-      }
-      try {
-        return read(result);
-      } catch {
-        throw new EndpointFailure('the answer does not have the expected shape', true);
+        if (attempt < attempts && mayPass(error)) {
+          await this.#pacing.pause(pauseAfter(error, attempt));
+          continue;
+        }
+        member.failing = true;
+        throw error;
       }
     }
+  }
+
+  async #once<Answer>({ endpoint }: Member, { method, params, read, readRefusal }: Question<Answer>): Promise<Answer> {
+    let result: unknown;
+    try {
+      result = await endpoint.call(method, params, { timeoutMs: this.#timeoutMs, alone: true });
+    } catch (error) {
+      const answer = error instanceof RpcRefusal ? readRefusal?.(error) : undefined;
+      if (answer !== undefined) return answer;
+      throw error;
+    }
+    try {
+      return read(result);
+    } catch {
+      throw new UnexpectedShape();
+    }
+  }
+}
+
+/** Asking again would give the same. */
+class UnexpectedShape extends EndpointFailure {
+  constructor() {
+    super('the answer does not have the expected shape', true);
   }
 }
 
@@ -228,7 +251,7 @@ const transactionQuestion = (
 function mayPass(error: unknown): boolean {
   if (error instanceof RpcRefusal) return PASSING.includes(error.code);
   if (error instanceof HttpRefusal) return error.status === 429 || error.status >= 500;
-  return error instanceof EndpointFailure;
+  return error instanceof EndpointFailure && !(error instanceof UnexpectedShape);
 }
 
 function pauseAfter(error: unknown, attempt: number): number {

@@ -20,10 +20,13 @@ export interface Balance {
 
 export type Finding =
   | ({ readonly type: 'difference' } & Difference)
-  /** A settled payment from a part of the chain that no endpoint keeps any more. */
+  /** A transaction that no endpoint gives any more: of a settled payment, or one that names our account. */
   | {
       readonly type: 'not_kept_by_endpoint';
-      readonly payment: LoggedPayment;
+      readonly transaction: string | null;
+      readonly slot: number | null;
+      /** Null for a listed transaction that no settled payment names. */
+      readonly payment: LoggedPayment | null;
       /** The first slot that is kept; null if the endpoint did not say why it does not give the transaction. */
       readonly keptFrom: number | null;
     }
@@ -77,13 +80,18 @@ export interface Totals {
   readonly differences: number;
 }
 
-/** The sum of an account's transfers up to a slot, and whether its first one opened it. */
-export function sumsUpTo(
-  state: ReconcileState,
-  slots: ReadonlyMap<string, number>,
-): ReadonlyMap<string, { readonly sum: bigint; readonly opened: boolean }> {
+/** The sums of the accounts' transfers up to a slot, and whether the first one of an account opened it. */
+export interface Sums {
+  readonly sums: ReadonlyMap<string, { readonly sum: bigint; readonly opened: boolean }>;
+  /** False if the content of a listed transaction is not known: it may have been a transfer. */
+  readonly whole: boolean;
+}
+
+export function sumsUpTo(state: ReconcileState, slots: ReadonlyMap<string, number>): Sums {
+  let whole = true;
   const sums = new Map<string, { sum: bigint; opened: boolean; first: number }>();
-  for (const { transaction } of state.listed()) {
+  for (const { transaction, failed } of state.listed()) {
+    if (transaction === null && !failed) whole = false;
     if (transaction === null || transaction.error !== null) continue;
     for (const change of transaction.changes) {
       const until = slots.get(change.account);
@@ -95,7 +103,7 @@ export function sumsUpTo(
       sums.set(change.account, known);
     }
   }
-  return sums;
+  return { sums, whole };
 }
 
 /** Reports what was found, payments first. @param balances empty if they were not read */
@@ -187,8 +195,8 @@ function comparePayment(
       return;
     case 'not_kept': {
       payments.notKept++;
-      const keptFrom = Number.isFinite(verdict.keptFrom) && verdict.keptFrom > 0 ? verdict.keptFrom : null;
-      report({ type: 'not_kept_by_endpoint', payment, keptFrom });
+      const { transaction, slot } = payment;
+      report({ type: 'not_kept_by_endpoint', transaction, slot, payment, keptFrom: slotOrNull(verdict.keptFrom) });
       return;
     }
     case 'differs':
@@ -196,6 +204,8 @@ function comparePayment(
       for (const difference of verdict.differences) differs(difference);
   }
 }
+
+const slotOrNull = (slot: number): number | null => (Number.isFinite(slot) && slot > 0 ? slot : null);
 
 function onChain({ slot }: LoggedPayment, found: SignatureRow | null): OnChain {
   if (found === null || found.outcome === 'listed') return { is: 'unknown' };
@@ -226,12 +236,23 @@ function addFee(fees: Map<string, { transactions: number; lamports: bigint }>, {
 
 function compareTransfers(
   state: ReconcileState,
-  { transaction }: SignatureRow,
+  { transaction, outcome, signature, slot, keptFrom, failed }: SignatureRow,
   { accounts }: Receivers,
   { incoming, outgoing }: Running,
   differs: (difference: Difference) => void,
   report: (finding: Finding) => void,
 ): void {
+  if (transaction === null && outcome === 'missing' && !failed) {
+    // Those of settled payments were reported with them.
+    if (state.paymentsOf(signature).some(({ status }) => status === 'settled')) return;
+    report({
+      type: 'not_kept_by_endpoint',
+      transaction: signature,
+      slot,
+      payment: null,
+      keptFrom: slotOrNull(keptFrom),
+    });
+  }
   if (transaction === null || transaction.error !== null) return;
   for (const change of transaction.changes) {
     if (!accounts.has(change.account)) continue;

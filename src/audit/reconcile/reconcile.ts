@@ -116,12 +116,12 @@ async function readBalances(
     // Transfers that became final before the balance was read are in it.
     await readChain(options, receivers);
     const slots = new Map(read.map(({ account, at }) => [account, at?.slot ?? Number.POSITIVE_INFINITY]));
-    const sums = sumsUpTo(state, slots);
+    const { sums, whole } = sumsUpTo(state, slots);
     const balances = read.map(({ account, at }): Balance => {
       const { sum, opened } = sums.get(account) ?? { sum: 0n, opened: false };
-      const whole = opened || (state.listing(account)?.keptFrom ?? 0) === 0;
+      const isProvable = whole && (opened || (state.listing(account)?.keptFrom ?? 0) === 0);
       const balance = at?.amount ?? 0n;
-      return { account, balance, sum, verdict: sum === balance ? 'matches' : whole ? 'differs' : 'not_provable' };
+      return { account, balance, sum, verdict: !isProvable ? 'not_provable' : sum === balance ? 'matches' : 'differs' };
     });
     if (attempt === BALANCE_ATTEMPTS || balances.every(({ verdict }) => verdict !== 'differs')) return balances;
     await pacing.pause(BALANCE_PAUSE_MS);

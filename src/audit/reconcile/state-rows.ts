@@ -27,6 +27,7 @@ export interface SignatureRow {
   readonly slot: number | null;
   readonly outcome: Outcome;
   readonly listed: boolean;
+  readonly failed: boolean;
   readonly transaction: LandedTransaction | null;
   readonly keptFrom: number;
 }
@@ -36,6 +37,7 @@ export interface RawSignature {
   readonly slot: number | null;
   readonly outcome: Outcome;
   readonly listed: number;
+  readonly failed: number;
   readonly content: string | null;
   readonly kept_from: number | null;
 }
@@ -88,9 +90,10 @@ function unpacked(content: string): LandedTransaction {
   };
 }
 
-export const rowOf = ({ content, kept_from, listed, ...row }: RawSignature): SignatureRow => ({
+export const rowOf = ({ content, kept_from, listed, failed, ...row }: RawSignature): SignatureRow => ({
   ...row,
   listed: listed === 1,
+  failed: failed === 1,
   transaction: content === null ? null : unpacked(content),
   keptFrom: kept_from ?? 0,
 });

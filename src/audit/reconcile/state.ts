@@ -124,7 +124,7 @@ export class ReconcileState {
 
   *payments(): IterableIterator<PaymentRow> {
     const rows = this.#iterate(
-      `SELECT p.content AS payment, s.signature, s.slot, s.listed, s.outcome, s.content, s.kept_from
+      `SELECT p.content AS payment, s.signature, s.slot, s.listed, s.failed, s.outcome, s.content, s.kept_from
        FROM payments p LEFT JOIN signatures s ON s.signature = p.tx ORDER BY p.stream`,
     );
     for (const row of rows) {
@@ -136,7 +136,7 @@ export class ReconcileState {
   /** The listed transactions, oldest first. */
   *listed(): IterableIterator<SignatureRow> {
     const rows = this.#iterate(
-      'SELECT signature, slot, listed, outcome, content, kept_from FROM signatures WHERE listed = 1 ORDER BY slot, signature',
+      'SELECT signature, slot, listed, failed, outcome, content, kept_from FROM signatures WHERE listed = 1 ORDER BY slot, signature',
     );
     for (const row of rows) yield rowOf(row as RawSignature);
   }

@@ -3,11 +3,32 @@
  * planted difference, it names exactly that one.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/command.ts';
+import { PaymentFailed, PaymentFinalized, PaymentRolledBack } from '../../../src/events/payment.ts';
 import { docketInProcess } from '../../support/docket-in-process.ts';
-import { buy, dataOf, openShop, reconciled, type Shop, untilFinal } from './shop.ts';
+import {
+  append,
+  buy,
+  type Claim,
+  claim,
+  dataOf,
+  eventsOf,
+  land,
+  openShop,
+  payment,
+  type Run,
+  reconciled,
+  type Shop,
+  settled,
+  signatureOf,
+  transferDirectly,
+  untilFinal,
+} from './shop.ts';
+
+const OTHER = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
 
 let shop: Shop;
 let wallet: Keypair;
@@ -44,5 +65,164 @@ describe('a log and a chain that agree', () => {
     expect(out).toMatch(/^settled {5}3 payments, 2.97 USDC: 3 on the chain as logged$/m);
     expect(out).toMatch(/^balance {5}2.97 USDC in \S+, the sum of its transfers$/m);
     expect(out).toMatch(/^fees {8}0.0000\d+ SOL for 3 sponsored transactions, paid by \S+$/m);
+  });
+});
+
+describe('a planted difference is found, and no other', () => {
+  /** What a run finds beyond the one before it. */
+  let before: Run;
+  beforeAll(async () => {
+    before = await reconciled(shop);
+  });
+  async function newFindings() {
+    const now = await reconciled(shop);
+    const known = new Set(before.findings.map((finding) => JSON.stringify(finding)));
+    before = now;
+    return { ...now, findings: now.findings.filter((finding) => !known.has(JSON.stringify(finding))) };
+  }
+  const address = () => wallet.publicKey.toBase58();
+
+  it('a transfer that never passed through the service', async () => {
+    const transaction = await transferDirectly(shop, wallet, 123_456n);
+    const run = await newFindings();
+    expect(run.findings).toEqual([
+      {
+        type: 'difference',
+        code: 'transfer_without_payment',
+        stream: null,
+        requestId: null,
+        transaction,
+        expected: 'a payment in the log',
+        found: `123456 base units from ${address()}`,
+      },
+    ]);
+    expect([run.code, run.err]).toEqual([EXIT.found, expect.stringMatching(/^1 difference between log and chain\.\n/)]);
+    expect(run.summary.balances[0].verdict).toBe('matches');
+  });
+
+  it('a payment that the log calls settled, whose transaction failed', async () => {
+    // More than the wallet has.
+    const wire = await payment(shop, wallet, 1_000_000_000n);
+    const slot = await land(shop, wire);
+    const stream = await claim(shop, wire, { wallet });
+    await append(shop, stream, [settled(wire, address(), slot)]);
+    const { findings } = await newFindings();
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'failed_on_chain', stream, found: expect.stringContaining('InstructionError') }),
+    ]);
+  });
+
+  it('a payment that the log calls settled, and that was never sent', async () => {
+    const wire = await payment(shop, wallet, 990_000n);
+    const stream = await claim(shop, wire, { wallet });
+    await append(shop, stream, [settled(wire, address(), 5)]);
+    const { findings } = await newFindings();
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'not_on_chain', stream, expected: 'settled in slot 5' }),
+    ]);
+  });
+
+  it.each<[what: string, code: string, over: Partial<Claim>, charged: string, expected: unknown]>([
+    ['another amount, authorized and settled', 'amount_differs', { amount: '1' }, '1', '1'],
+    ['another amount, settled only', 'amount_differs', {}, '1', '990000 authorized, 1 settled'],
+    ['another wallet', 'payer_differs', { says: OTHER }, '990000', OTHER],
+    [
+      'another memo',
+      'memo_differs',
+      { wire: Buffer.from('memo') },
+      '990000',
+      expect.stringMatching(/^\["[0-9a-f]{32}"\]$/),
+    ],
+  ])('a settled payment whose events say %s', async (_, code, over, charged, expected) => {
+    const wire = await payment(shop, wallet, 990_000n);
+    const slot = await land(shop, wire);
+    const held = over.wire ? await payment(shop, wallet, 990_000n) : wire;
+    const stream = await claim(shop, wire, { wallet, ...over, wire: held });
+    await append(shop, stream, [settled(wire, over.says ?? address(), slot, charged)]);
+    const { findings } = await newFindings();
+    expect(findings).toEqual([expect.objectContaining({ code, stream, expected })]);
+  });
+
+  it('a payment that the log calls failed, or rolled back, and that landed', async () => {
+    const expected: string[] = [];
+    for (const status of ['failed', 'rolled_back'] as const) {
+      const wire = await payment(shop, wallet, 990_000n);
+      const slot = await land(shop, wire);
+      const stream = await claim(shop, wire, { wallet });
+      const transaction = signatureOf(wire);
+      const charge = { transaction, requestId: randomUUID(), wallet: address() };
+      if (status === 'failed')
+        await append(shop, stream, [PaymentFailed.of({ ...charge, reason: 'expired', detail: null })]);
+      else
+        await append(shop, stream, [
+          settled(wire, address(), slot),
+          PaymentRolledBack.of({
+            ...charge,
+            slot,
+            amount: '990000',
+            answeredCases: 1,
+            reason: 'not_on_the_finalized_chain',
+          }),
+        ]);
+      expected.push(stream);
+    }
+    const { findings } = await newFindings();
+    expect(findings.map(({ code, stream }) => [code, stream]).sort()).toEqual(
+      expected.map((stream) => ['landed_but_not_settled', stream]).sort(),
+    );
+  });
+
+  it('a final slot that is another one', async () => {
+    const wire = await payment(shop, wallet, 990_000n);
+    const slot = await land(shop, wire);
+    const stream = await claim(shop, wire, { wallet });
+    const transaction = signatureOf(wire);
+    await append(shop, stream, [
+      settled(wire, address(), slot + 1),
+      PaymentFinalized.of({ transaction, slot: slot + 1 }),
+    ]);
+    const { findings } = await newFindings();
+    expect(findings).toEqual([
+      expect.objectContaining({ code: 'slot_differs', stream, expected: `slot ${slot + 1}`, found: `slot ${slot}` }),
+    ]);
+  });
+
+  it('a payment to somebody else, in a log that names no such receiver', async () => {
+    const wire = await payment(shop, wallet, 990_000n);
+    const slot = await land(shop, wire);
+    const stream = await claim(shop, wire, { wallet, payTo: OTHER });
+    await append(shop, stream, [settled(wire, address(), slot)]);
+    const { findings } = await newFindings();
+    expect(findings.map(({ code, stream: at }) => [code, at])).toEqual([
+      ['other_receiver', stream],
+      ['recipient_differs', stream],
+    ]);
+  });
+
+  it('a transaction that two payments name', async () => {
+    const [one = ''] = streams;
+    const [first] = (await shop.events()).filter(({ stream, type }) => stream === one && type === 'PaymentSubmitted');
+    const wire = Buffer.from(String(first?.data.wire), 'base64');
+    const stream = `payment-${'0'.repeat(64)}`;
+    await append(shop, stream, await eventsOf(shop, one));
+    const { findings } = await newFindings();
+    expect(findings.map(({ code }) => code)).toEqual(['message_differs', 'transaction_of_two_payments']);
+    expect(findings[1].transaction).toBe(signatureOf(wire));
+  });
+
+  it('a payment without an outcome is listed apart, and says whether it is on the chain', async () => {
+    const landed = await payment(shop, wallet, 990_000n);
+    await land(shop, landed);
+    const never = await payment(shop, wallet, 990_000n);
+    const places = [await claim(shop, landed, { wallet }), await claim(shop, never, { wallet })];
+    const { findings, summary } = await newFindings();
+    const pending = findings.map(({ type, stream, onChain }) => [type, stream, onChain]);
+    expect(pending.sort()).toEqual(
+      [
+        ['pending', places[0], 'final'],
+        ['pending', places[1], 'absent'],
+      ].sort(),
+    );
+    expect(summary.payments.pending).toBe(2);
   });
 });

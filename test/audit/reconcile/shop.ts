@@ -1,9 +1,20 @@
 /** A paid service with a log that has an identity, and `docket audit reconcile` on it. For tests only. */
 import { randomUUID } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { decodeEvent } from '../../../src/events/codec.ts';
 import type { DomainEvent } from '../../../src/events/event.ts';
 import { LogFounded } from '../../../src/events/log-identity.ts';
+import {
+  PaymentAuthorized,
+  PaymentSettled,
+  PaymentSubmitted,
+  paymentStream,
+  QueryAnswered,
+} from '../../../src/events/payment.ts';
 import { systemClock, toInstant } from '../../../src/runtime/instant.ts';
+import { hashOfMessage } from '../../../src/solana/landed-transaction.ts';
+import { readTransaction } from '../../../src/solana/local/wire.ts';
 import { NO_STREAM, type StreamHead } from '../../../src/storage/event-log.ts';
 import { headAfter, prepareAppend } from '../../../src/storage/prepare-append.ts';
 import { until } from '../../payments/steering.ts';
@@ -52,15 +63,97 @@ export async function buy(shop: Shop, wallet: Keypair): Promise<string> {
   return authorized?.stream ?? '';
 }
 
-/** A transfer to the receiver that never passes through the service. */
-export async function transferDirectly(shop: Shop, wallet: Keypair, amount: bigint): Promise<string> {
-  const wire = build({
+/** A transaction as a wallet would pay with it, with its own fee. */
+export const payment = async (shop: Shop, wallet: Keypair, amount: bigint): Promise<Buffer> =>
+  build({
     instructions: [limit(), price(), transfer(shop.parties, wallet.publicKey, { amount }), memo()],
     payer: wallet.publicKey,
     signers: [wallet],
     blockhash: await shop.rpc.latestBlockhash(),
   });
-  return shop.rpc.call<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+
+/** Sends a transaction even if it will fail, waits until it is final, and gives its slot. */
+export async function land(shop: Shop, wire: Buffer): Promise<number> {
+  const signature = await shop.rpc.call<string>('sendTransaction', wire.toString('base64'), {
+    encoding: 'base64',
+    skipPreflight: true,
+  });
+  await untilFinal(shop);
+  const landed = await shop.rpc.call<{ slot: number } | null>('getTransaction', signature, {
+    encoding: 'base64',
+    maxSupportedTransactionVersion: 0,
+  });
+  return landed?.slot ?? -1;
+}
+
+export const signatureOf = (wire: Buffer): string =>
+  bs58.encode(readTransaction(wire).signatures[0] ?? Buffer.alloc(0));
+
+export interface Claim {
+  readonly wallet: Keypair;
+  /** What the log says. */
+  readonly amount?: string;
+  readonly payTo?: string;
+  readonly mint?: string;
+  readonly says?: string;
+  /** Bytes that the log holds, if not those of the transaction. */
+  readonly wire?: Buffer;
+}
+
+/** Writes what an insider might: a payment up to its submission, in the stream of a transaction. */
+export async function claim(shop: Shop, transaction: Buffer, { wallet, says, ...over }: Claim): Promise<string> {
+  const { message } = readTransaction(transaction);
+  const stream = paymentStream(hashOfMessage(message.bytes));
+  const requestId = randomUUID();
+  const hash = 'a'.repeat(64);
+  await append(shop, stream, [
+    PaymentAuthorized.of({
+      requestId,
+      wallet: says ?? wallet.publicKey.toBase58(),
+      dialect: 'self-paid',
+      network: 'solana:local',
+      mint: over.mint ?? shop.receiver.mint,
+      payTo: over.payTo ?? shop.receiver.payTo,
+      amount: over.amount ?? '990000',
+      queries: 1,
+      endpoint: 'GET /v2/case',
+      requestHash: hash,
+      identifierHash: null,
+    }),
+    QueryAnswered.of({
+      requestId,
+      answer: null,
+      keepUntil: toInstant(systemClock.now()),
+      answeredCases: 1,
+      keyCall: null,
+      callbacks: [],
+    }),
+    PaymentSubmitted.of({
+      transaction: signatureOf(transaction),
+      wire: (over.wire ?? transaction).toString('base64'),
+      lastValidBlockHeight: 1_000,
+    }),
+  ]);
+  return stream;
+}
+
+/** The event that settles a claimed payment. */
+export const settled = (wire: Buffer, wallet: string, slot: number, amount = '990000') =>
+  PaymentSettled.of({
+    transaction: signatureOf(wire),
+    slot,
+    requestId: randomUUID(),
+    wallet,
+    amount,
+    answeredCases: 1,
+    owes: null,
+  });
+
+/** A transfer to the receiver that never passes through the service. */
+export async function transferDirectly(shop: Shop, wallet: Keypair, amount: bigint): Promise<string> {
+  const wire = await payment(shop, wallet, amount);
+  await land(shop, wire);
+  return signatureOf(wire);
 }
 
 /** Waits until everything that has happened on the chain is final. */
@@ -101,5 +194,6 @@ export const dataOf = ({ directory }: Pick<World, 'directory'>): NodeJS.ProcessE
   DATA_DIR: `${directory}/data`,
 });
 
-/** What a run found, in short. */
-export const told = ({ findings }: Run): readonly string[] => findings.map(({ type, code }) => code ?? type);
+/** The events of a stream, as they were decided. */
+export const eventsOf = async ({ storage }: Pick<World, 'storage'>, stream: string): Promise<readonly DomainEvent[]> =>
+  (await storage.log.read(stream)).map(decodeEvent);
