@@ -6,37 +6,22 @@ import { FAMILIES, type Family, familyOf, isFamily, shortStream } from '../audit
 import { filterOf, type Replay, readable, replay } from '../audit/replay/replay.ts';
 import { EVENT_TYPES } from '../events/codec.ts';
 import { nearestName } from '../http/nearest-name.ts';
-import { type Instant, parseTimestamp } from '../runtime/instant.ts';
-import { isAddress } from '../solana/addresses.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import { numbered, replayLines } from './audit-replay-columns.ts';
+import { type PeriodOptions, readPeriod, readWallet } from './audit-selection.ts';
 import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
 import { openServiceLog, withStorage } from './service-storage.ts';
 
-interface ReplayOptions {
+interface ReplayOptions extends PeriodOptions {
   readonly wallet?: string;
   readonly request?: string;
   readonly type?: readonly string[];
-  readonly from?: string;
-  readonly to?: string;
   readonly stream?: string;
   readonly json?: boolean;
 }
 
 /** Streams counted exactly; beyond that the count is a lower bound, so that memory stays small. */
 const COUNTED_STREAMS = 100_000;
-
-export function instantOption(name: string, text: string | undefined): Instant | null {
-  if (text === undefined) return null;
-  const instant = parseTimestamp(text);
-  if (!instant) {
-    throw new CliError(
-      `--${name} is not a timestamp: ${text}`,
-      'Give ISO-8601 with an offset, for example 2026-03-01T00:00:00Z.',
-    );
-  }
-  return instant;
-}
 
 /** A hint that names the nearest of several names, or lists them all. */
 function hintFor(typed: string, names: readonly string[]): string {
@@ -56,8 +41,6 @@ function typesOption(types: readonly string[] | undefined): ReadonlySet<string> 
 
 function readAsked(word: string, { wallet, request, stream, type, ...times }: ReplayOptions): Replay {
   if (!isFamily(word)) throw new CliError(`Unknown family of streams: ${word}.`, hintFor(word, Object.keys(FAMILIES)));
-  if (wallet !== undefined && !isAddress(wallet))
-    throw new CliError(`${JSON.stringify(wallet)} is not a Solana address.`, 'Give 32 bytes in base58.');
   if (request !== undefined && !z.uuid().safeParse(request).success)
     throw new CliError(`${JSON.stringify(request)} is not a request id.`, 'Give the meta.request_id of an answer.');
   if (stream === '') throw new CliError('--stream is empty.', 'Give the name of a stream.');
@@ -66,16 +49,13 @@ function readAsked(word: string, { wallet, request, stream, type, ...times }: Re
       `Stream ${stream} is not in the family ${word}.`,
       `Use docket audit replay ${familyOf(stream)} --stream ${stream}.`,
     );
-  const [from, to] = [instantOption('from', times.from), instantOption('to', times.to)];
-  if (from && to && from > to) throw new CliError('--from is later than --to.', 'Give the earlier time as --from.');
   return {
     family: word,
-    wallet: wallet ?? null,
+    wallet: wallet === undefined ? null : readWallet(wallet),
     request: request?.toLowerCase() ?? null,
     stream: stream ?? null,
     types: typesOption(type),
-    from,
-    to,
+    ...readPeriod(times),
   };
 }
 
