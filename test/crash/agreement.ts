@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'vitest';
+import type { RuleName } from '../../src/audit/rules/catalogue.ts';
 import { PRICE, tokenAccountOf } from '../solana/payment-transactions.ts';
 import { DOCKET, type RunningProcess, until } from '../support/processes.ts';
 import { resultPathIn } from '../support/result-path.ts';
@@ -96,6 +97,43 @@ export async function decidedPayments(
   return payments;
 }
 
+interface VerifyLine {
+  readonly rule?: RuleName;
+}
+
+async function breachesOf({ environment, within }: Stage): Promise<readonly VerifyLine[]> {
+  const args = ['audit', 'verify', '--json', '--signatures'];
+  const lines = await docket(args, environment, within).catch((failure: { readonly stdout?: string }) => {
+    if (!failure.stdout) throw failure;
+    return failure.stdout;
+  });
+  const found = lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as VerifyLine);
+  return found.filter(({ rule }) => rule !== undefined);
+}
+
+/** Rules that a jump of the clock breaks until the service has done what is suddenly overdue. */
+const IN_TIME: ReadonlySet<RuleName | undefined> = new Set<RuleName>([
+  'outcome_in_time',
+  'finality_in_time',
+  'callback_scheduled',
+  'attempt_in_time',
+  'key_call_done',
+]);
+
+/** Fails unless an auditor finds no breach in the whole log. */
+export async function expectVerified(stage: Stage): Promise<void> {
+  let breaches: readonly VerifyLine[] = [];
+  const isCaughtUp = async () => {
+    breaches = await breachesOf(stage);
+    return !breaches.some(({ rule }) => IN_TIME.has(rule));
+  };
+  await until('what is overdue is done', isCaughtUp, { every: 1_000 });
+  expect(breaches).toEqual([]);
+}
+
 /**
  * Fails unless no payment is charged twice, every charge is answered, and what callers were told is true.
  * @returns the payments that were settled
@@ -125,5 +163,6 @@ export async function expectAgreement(
     if (status === 200) expect(settledIds.has(requestId ?? ''), `${requestId} was answered`).toBe(true);
     if (typeof status === 'number' && status >= 400) expect(settledIds.has(requestId ?? '')).toBe(false);
   }
+  await expectVerified(stage);
   return settled;
 }

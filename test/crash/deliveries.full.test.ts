@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningProcess, until } from '../support/processes.ts';
-import { decidedPayments, docket } from './agreement.ts';
+import { decidedPayments, docket, expectVerified } from './agreement.ts';
 import { type CallbackStage, setCallbackStage } from './callback-stage.ts';
 import { endedDeliveries, expectDeliveryAgreement } from './delivery-agreement.ts';
 import { demoCasePath, importDemoCase } from './demo-case.ts';
@@ -63,6 +63,7 @@ describe(`${KILLS} kills at random under paid load, with a receiver that fails a
       const ended = await endedDeliveries(stage, service, clock);
       const { deliveries } = ended;
       const interrupted = expectDeliveryAgreement(ended, receiver.hits, kills);
+      await expectVerified(stage);
 
       const made = [...deliveries.values()].reduce((sum, { started }) => sum + started.length, 0);
       const acknowledged = [...deliveries.values()].filter(

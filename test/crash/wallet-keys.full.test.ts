@@ -7,7 +7,7 @@ import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { masterKeyFile } from '../../src/service/open-master-keys.ts';
 import { type RunningProcess, until } from '../support/processes.ts';
 import { resultPathIn } from '../support/result-path.ts';
-import { decidedPayments, docket } from './agreement.ts';
+import { decidedPayments, docket, expectVerified } from './agreement.ts';
 import { type Attempt, pay, type Stage, setStage, startService } from './paid-load.ts';
 
 const KILLS = Number(process.env.KILLS ?? 20);
@@ -115,6 +115,7 @@ describe(`${KILLS} kills at random while wallets read their keys and rotate them
     const made = [...log.keys.values()].flat();
     expect(made.filter((keyId) => !reserved.has(keyId))).toEqual([]);
     expect(new Set(made).size).toBe(made.length);
+    await expectVerified(stage);
 
     const master = readMasterKeys((await readFile(masterKeyFile(stage.dataDirectory), 'utf8')).trim());
     const rotations = log.settled.filter(({ does }) => does === 'rotate');
