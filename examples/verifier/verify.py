@@ -389,6 +389,15 @@ def is_signed(size, root, key, signature):
     return ed25519_matches(key.key, text.encode("utf-8", "surrogatepass"), signature)
 
 
+def anchor_line(log_id, size, root, transaction):
+    """What a transaction that anchors a head must say on the chain."""
+    memo = f"docket-log {log_id} {size} {base64.b64encode(root).decode('ascii')}"
+    return f'anchored: transaction {shown(transaction)} must have the memo "{memo}"'
+
+
+TRUSTED = "The key is what the file says. Compare it with one that you kept: --key"
+
+
 class Kept:
     """What was kept earlier, and is trusted instead of the file."""
 
@@ -438,7 +447,7 @@ class LogCheck:
         self.streams, self.keys, self.heads = {}, {}, {}
         self.peaks, self.size, self.position = None, 0, ""
         self.recent = [None]
-        self.log_id = self.header_log_id = self.newest_head = None
+        self.log_id = self.header_log_id = self.newest_head = self.newest_key = self.anchor = None
         self.roots_differ = False
 
     def whole(self, rule, expected, found):
@@ -446,6 +455,19 @@ class LogCheck:
 
     def about_kept(self, rule, expected, found):
         self.report(rule, "log-head", None, expected, found)
+
+    def summary(self):
+        """What holds if nothing was reported."""
+        counts = [(self.size, "event"), (len(self.streams), "stream"), (len(self.heads), "head")]
+        counts = ", ".join(counted(count, noun) for count, noun in counts)
+        lines = [f"ok {counts}: hashes, revisions, heads and signatures hold; root {root_of(self.peaks).hex()}"]
+        if self.newest_key:
+            lines.append(f"the first {counted(self.newest_head[0], 'event')} are signed by {self.newest_key.text}")
+            if not self.kept.keys:
+                lines.append(TRUSTED)
+        if self.anchor:
+            lines.append(anchor_line(self.log_id, *self.anchor))
+        return "\n".join(lines)
 
     def header(self, value):
         header = shaped(value, HEADER, "line 1")
@@ -517,10 +539,14 @@ class LogCheck:
         elif kind == "LogHeadRecorded":
             if fits({"size": is_count, "root": is_hash, "masterVersion": is_count, "signature": is_text}):
                 self.recorded(data, breach)
-        elif kind == "LogHeadAnchored" and fits({"size": is_count, "root": is_hash}):
+        elif kind == "LogHeadAnchored" and fits(
+            {"size": is_count, "root": is_hash, "transaction": is_text}
+        ):
             root = self.heads.get(data["size"], "no head of this size")
             if root != data["root"]:
                 breach("anchor_names_head", root, data["root"])
+            else:
+                self.anchor = (data["size"], bytes.fromhex(root), data["transaction"])
 
     def introduced(self, data, breach):
         version = data["masterVersion"]
@@ -549,7 +575,7 @@ class LogCheck:
         elif signature is None or not is_signed(size, bytes.fromhex(root), key, signature):
             breach("head_signature_valid", f"a signature by the key of version {version}", data["signature"])
         self.heads[size] = root
-        self.newest_head = (size, root)
+        self.newest_head, self.newest_key = (size, root), key
 
     def root_at(self, size):
         if size > self.size:
@@ -657,12 +683,9 @@ def check_proof(value, kept, report):
         f"root {note.root.hex()}, signed by {key.text}",
     ]
     if not kept.keys:
-        lines.append("The key is what the proof says. Compare it with one that you kept: --key")
+        lines.append(TRUSTED)
     if anchor is not None:
-        lines.append(
-            f"anchored: compare the memo of transaction {shown(anchor['transaction'])} "
-            f"with root {anchor['root']} of {anchor['size']} events"
-        )
+        lines.append(anchor_line(note.log_id, *heads[1], anchor["transaction"]))
     return "\n".join(lines)
 
 
@@ -753,14 +776,14 @@ def check(source, kept, report):
         else:
             log.event(value, where)
     log.end(end)
-    counts = f"{counted(log.size, 'event')}, {counted(len(log.streams), 'stream')}, {counted(len(log.heads), 'head')}"
-    return f"ok {counts}: hashes, revisions, heads and signatures hold; root {root_of(log.peaks).hex()}"
+    return log.summary()
 
 
 def read_note(path):
     with open(path, encoding="utf-8", newline="") as file:
         try:
-            return Note(file.read(), shown(path))
+            # An editor may have changed the ends of lines.
+            return Note(file.read().replace("\r\n", "\n").rstrip() + "\n", shown(path))
         except UnicodeDecodeError:
             raise Unreadable(f"{shown(path)} is not a signed head") from None
 

@@ -293,6 +293,10 @@ function isSigned({ size, root }: Head, { logId, key }: VerifierKey, signature: 
 const isNoteSigned = (note: Note, key: VerifierKey): boolean =>
   note.logId === key.logId && note.keyHash === keyHashOf(key) && isSigned(note, key, note.signature);
 
+/** What a transaction that anchors a head must say on the chain. */
+const anchorLine = (logId: string | null, { size, root }: Head, transaction: string): string =>
+  `anchored: transaction ${shown(transaction)} must have the memo "docket-log ${logId} ${size} ${root.toString('base64')}"`;
+
 const isSameKey = (a: VerifierKey, b: VerifierKey): boolean => a.logId === b.logId && a.key.equals(b.key);
 
 // --- An exported log --------------------------------------------------------------------------------------------------
@@ -331,7 +335,8 @@ export class LogCheck {
   #position = '';
   #headerLogId: string | null = null;
   #logId: string | null = null;
-  #newestHead: { readonly size: number; readonly root: string; readonly signature: Json } | null = null;
+  #newestHead: { readonly size: number; readonly root: string; readonly key: VerifierKey | null } | null = null;
+  #anchor: { readonly size: number; readonly root: string; readonly transaction: string } | null = null;
   #rootsDiffer = false;
   size = 0;
 
@@ -341,16 +346,26 @@ export class LogCheck {
     this.#recent[0] = null;
   }
 
-  get streams(): number {
-    return this.#streams.size;
-  }
-
-  get heads(): number {
-    return this.#heads.size;
-  }
-
   get root(): string {
     return rootOf(this.#peaks).toString('hex');
+  }
+
+  /** What holds if nothing was reported. */
+  summary(): string {
+    const counts = [
+      counted(this.size, 'event'),
+      counted(this.#streams.size, 'stream'),
+      counted(this.#heads.size, 'head'),
+    ];
+    const lines = [`ok ${counts.join(', ')}: hashes, revisions, heads and signatures hold; root ${this.root}`];
+    const key = this.#newestHead?.key;
+    if (key)
+      lines.push(`the first ${counted(this.#newestHead?.size ?? 0, 'event')} are signed by ${verifierKeyText(key)}`);
+    if (key && this.#kept.keys.length === 0) lines.push(TRUSTED);
+    const anchor = this.#anchor;
+    if (anchor)
+      lines.push(anchorLine(this.#logId, { ...anchor, root: Buffer.from(anchor.root, 'hex') }, anchor.transaction));
+    return lines.join('\n');
   }
 
   header(value: Json): void {
@@ -426,9 +441,10 @@ export class LogCheck {
       if (fits({ masterVersion: isCount, publicKey: (value) => bytesOf(value, 32) !== null })) this.#introduced(event);
     } else if (type === 'LogHeadRecorded') {
       if (fits({ size: isCount, root: isHash, masterVersion: isCount, signature: isText })) this.#recorded(event);
-    } else if (type === 'LogHeadAnchored' && fits({ size: isCount, root: isHash })) {
+    } else if (type === 'LogHeadAnchored' && fits({ size: isCount, root: isHash, transaction: isText })) {
       const root = this.#heads.get(data.size as number) ?? 'no head of this size';
       if (root !== data.root) breach('anchor_names_head', root, data.root as string);
+      else this.#anchor = data as { size: number; root: string; transaction: string };
     }
   }
 
@@ -471,7 +487,7 @@ export class LogCheck {
       breach('head_signature_valid', `a signature by the key of version ${masterVersion}`, signature);
     }
     this.#heads.set(size, root);
-    this.#newestHead = { size, root, signature };
+    this.#newestHead = { size, root, key: key ?? null };
   }
 
   #rootAt(size: number): string {
@@ -534,6 +550,8 @@ const END = {
   root: isHash,
   signed_head: orNull(isObject),
 };
+
+const TRUSTED = 'The key is what the file says. Compare it with one that you kept: --key';
 
 // --- A proof ----------------------------------------------------------------------------------------------------------
 
@@ -608,11 +626,8 @@ export function checkProof(value: Json, kept: Kept, report: Report): string {
     `ok ${counted(events.length, 'event')} of ${shown(stream)}: in the first ${note.size} events of log ${note.logId}`,
     `root ${note.root.toString('hex')}, signed by ${verifierKeyText(key)}`,
   ];
-  if (kept.keys.length === 0) lines.push('The key is what the proof says. Compare it with one that you kept: --key');
-  if (anchor)
-    lines.push(
-      `anchored: compare the memo of transaction ${shown(anchor.transaction as string)} with root ${anchor.root} of ${anchor.size} events`,
-    );
+  if (kept.keys.length === 0) lines.push(TRUSTED);
+  if (anchor && anchored) lines.push(anchorLine(note.logId, anchored, anchor.transaction as string));
   return lines.join('\n');
 }
 
@@ -720,7 +735,7 @@ export async function check(input: AsyncIterable<Uint8Array>, kept: Kept, report
     else log.event(value, where);
   }
   log.end(end);
-  return `ok ${counted(log.size, 'event')}, ${counted(log.streams, 'stream')}, ${counted(log.heads, 'head')}: hashes, revisions, heads and signatures hold; root ${log.root}`;
+  return log.summary();
 }
 
 interface Vector {
@@ -744,7 +759,7 @@ async function checkVectors(folder: string): Promise<number> {
     let exit = 0;
     try {
       const kept = {
-        heads: head === undefined ? [] : [parseNote(readFileSync(join(folder, head), 'utf8'), head)],
+        heads: head === undefined ? [] : [noteIn(join(folder, head))],
         keys: key === undefined ? [] : [parseKey(key, 'key')],
       };
       await check(createReadStream(join(folder, file)), kept, (breach) => found.push(breach));
@@ -766,13 +781,17 @@ async function checkVectors(folder: string): Promise<number> {
 
 const USAGE = 'usage: verify.ts FILE [--head NOTE]... [--key KEY]...   or: verify.ts check FOLDER\n';
 
+/** An editor may have changed the ends of lines. */
+const noteIn = (path: string): Note =>
+  parseNote(`${readFileSync(path, 'utf8').replaceAll('\r\n', '\n').trimEnd()}\n`, shown(path));
+
 function readKept(options: readonly string[]): Kept {
   const heads: Note[] = [];
   const keys: VerifierKey[] = [];
   for (let at = 0; at < options.length; at += 2) {
     const [name, value] = options.slice(at, at + 2);
     if (value === undefined) throw new Unreadable(USAGE.trimEnd());
-    if (name === '--head') heads.push(parseNote(readFileSync(value, 'utf8'), shown(value)));
+    if (name === '--head') heads.push(noteIn(value));
     else if (name === '--key') keys.push(parseKey(value, '--key'));
     else throw new Unreadable(USAGE.trimEnd());
   }

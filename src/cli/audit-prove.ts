@@ -91,7 +91,7 @@ const notFound = {
 const UNPROVEN: Readonly<Record<Unproven, CliError>> = {
   uncovered: new CliError(
     'No signed head covers this event yet.',
-    'A running service records one within a minute, and a stop records one. docket audit head shows the newest.',
+    'A running service records one within a minute, and one at a stop, unless AUDIT_HEADS=off. docket audit head shows the newest.',
     EXIT.found,
   ),
   broken: new CliError(

@@ -7,6 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anchorMemo } from '../../../src/solana/anchor-transaction.ts';
+import { LOG_ID, TRANSACTION, writtenLog } from '../../support/written-log.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const folder = join(root, 'examples/verifier');
@@ -46,11 +48,18 @@ const keyIn = (file: string): string =>
   JSON.parse(readFileSync(join(vectors, file), 'utf8').trimEnd().split('\n').at(-1) ?? '').signed_head.key;
 
 describe('the verifiers', () => {
-  it('say that a log holds, and what its root is', () => {
+  it('say that a log holds, and what it rests on', () => {
+    const anchored = { size: 18, root: writtenLog().tree(18).root().toString('hex') };
     const { root: expected } = JSON.parse(
       readFileSync(join(vectors, 'log-good.ndjson'), 'utf8').trimEnd().split('\n').at(-1) ?? '',
     );
-    const said = `ok 21 events, 7 streams, 5 heads: hashes, revisions, heads and signatures hold; root ${expected}\n`;
+    const said = [
+      `ok 21 events, 7 streams, 5 heads: hashes, revisions, heads and signatures hold; root ${expected}`,
+      `the first 18 events are signed by ${keyIn('log-good.ndjson')}`,
+      'The key is what the file says. Compare it with one that you kept: --key',
+      `anchored: transaction ${TRANSACTION} must have the memo "${anchorMemo({ logId: LOG_ID, ...anchored })}"`,
+      '',
+    ].join('\n');
     expect(both(['log-good.ndjson'])).toEqual({ status: 0, stdout: said, stderr: '' });
     expect(both(['-'], readFileSync(join(vectors, 'log-good.ndjson'))).stdout).toBe(said);
   });
@@ -66,6 +75,12 @@ describe('the verifiers', () => {
     });
   });
 
+  it('take a head that was saved with other ends of lines', () => {
+    const head = join(built, 'head.txt');
+    writeFileSync(head, readFileSync(join(vectors, 'kept-head.txt'), 'utf8').trimEnd().replaceAll('\n', '\r\n'));
+    expect(both(['log-short.ndjson', '--head', head]).status).toBe(0);
+  });
+
   it('print one line for each breach', () => {
     const { status, stdout } = both(['proof-event-missing.json']);
     expect(status).toBe(1);
@@ -76,7 +91,7 @@ describe('the verifiers', () => {
 
   it('say of a proof what it rests on', () => {
     expect(both(['proof-request.json']).stdout).toMatch(
-      /^ok 5 events of payment-\w+: in the first 15 events of log \S+\nroot \w+, signed by \S+\nThe key is what the proof says\..+\nanchored: compare the memo of transaction \w+ with root \w+ of 18 events\n$/,
+      /^ok 5 events of payment-\w+: in the first 15 events of log \S+\nroot \w+, signed by \S+\nThe key is what the file says\..+\nanchored: transaction \w+ must have the memo "docket-log \S+ 18 \S+"\n$/,
     );
   });
 
