@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import { csv } from '../audit/export/csv.ts';
 import { ndjson } from '../audit/export/ndjson.ts';
-import { AmountTooLarge, parquet } from '../audit/export/parquet.ts';
+import { OutOfRange, parquet } from '../audit/export/parquet.ts';
 import type { Columns, Row } from '../audit/export/table.ts';
 import { TABLES, type TableName } from '../audit/export/tables.ts';
 import { type PeriodOptions, readPeriod, readWallet } from './audit-selection.ts';
@@ -79,7 +79,7 @@ async function exportTable(context: CliContext, word: string, options: ExportOpt
       const chunks = FORMATS[options.format](table.columns, counted());
       await writeOutput(context, { out, force: options.force === true }, chunks);
     } catch (error) {
-      if (!(error instanceof AmountTooLarge)) throw error;
+      if (!(error instanceof OutOfRange)) throw error;
       throw new CliError(
         `${error.message}.`,
         'Use --format csv; docket audit verify shows whether it is sound.',

@@ -12,11 +12,11 @@ import type { Cell, Columns, ColumnType, Row } from './table.ts';
 const ROWS_IN_GROUP = 10_000;
 const MS_PER_DAY = 86_400_000;
 
-/** An amount in the log has more digits than the type holds. No token account can hold so much. */
-export class AmountTooLarge extends Error {
-  constructor(readonly baseUnits: bigint) {
-    super(`an amount of ${baseUnits} base units does not fit into a Parquet column of 18 digits`);
-    this.name = 'AmountTooLarge';
+/** A value in the log is out of the range of its column. Nothing that the service records is. */
+export class OutOfRange extends Error {
+  constructor(column: string, cell: Cell) {
+    super(`${column} ${cell} does not fit into its Parquet column`);
+    this.name = 'OutOfRange';
   }
 }
 
@@ -31,7 +31,8 @@ export async function* parquet(
   let group = named.map(([name]) => ({ name, data: [] as unknown[] }));
   let size = 0;
   for await (const row of rows) {
-    for (const [index, [name, { type }]] of named.entries()) group[index]?.data.push(stored(type, row[name] ?? null));
+    for (const [index, [name, { type }]] of named.entries())
+      group[index]?.data.push(stored(name, type, row[name] ?? null));
     size += 1;
     if (size < rowsInGroup) continue;
     await file.write({ columnData: group, rowGroupSize: rowsInGroup });
@@ -80,21 +81,29 @@ const schemaOf = (columns: Columns): SchemaElement[] => [
 
 const MOST_DIGITS = 10n ** 18n;
 
-function stored(type: ColumnType, cell: Cell): unknown {
+function stored(name: string, type: ColumnType, cell: Cell): unknown {
   if (cell === null) return null;
   switch (type) {
     case 'integer':
       return BigInt(cell);
     case 'base_units':
     case 'usdc':
-      if ((cell as bigint) >= MOST_DIGITS) throw new AmountTooLarge(cell as bigint);
+      if ((cell as bigint) >= MOST_DIGITS) throw new OutOfRange(name, cell);
       return cell;
     case 'time':
-      return BigInt(toMicros(cell as string));
+      if (!isDay(String(cell).slice(0, 10))) throw new OutOfRange(name, cell);
+      return BigInt(toMicros(String(cell)));
     case 'day':
-      return Date.parse(cell as string) / MS_PER_DAY;
+      if (!isDay(String(cell))) throw new OutOfRange(name, cell);
+      return Date.parse(String(cell)) / MS_PER_DAY;
     case 'text':
     case 'boolean':
       return cell;
   }
+}
+
+/** Whether the day exists: `2026-02-30` would be read as a day of March. */
+function isDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }

@@ -9,7 +9,7 @@ export const PAYMENT_COLUMNS = {
   request_id: column('text', 'Id of the request that presented the payment.'),
   status: column(
     'text',
-    '`released` (nothing was sent, nothing charged), `submitted` (no outcome yet), `settled`, `settled_late`, `failed` or `rolled_back`.',
+    '`released` (nothing was sent, nothing charged), `submitted` (no outcome yet), `settled`, `settled_late`, `failed` or `rolled_back`; `authorized` if the rest is missing.',
   ),
   charged: column('boolean', 'Whether the wallet paid: true for `settled` and `settled_late`.'),
   authorized_at: column('time', 'When the request presented the payment.'),

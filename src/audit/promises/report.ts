@@ -1,4 +1,5 @@
 /** How a report of promised callbacks reads: a table of groups, and a line for each open one with what it waits for. */
+import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { second } from '../receipts/text.ts';
 import { type Counts, NO_COUNTS, plusCounts } from './counts.ts';
@@ -55,7 +56,7 @@ export function reasonOf(standing: OpenStanding, now: Instant): string {
     case 'not_scheduled':
       return `not scheduled since its payment settled at ${second(standing.since)}`;
     case 'waiting':
-      return `attempt ${standing.attempt} of 7 ${standing.dueAt > now ? 'is' : 'was'} due at ${second(standing.dueAt)}`;
+      return `attempt ${standing.attempt} of ${MAX_ATTEMPTS} ${standing.dueAt > now ? 'is' : 'was'} due at ${second(standing.dueAt)}`;
     case 'under_way':
       return `${standing.redelivery ? 'redelivery' : 'attempt'} ${standing.attempt} is under way since ${second(standing.since)}`;
     case 'redelivery_requested':

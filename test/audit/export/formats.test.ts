@@ -3,7 +3,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { csv, safeText } from '../../../src/audit/export/csv.ts';
 import { ndjson } from '../../../src/audit/export/ndjson.ts';
-import { AmountTooLarge, parquet } from '../../../src/audit/export/parquet.ts';
+import { OutOfRange, parquet } from '../../../src/audit/export/parquet.ts';
 import { column, type Row } from '../../../src/audit/export/table.ts';
 
 const COLUMNS = {
@@ -128,7 +128,11 @@ describe('Parquet', () => {
     expect(metadata.row_groups.length).toBe(Math.ceil(count / 5));
   });
 
-  it('refuses an amount that its type cannot hold', async () => {
-    await expect(readBack([row({ units: 10n ** 18n })])).rejects.toThrow(AmountTooLarge);
+  it.each([
+    ['an amount of more digits', { units: 10n ** 18n }],
+    ['a day that does not exist', { day: '2026-02-30' }],
+    ['a time on a day that does not exist', { time: '2026-13-01T00:00:00.000000Z' }],
+  ])('refuses %s instead of changing it', async (_what, over) => {
+    await expect(readBack([row(over)])).rejects.toThrow(OutOfRange);
   });
 });

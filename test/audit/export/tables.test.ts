@@ -8,6 +8,7 @@ import { keyRows } from '../../../src/audit/export/keys.ts';
 import { paymentRows } from '../../../src/audit/export/payments.ts';
 import type { Selection } from '../../../src/audit/export/table.ts';
 import { TABLES } from '../../../src/audit/export/tables.ts';
+import { STATEMENT_COLUMNS } from '../../../src/audit/receipts/statement.ts';
 import { ContentRedacted } from '../../../src/events/content.ts';
 import { deliveryStream } from '../../../src/events/delivery.ts';
 import {
@@ -307,5 +308,10 @@ describe('the documented columns', () => {
     );
     const [, documented = ''] = new RegExp(`\n### ${name}\n\n(?:[^|\n].*\n\n?)*((?:\\|.*\n)+)`).exec(page) ?? [];
     expect(documented.trimEnd().split('\n').slice(2)).toEqual(lines);
+  });
+
+  it('of a statement are those that are written', () => {
+    const names = Object.keys(STATEMENT_COLUMNS).map((name) => `\`${name}\``);
+    expect(page.replace(/\s+/g, ' ')).toContain(`Its CSV has the columns ${names.join(', ')}.`);
   });
 });
