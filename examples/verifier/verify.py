@@ -274,13 +274,15 @@ def add(a, b):
     return (e * f % P, g * h % P, f * g % P, e * h % P)
 
 
-def times(scalar, point):
+def times_both(a, point, b, other):
+    """a * point + b * other, in one pass over the bits of both."""
+    both = add(point, other)
     total = (0, 1, 1, 0)
-    while scalar > 0:
-        if scalar & 1:
-            total = add(total, point)
-        point = add(point, point)
-        scalar >>= 1
+    for bit in range(max(a.bit_length(), b.bit_length()) - 1, -1, -1):
+        total = add(total, total)
+        in_a, in_b = a >> bit & 1, b >> bit & 1
+        if in_a or in_b:
+            total = add(total, both if in_a and in_b else point if in_a else other)
     return total
 
 
@@ -322,7 +324,7 @@ def ed25519_matches(public_key, message, signature):
     challenge = hashlib.sha512(signature[:32] + public_key + message).digest()
     challenge = int.from_bytes(challenge, "little") % ORDER
     negative = (P - point[0], point[1], point[2], P - point[3])
-    return encoded_point(add(times(scalar, BASE), times(challenge, negative))) == signature[:32]
+    return encoded_point(times_both(scalar, BASE, challenge, negative)) == signature[:32]
 
 
 # --- Heads as signed notes (c2sp.org/signed-note, c2sp.org/tlog-checkpoint) --------------------------------------------
@@ -497,8 +499,11 @@ class LogCheck:
         self.streams[stream] = (revision, given, index)
         self.position = event["position"]
         if stream == "log-identity" and event["type"] == "LogFounded":
-            if self.log_id is None and is_text(event["data"].get("logId")):
-                self.log_id = event["data"]["logId"]
+            log_id = event["data"].get("logId")
+            if not is_text(log_id) or not UUID.fullmatch(log_id):
+                breach("schema_fits", "a UUID as logId", "other data")
+            elif self.log_id is None:
+                self.log_id = log_id
         if stream == "log-head":
             self.head_event(event["type"], event["data"], breach)
         self.peaks = grown(self.peaks, leaf_of(event))
@@ -575,7 +580,7 @@ class LogCheck:
         elif signature is None or not is_signed(size, bytes.fromhex(root), key, signature):
             breach("head_signature_valid", f"a signature by the key of version {version}", data["signature"])
         self.heads[size] = root
-        self.newest_head, self.newest_key = (size, root), key
+        self.newest_head, self.newest_key = (size, root, data["signature"]), key
 
     def root_at(self, size):
         if size > self.size:
@@ -604,13 +609,15 @@ class LogCheck:
             self.whole("export_complete", f"{end['events']} events", f"{self.size} events")
         if end["root"] != root:
             self.whole("export_complete", f"root {end['root']}", f"root {root}")
-        note = None
+        note, newest = None, self.newest_head
+        same = newest is None
         if end["signed_head"] is not None:
             claimed = shaped(end["signed_head"], SIGNED_HEAD, "signed_head")
             note = Note(claimed["note"], "signed_head")
-            parse_key(claimed["key"], "the key of signed_head")
-        newest = self.newest_head
-        same = newest is None if note is None else (note.size, note.root.hex()) == newest and note.log_id == self.log_id
+            key = parse_key(claimed["key"], "the key of signed_head")
+            signature = base64.b64encode(note.signature).decode("ascii")
+            same = (note.size, note.root.hex(), signature) == newest and note.log_id == self.log_id
+            same = same and note.key_hash == key.hash and (self.newest_key is None or self.newest_key.text == key.text)
         if not same:
             expected = f"the newest head, of {newest[0] if newest else 0} events"
             self.whole("export_complete", expected, f"one of {note.size if note else 0} events")

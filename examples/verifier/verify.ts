@@ -8,7 +8,7 @@
  * that was kept earlier, KEY a verifier key that was kept earlier. Exit code: 0 it holds, 1 a breach, 2 unreadable input.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -53,6 +53,8 @@ export function parseJson(text: string, where: string): Json {
   return value;
 }
 
+const NUMBER = /[-+.\deE]+/y;
+
 /** @param text valid JSON */
 function rejectAmbiguous(text: string, where: string): void {
   const open: (Set<string> | null)[] = [];
@@ -71,7 +73,8 @@ function rejectAmbiguous(text: string, where: string): void {
       if (members?.has(name)) throw new Unreadable(`${where} has a member twice`);
       members?.add(name);
     } else if (/[-\d]/.test(character)) {
-      const [number = ''] = /^[-+.\deE]+/.exec(text.slice(at, at + 5000)) ?? [];
+      NUMBER.lastIndex = at;
+      const [number = ''] = NUMBER.exec(text) ?? [];
       if (!Number.isFinite(Number(number))) throw new Unreadable(`${where} has a number that no double holds`);
       at += number.length - 1;
     }
@@ -335,7 +338,12 @@ export class LogCheck {
   #position = '';
   #headerLogId: string | null = null;
   #logId: string | null = null;
-  #newestHead: { readonly size: number; readonly root: string; readonly key: VerifierKey | null } | null = null;
+  #newestHead: {
+    readonly size: number;
+    readonly root: string;
+    readonly signature: string;
+    readonly key: VerifierKey | null;
+  } | null = null;
   #anchor: { readonly size: number; readonly root: string; readonly transaction: string } | null = null;
   #rootsDiffer = false;
   size = 0;
@@ -423,8 +431,10 @@ export class LogCheck {
     return null;
   }
 
-  #founded({ data }: Event): void {
-    if (this.#logId === null && typeof data.logId === 'string') this.#logId = data.logId;
+  #founded(event: Event): void {
+    const { logId } = event.data;
+    if (typeof logId === 'string' && UUID.test(logId)) this.#logId ??= logId;
+    else this.#at(event)('schema_fits', 'a UUID as logId', 'other data');
   }
 
   #headEvent(event: Event): void {
@@ -487,7 +497,7 @@ export class LogCheck {
       breach('head_signature_valid', `a signature by the key of version ${masterVersion}`, signature);
     }
     this.#heads.set(size, root);
-    this.#newestHead = { size, root, key: key ?? null };
+    this.#newestHead = { size, root, signature, key: key ?? null };
   }
 
   #rootAt(size: number): string {
@@ -529,11 +539,17 @@ export class LogCheck {
     if (root !== this.root) this.#whole('export_complete', `root ${root}`, `root ${this.root}`);
     const claimed = head === null ? null : shaped(head, { note: isText, key: isText }, 'signed_head');
     const note = claimed && parseNote(claimed.note as string, 'signed_head');
-    if (note && claimed) parseKey(claimed.key as string, 'the key of signed_head');
+    const key = claimed && parseKey(claimed.key as string, 'the key of signed_head');
     const newest = this.#newestHead;
-    const isSame = note
-      ? note.size === newest?.size && note.root.toString('hex') === newest.root && note.logId === this.#logId
-      : newest === null;
+    const isSame =
+      note && key && newest
+        ? note.size === newest.size &&
+          note.root.toString('hex') === newest.root &&
+          note.logId === this.#logId &&
+          note.signature.toString('base64') === newest.signature &&
+          note.keyHash === keyHashOf(key) &&
+          (newest.key === null || isSameKey(newest.key, key))
+        : newest === null && note === null;
     if (!isSame) {
       this.#whole(
         'export_complete',
@@ -813,7 +829,9 @@ async function main([file, ...options]: readonly string[]): Promise<number> {
   return breaches === 0 ? 0 : 1;
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
+  // The reader left, as in `verify.ts log.ndjson | head`.
+  process.stdout.on('error', () => process.exit(1));
   main(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code;

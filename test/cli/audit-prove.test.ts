@@ -122,7 +122,7 @@ describe('docket audit prove', () => {
     expect(err).toMatch(/does not match its own signed head.*\n.*docket audit verify/);
   });
 
-  it.each(['nothing', 'log-identity@', 'log-identity@-1', '@0', ''])(
+  it.each(['nothing', 'log-identity@', 'log-identity@-1', '@0', '$all@0', ''])(
     'rejects %j and says what it expects',
     async (name) => {
       const { code, err } = await proveIn(writtenLog(), name);

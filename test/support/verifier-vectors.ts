@@ -331,6 +331,25 @@ export async function verifierVectors(): Promise<Vectors> {
     [['export_complete', null, null]],
   );
   changed(
+    'log-last-head-forged.ndjson',
+    'The head in the last line has a signature that the log does not have.',
+    (log) => {
+      log.end = { ...log.end, signed_head: { note: noteOf(shortLog(), 7, 2), key: keyOf(2) } };
+    },
+    [['export_complete', null, null]],
+  );
+  changed(
+    'log-id-malformed.ndjson',
+    'The id of the log is not a UUID.',
+    (log) => {
+      log.events.splice(1);
+      set(at(log, 0), { logId: '\u001b[2J' });
+      log.rehashed().sealed();
+      log.header.log_id = null;
+    },
+    [['schema_fits', 'log-identity', 0]],
+  );
+  changed(
     'log-named-differently.ndjson',
     'The first line names another log.',
     (log) => {

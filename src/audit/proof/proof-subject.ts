@@ -23,7 +23,8 @@ export type AskedProof =
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MESSAGE_HASH = /^(?:payment-)?([0-9a-f]{64})$/;
 const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{64,90}$/;
-const PLACE = /^(.+)@(0|[1-9]\d{0,14})$/s;
+/** A name with a dollar sign is a stream of the event store itself. */
+const PLACE = /^([^$].*)@(0|[1-9]\d{0,14})$/s;
 
 /** Reads `STREAM@REVISION`, an event id, a request id, the hash of a payment's message or a signature; null for others. */
 export function askedProofOf(text: string): AskedProof | null {

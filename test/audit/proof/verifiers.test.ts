@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Breach, check, parseKey, parseNote, Unreadable } from '../../../examples/verifier/verify.ts';
+import { headKeyOf, noteTextOf, verifyHeadSignature } from '../../../src/events/log-note.ts';
 import { type Vector, type Vectors, verifierVectors } from '../../support/verifier-vectors.ts';
+import { LOG_ID } from '../../support/written-log.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/verifier');
 
@@ -113,6 +115,62 @@ describe('input that nobody should send', () => {
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+});
+
+/** Runs a program that has verify.py as `verify` and gets `input` as JSON; gives what it prints as JSON. */
+function inPython(program: string, input: unknown): unknown {
+  const text = `import json, sys; sys.dont_write_bytecode = True; import verify; input = json.load(sys.stdin)\n${program}`;
+  return JSON.parse(
+    execFileSync('python3', ['-c', text], { cwd: folder, input: JSON.stringify(input), encoding: 'utf8' }),
+  );
+}
+
+describe('what verify.py computes itself', () => {
+  it('writes every double as JavaScript does', () => {
+    const random = seeded(7);
+    const view = new DataView(new ArrayBuffer(8));
+    const anyDouble = () => {
+      for (let byte = 0; byte < 8; byte++) view.setUint8(byte, Math.floor(random() * 256));
+      return view.getFloat64(0);
+    };
+    const numbers = [
+      ...Array.from({ length: 2000 }, anyDouble),
+      ...Array.from({ length: 60 }, (_, power) => 1.5 * 10 ** (power - 30)),
+      ...Array.from({ length: 60 }, (_, power) => 10 ** (power - 30)),
+      ...[0, -0, 1, -1, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, -(2 ** 63), 5e-324, 1.7976931348623157e308],
+    ].filter(Number.isFinite);
+    const program = 'print(json.dumps([verify.canonical(verify.parse_json(text, "x"), "x") for text in input]))';
+    const written = numbers.map((number) => JSON.stringify(number));
+    expect(inPython(program, written)).toEqual(written);
+  });
+
+  it('accepts the signatures that OpenSSL accepts, and no others', () => {
+    const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const cases = Array.from({ length: 12 }, (_, seed) => {
+      const key = headKeyOf(Buffer.alloc(32, seed));
+      const head = { size: seed + 1, root: 'ab'.repeat(32) };
+      const good = Buffer.from(key.signHead(head, LOG_ID), 'base64');
+      const flipped = Buffer.from(good);
+      flipped.writeUInt8(flipped.readUInt8(seed * 5) ^ (1 << (seed % 8)), seed * 5);
+      // The same signature with another scalar: RFC 8032 demands that it is rejected.
+      const scalar = BigInt(`0x${Buffer.from(good.subarray(32)).reverse().toString('hex')}`) + ORDER;
+      const malleable = Buffer.concat([
+        good.subarray(0, 32),
+        Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex').reverse(),
+      ]);
+      return [good, flipped, malleable].map((signature) => ({
+        key: key.publicKey,
+        text: noteTextOf(head, LOG_ID),
+        ...head,
+        signature: signature.toString('base64'),
+      }));
+    }).flat();
+    const program = `import base64
+print(json.dumps([verify.ed25519_matches(base64.b64decode(c["key"]), c["text"].encode(), base64.b64decode(c["signature"])) for c in input]))`;
+    const expected = cases.map(({ key, ...head }) => verifyHeadSignature(head, LOG_ID, key));
+    expect(expected.filter(Boolean)).toHaveLength(12);
+    expect(inPython(program, cases)).toEqual(expected);
   });
 });
 
