@@ -51,6 +51,10 @@ export class ExportedLog {
     return new ExportedLog(header, rest.slice(0, -1), rest.at(-1));
   }
 
+  copy(): ExportedLog {
+    return new ExportedLog(structuredClone(this.header), structuredClone(this.events), structuredClone(this.end));
+  }
+
   text(): string {
     const lines = [this.header, ...this.events, ...(this.end === null ? [] : [this.end])];
     return lines.map((line) => `${JSON.stringify(line)}\n`).join('');

@@ -10,7 +10,8 @@ import { systemClock } from '../../../src/runtime/instant.ts';
 import { openScratch } from '../../../src/service/open-audit.ts';
 import type { RawEvent, RawEventLog } from '../../../src/storage/raw-events.ts';
 import type { ChangedEvent } from '../../support/exported-log.ts';
-import { type ExpectedBreach, type Vector, type Vectors, verifierVectors } from '../../support/verifier-vectors.ts';
+import type { ExpectedBreach, Vector, Vectors } from '../../support/verifier-vectors/vector-set.ts';
+import { verifierVectors } from '../../support/verifier-vectors.ts';
 
 /** Rules of a file or of what somebody kept, which the service's own log does not have. */
 const OF_THE_FILE = new Set(['export_complete', 'head_key_kept', 'head_kept_signed']);

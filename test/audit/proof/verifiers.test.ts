@@ -10,7 +10,8 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Breach, check, parseKey, parseNote, Unreadable } from '../../../examples/verifier/verify.ts';
 import { headKeyOf, noteTextOf, verifyHeadSignature } from '../../../src/events/log-note.ts';
-import { type Vector, type Vectors, verifierVectors } from '../../support/verifier-vectors.ts';
+import type { Vector, Vectors } from '../../support/verifier-vectors/vector-set.ts';
+import { verifierVectors } from '../../support/verifier-vectors.ts';
 import { LOG_ID } from '../../support/written-log.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/verifier');
