@@ -11,6 +11,7 @@ import { addressBytes, associatedTokenAddress, USDC_DECIMALS } from '../../solan
 import { type PaymentInstruction, readInstruction } from '../../solana/verify-transaction-instructions.ts';
 import { decodeTransaction, SIGNATURE_BYTES, type WireTransaction } from '../../solana/verify-transaction-wire.ts';
 import type { Findings, LogRules } from '../judging.ts';
+import { isBase58Of } from './base58.ts';
 
 export function judgeWire(
   stream: string,
@@ -28,8 +29,9 @@ export function judgeWire(
     findings.breach('wire_is_the_payment', stream, messageStream);
     return;
   }
-  const signature = bs58.encode(decoded.signatures[0] ?? Buffer.alloc(0));
-  if (signature !== transaction) {
+  const [first] = decoded.signatures;
+  if (!first || !isBase58Of(transaction, first)) {
+    const signature = first ? bs58.encode(first) : 'none';
     findings.breach('wire_is_the_payment', `the first signature ${signature}`, transaction);
   }
   const fault = faultOfTransfer(decoded, authorization);

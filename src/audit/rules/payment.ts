@@ -42,12 +42,12 @@ export const paymentRules: StreamRules<PaymentState> = {
     }
     const known = state.payment as unknown as Payment;
     const event = { type: judged.type, data: judged.data } as unknown as PaymentEvent;
-    const allowed = isAllowed(known, event);
-    if (!allowed) {
+    const expected = decided(known, event);
+    if (!isAllowed(known, event, expected)) {
       findings.breach(ruleOfDisorder(state, known, event), `an event that may follow ${known.status}`, event.type);
       return { ...state, broken: true };
     }
-    judgeData(known, event, judged, findings);
+    judgeData(known, event, expected, judged, findings);
     statePaymentFacts(known, event, judged, findings);
     return {
       payment: withoutWire(payment.evolve(known, event)) as unknown as Json,
@@ -81,7 +81,7 @@ function ruleOfDisorder({ queryFailed }: PaymentState, known: Payment, { type }:
 }
 
 /** Whether the decider can have recorded such an event on this stream, whatever it says. */
-function isAllowed(known: Payment, event: PaymentEvent): boolean {
+function isAllowed(known: Payment, event: PaymentEvent, expected: PaymentEvent | null): boolean {
   switch (event.type) {
     case 'PaymentAuthorized':
       return known.status === 'none' || known.status === 'released';
@@ -94,19 +94,12 @@ function isAllowed(known: Payment, event: PaymentEvent): boolean {
       // A takeover also releases what an earlier version of the service claimed in several appends.
       return event.data.reason === 'query_failed' ? known.status === 'query_failed' : !isSubmitted(known);
     default:
-      return decided(known, event)?.type === event.type;
+      return expected?.type === event.type;
   }
 }
 
-/** The events that one command causes, by what they say. */
-type Outcome = Exclude<
-  PaymentEvent,
-  {
-    readonly type: 'PaymentAuthorized' | 'QueryAnswered' | 'QueryFailed' | 'PaymentSubmitted' | 'PaymentReleased';
-  }
->;
-
-function commandOf(event: Outcome): PaymentCommand {
+/** The command whose outcome an event states; null if it states none. */
+function commandOf(event: PaymentEvent): PaymentCommand | null {
   switch (event.type) {
     case 'PaymentSettled':
     case 'PaymentSettledLate':
@@ -119,18 +112,27 @@ function commandOf(event: Outcome): PaymentCommand {
       return { type: 'RollBack', reason: event.data.reason };
     case 'ResultHandedOut':
       return { type: 'HandOut' };
+    default:
+      return null;
   }
 }
 
-/** What the decider records in this place; null if nothing. */
-function decided(known: Payment, event: Outcome): PaymentEvent | null {
-  const events = payment.decide(known, commandOf(event));
-  return 'rejected' in events ? null : (events[0] ?? null);
+/** The outcome that the decider records in this place; null if none. */
+function decided(known: Payment, event: PaymentEvent): PaymentEvent | null {
+  const command = commandOf(event);
+  const events = command && payment.decide(known, command);
+  return events === null || 'rejected' in events ? null : (events[0] ?? null);
 }
 
 const CHARGE = ['requestId', 'wallet', 'amount', 'transaction', 'slot', 'answeredCases'];
 
-function judgeData(known: Payment, event: PaymentEvent, judged: JudgedEvent, findings: Findings): void {
+function judgeData(
+  known: Payment,
+  event: PaymentEvent,
+  outcome: PaymentEvent | null,
+  judged: JudgedEvent,
+  findings: Findings,
+): void {
   const data = judged.data;
   switch (event.type) {
     case 'PaymentAuthorized':
@@ -157,7 +159,7 @@ function judgeData(known: Payment, event: PaymentEvent, judged: JudgedEvent, fin
     case 'PaymentReleased':
       return;
     default: {
-      const expected = (decided(known, event)?.data ?? {}) as unknown as typeof data;
+      const expected = (outcome?.data ?? {}) as unknown as typeof data;
       const isSettlement = event.type === 'PaymentSettled' || event.type === 'PaymentSettledLate';
       const members = event.type === 'PaymentFailed' ? ['requestId', 'wallet', 'transaction'] : CHARGE;
       const charge = difference(expected, data, members);
