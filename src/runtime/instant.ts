@@ -4,7 +4,10 @@
  */
 import { z } from 'zod';
 
-export const Instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+/** No month, day or hour that does not exist: computing with one would fail, or compare as neither earlier nor later. */
+const INSTANT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
+
+export const Instant = z.string().regex(INSTANT);
 export type Instant = z.infer<typeof Instant>;
 
 /** Microseconds since the Unix epoch; below 2^53 until the year 2255. */

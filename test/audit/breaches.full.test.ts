@@ -10,7 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleName } from '../../src/audit/rules/catalogue.ts';
 import { LOG_HEAD_STREAM } from '../../src/events/log-head.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
+import { eventId } from '../../src/storage/event-id.ts';
 import type { RecordedEvent } from '../../src/storage/event-log.ts';
+import { hashEvent } from '../../src/storage/prepare-append.ts';
 import { Database } from '../../src/storage/sqlite/driver.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
@@ -180,6 +182,28 @@ describe('a log that an insider rewrote before its first head', () => {
       expect(result, result.err).toMatchObject(one(rule, stream, revision));
     },
   );
+});
+
+/** An event repeated at the end of the log, with an id and a hash that fit. */
+function repeated({ stream, type, data, metadata }: RecordedEvent): RecordedEvent {
+  const last = recorded.findLast((event) => event.stream === stream) as RecordedEvent;
+  const [revision, commandId] = [last.revision + 1, 'repeated'];
+  const id = eventId(commandId, stream, last.revision, 0);
+  const { hash: _, ...kept } = { ...metadata, commandId };
+  const hash = hashEvent(last.metadata.hash, { id, stream, revision, type, data, metadata: kept });
+  return { id, stream, revision, position: '', type, data, metadata: { ...kept, hash } };
+}
+
+describe('a head by whoever has the key', () => {
+  it.each([
+    ['LogHeadRecorded', {}, 'head_size_rises'],
+    ['LogHeadKeyIntroduced', { publicKey: Buffer.alloc(32, 9).toString('base64') }, 'head_key_known'],
+  ] as const)('that says %s again is one breach', async (type, over, rule) => {
+    const said = recorded.find((event) => event.type === type) as RecordedEvent;
+    const again = repeated({ ...said, data: { ...said.data, ...over } });
+    const result = await found((database) => rewrite(database, [...recorded, again]));
+    expect(result, result.err).toMatchObject(one(rule, LOG_HEAD_STREAM, 2));
+  });
 });
 
 describe('a change of the whole log', () => {

@@ -16,10 +16,10 @@ export interface DocketState {
   opened: boolean;
   baseline: boolean;
   newestTime: Instant;
-  /** When each filing became available, by its id. */
-  readonly filings: { [filingId: string]: Instant };
-  /** Ids of merged filings: once recorded, never again. */
-  readonly merged: { [filingId: string]: 1 };
+  /** When each filing became available, by its id's key. */
+  readonly filings: { [key: string]: Instant };
+  /** Merged filings: once recorded, never again. */
+  readonly merged: { [key: string]: 1 };
   /** Every time in use. */
   readonly times: { [time: Instant]: 1 };
 }
@@ -34,6 +34,9 @@ const DOCKET_TYPES: ReadonlySet<string> = new Set<DocketEvent['type']>([
   'FilingsMerged',
   'FilingWithdrawn',
 ]);
+
+/** Ids are any text, and an object already has some names of its own. */
+const keyOf = (id: string): string => `=${id}`;
 
 const isAlias = (stream: string): boolean => stream.startsWith('docket-alias-');
 
@@ -104,11 +107,12 @@ function judgeFiling(
   isBaseline: boolean,
   findings: Findings,
 ): void {
-  if (filingId in state.filings || filingId in state.merged) {
+  const key = keyOf(filingId);
+  if (key in state.filings || key in state.merged) {
     findings.breach('filing_announced_once', 'a new filing', `${filingId} again`);
     return;
   }
-  state.filings[filingId] = availableAt;
+  state.filings[key] = availableAt;
   takeTime(state, availableAt, !isBaseline, findings);
 }
 
@@ -122,15 +126,15 @@ function judgeMerge(
     const earlier = earliest(keptAt, mergedAt);
     if (availableAt !== earlier) findings.breach('merge_keeps_time', earlier, availableAt);
   }
-  delete state.filings[merged];
-  state.merged[merged] = 1;
+  delete state.filings[keyOf(merged)];
+  state.merged[keyOf(merged)] = 1;
   takeTime(state, revisedAt, true, findings);
 }
 
 const earliest = (a: Instant, b: Instant): Instant => (a === latest(a, b) ? b : a);
 
 function knownTime({ filings }: DocketState, filingId: string, findings: Findings): Instant | undefined {
-  const availableAt = filings[filingId];
+  const availableAt = filings[keyOf(filingId)];
   if (availableAt === undefined) findings.breach('filing_known', 'a filing of this docket', filingId);
   return availableAt;
 }
@@ -146,7 +150,7 @@ function takeTime(state: DocketState, time: Instant, rises: boolean, findings: F
 }
 
 export interface AliasState {
-  [number: string]: string;
+  [key: string]: string;
 }
 
 /** Which docket each number of an alias stream means. */
@@ -163,9 +167,10 @@ export const aliasRules: StreamRules<AliasState> = {
     if (stream !== docketAliasStream(court, number) && (core === null || stream !== docketAliasStream(court, core))) {
       findings.breach('event_in_its_stream', `a number of ${stream}`, `${court} ${number}`);
     }
-    const meant = state[number];
+    const key = keyOf(number);
+    const meant = state[key];
     if (meant !== undefined) findings.breach('alias_unique', `${number} means ${meant}`, docket);
-    state[number] ??= docket;
+    state[key] ??= docket;
     return state;
   },
 };
