@@ -21,6 +21,7 @@ const NAMES = [
   'sandbox',
   'mcp',
   'paid-query',
+  'audit-heads',
   'batch',
   'deliveries',
   'engines',

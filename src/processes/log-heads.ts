@@ -40,7 +40,7 @@ export interface LogHeadsPorts {
 
 export interface LogHeadsProcess {
   /**
-   * Records heads up to the end of the log. If the signal aborts, what was read so far gets a head.
+   * Records heads up to the end that the log has now. If the signal aborts, what was read so far gets a head.
    * @returns the newest head recorded by this call; null if there was nothing new
    * @throws LogHeadDiffers, and the errors of the log
    */
@@ -70,6 +70,7 @@ const EVERY_MS = 60_000;
 /** How long a stop may read before it records the last head. */
 const LAST_ROUND_MS = 1_000;
 const MOST_EVENTS = 100_000;
+const MOST_CONFLICTS = 3;
 /** A long catch-up leaves most of the time to the service: after each batch, a pause of this multiple of its duration. */
 const PAUSE_FACTOR = 4;
 const LONGEST_PAUSE_MS = 250;
@@ -83,6 +84,12 @@ interface Point {
 }
 
 const START: Point = { size: 0, peaks: [], position: null };
+
+interface Step {
+  readonly head: LogHead;
+  /** Whether it covers as many events as one head may, so that more may be waiting. */
+  readonly isFull: boolean;
+}
 
 interface Reading {
   /** Ends the reading early; what was read is used. */
@@ -147,17 +154,24 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
 
   async function round(signal?: AbortSignal, paced = true): Promise<LogHead | null> {
     let newest: LogHead | null = null;
+    let conflicts = 0;
     for (;;) {
       const written = await step({ signal, paced });
-      if (written === 'conflict') continue;
+      if (written === 'conflict') {
+        conflicts++;
+        // Whoever was first so often writes heads too.
+        if (conflicts > MOST_CONFLICTS) return newest;
+        continue;
+      }
       if (written === null) return newest;
-      newest = written;
-      if (signal?.aborted) return newest;
+      newest = written.head;
+      // What was recorded meanwhile is left to the next round: under load there is always more.
+      if (!written.isFull || signal?.aborted) return newest;
     }
   }
 
   /** One head over at most `mostEvents` more events; null if nothing is new. */
-  async function step(how: Reading): Promise<LogHead | 'conflict' | null> {
+  async function step(how: Reading): Promise<Step | 'conflict' | null> {
     known ??= await load(how);
     if (known === null) return null;
     const { heads, at } = known;
@@ -180,7 +194,7 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
       if (isRejection(handled)) throw new Error(`a head was rejected: ${handled.rejected}`);
       known = { heads: { state: handled.state, head: handled.head, previous: heads.state.head }, at: next };
       verified = next;
-      return head;
+      return { head, isFull: next.size - at.size === mostEvents };
     } catch (error) {
       if (error instanceof RevisionConflict) return 'conflict';
       throw error;

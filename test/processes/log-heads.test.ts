@@ -128,6 +128,22 @@ describe('a round', () => {
     expect(await sizes()).toEqual([2, 6, 9]);
   });
 
+  it('leaves to the next round what is recorded while it writes', async () => {
+    await pay();
+    const heads = node({
+      log: {
+        ...bound(storage.log),
+        async append(append) {
+          await pay();
+          return storage.log.append(append);
+        },
+      },
+    });
+    await heads.round();
+    await heads.round();
+    expect(await sizes()).toEqual([2, 6]);
+  });
+
   it('continues after a restart from what is recorded', async () => {
     for (let start = 0; start < 4; start++) {
       await pay();
