@@ -41,7 +41,7 @@ export async function* keyRows(log: ReadableLog, selection: Selection, mostWaiti
     if (current && event.type === 'SigningKeyRotated') waiting.set(stream, replaced(current, event));
     waiting.close(stream);
     if (isWithin(metadata.recordedAt, selection)) waiting.open(stream, created(wallet, event, recorded));
-    yield* waiting.ready();
+    if (waiting.areReady) yield* waiting.ready();
   }
   yield* waiting.rest();
 }

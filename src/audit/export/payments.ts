@@ -66,7 +66,7 @@ export async function* paymentRows(
       waiting.set(stream, changed(row, event, recorded));
       if (isLast(event)) waiting.close(stream);
     }
-    yield* waiting.ready();
+    if (waiting.areReady) yield* waiting.ready();
   }
   yield* waiting.rest();
 }

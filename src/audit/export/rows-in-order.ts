@@ -56,6 +56,12 @@ export class RowsInOrder<Row> {
     this.#forget(waiting);
   }
 
+  /** Whether a row need not wait any longer. */
+  get areReady(): boolean {
+    const [first] = this.#queue;
+    return first !== undefined && (first.complete || this.#queue.size > this.#mostWaiting);
+  }
+
   /** The rows that need not wait any longer. */
   async *ready(): AsyncIterable<Row> {
     for (const waiting of this.#queue) {
