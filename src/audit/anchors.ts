@@ -4,32 +4,10 @@
  */
 import type { LogAnchor } from '../commands/log-head/log-head.ts';
 import { type AnchorMemo, anchorAddress, anchorMemo, readAnchorMemo } from '../solana/anchor-transaction.ts';
+import type { ChainHistory } from '../solana/chain-history.ts';
 
-/** A transaction on the chain, as far as an anchor needs it. */
-export interface AnchorTransaction {
-  readonly slot: number;
-  /** JSON text; null for success. */
-  readonly error: string | null;
-  /** Addresses; the fee payer first. */
-  readonly signers: readonly string[];
-  readonly memos: readonly string[];
-}
-
-/** The history of the chain, as far as anchors need it: `ChainHistory` fits. */
-export interface AnchorHistory {
-  transaction(
-    signature: string,
-    options: { readonly slot: number | null; readonly commitment: 'finalized' },
-  ): Promise<
-    | { readonly found: true; readonly transaction: AnchorTransaction }
-    | { readonly found: false; readonly keptFrom: number }
-  >;
-  /** Newest first. */
-  signatures(
-    account: string,
-    range: { readonly before: string | null; readonly until: string | null },
-  ): Promise<{ readonly signatures: readonly { readonly signature: string; readonly failed: boolean }[] }>;
-}
+/** The history of the chain, as far as anchors need it. */
+export type AnchorHistory = Pick<ChainHistory, 'transaction' | 'signatures'>;
 
 export type AnchorCheck =
   | { readonly holds: true; readonly signer: string }
@@ -40,7 +18,7 @@ export type AnchorCheck =
 /**
  * Whether the chain has what the log says that it anchored.
  * @param signers the addresses that may have anchored, if the auditor knows them
- * @throws ChainUnavailable
+ * @throws the errors of the history
  */
 export async function checkAnchor(
   history: Pick<AnchorHistory, 'transaction'>,
@@ -76,7 +54,7 @@ const PAGE = 1_000;
 /**
  * The anchors of a log that the chain has, the newest first, whether or not the log knows them: a log whose tail was cut
  * together with its anchors does not lead to their roots.
- * @throws ChainUnavailable
+ * @throws the errors of the history
  */
 export async function* anchorsOnChain(history: AnchorHistory, logId: string): AsyncIterable<FoundAnchor> {
   let before: string | null = null;

@@ -10,7 +10,7 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AnchorHistory, anchorsOnChain, checkAnchor } from '../../../src/audit/anchors.ts';
+import { anchorsOnChain, checkAnchor } from '../../../src/audit/anchors.ts';
 import { readMasterKeys } from '../../../src/callbacks/master-keys.ts';
 import { AnchorFailed, type AnchorPorts, anchorNewestHead } from '../../../src/commands/log-head/anchor-head.ts';
 import type { LogAnchor } from '../../../src/commands/log-head/log-head.ts';
@@ -19,8 +19,10 @@ import { createLogAnchors } from '../../../src/processes/log-anchors.ts';
 import { createLogHeads } from '../../../src/processes/log-heads.ts';
 import { MICROS_PER_SECOND, systemClock, toInstant } from '../../../src/runtime/instant.ts';
 import { anchorMemo, composeAnchor, readAnchorMemo } from '../../../src/solana/anchor-transaction.ts';
+import { CallBudget } from '../../../src/solana/call-budget.ts';
 import { SolanaKey } from '../../../src/solana/keys.ts';
 import { createRpcChain, type RpcChain } from '../../../src/solana/rpc-chain.ts';
+import { RpcHistory } from '../../../src/solana/rpc-history.ts';
 import { decodeTransaction } from '../../../src/solana/verify-transaction-wire.ts';
 import { NO_STREAM } from '../../../src/storage/event-log.ts';
 import { prepareAppend } from '../../../src/storage/prepare-append.ts';
@@ -34,12 +36,15 @@ const FUNDS = 1_000_000_000;
 
 let test: TestChain;
 let chain: RpcChain;
+let history: RpcHistory;
 beforeAll(async () => {
   test = await openChain({ slotMs: 10 });
   chain = createRpcChain({ urls: [test.url], logger: silent });
+  history = new RpcHistory({ urls: [test.url], budget: new CallBudget({ perSecond: null, inAll: null }) });
 });
 afterAll(async () => {
   chain.close();
+  history.close();
   await test.dispose();
 });
 
@@ -88,40 +93,6 @@ const recorded = async () =>
     type === 'LogHeadAnchored' ? [data as unknown as LogAnchor] : [],
   );
 const balance = () => chain.balance(feePayer.address);
-
-/** The chain's history as the RPC gives it. */
-const history: AnchorHistory = {
-  async transaction(signature) {
-    const settings = { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
-    const { result } = await test.rpc('getTransaction', signature, settings);
-    if (result === null) return { found: false, keptFrom: 0 };
-    const { slot, meta, transaction } = result as {
-      slot: number;
-      meta: { err: unknown };
-      transaction: [string, string];
-    };
-    const decoded = decodeTransaction(Buffer.from(transaction[0], 'base64'));
-    if ('fault' in decoded) throw new Error(decoded.fault);
-    const { accounts, requiredSignatures, instructions } = decoded;
-    return {
-      found: true,
-      transaction: {
-        slot,
-        error: meta.err === null ? null : JSON.stringify(meta.err),
-        signers: accounts.slice(0, requiredSignatures).map((key) => bs58.encode(key)),
-        memos: instructions.map(({ data }) => data.toString()).filter((text) => text.startsWith('docket-log')),
-      },
-    };
-  },
-  async signatures(account, { before }) {
-    const { result } = await test.rpc('getSignaturesForAddress', account, {
-      commitment: 'finalized',
-      ...(before && { before }),
-    });
-    const listed = result as readonly { signature: string; err: unknown }[];
-    return { signatures: listed.map(({ signature, err }) => ({ signature, failed: err !== null })) };
-  },
-};
 
 describe('a memo', () => {
   const memo = { logId: LOG_ID, size: 7, root: 'ab'.repeat(32) };
