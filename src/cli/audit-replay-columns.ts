@@ -108,6 +108,17 @@ function windowOf({ createdAt, previousKeyId, previousValidUntil, validUntil }: 
   return createdAt === undefined ? '' : `from ${timeOf(createdAt)}`;
 }
 
+/** Of most of the short names; a longer one moves the rest of its line. */
+const STREAM_WIDTHS: Readonly<Record<Family, number>> = {
+  payments: 27,
+  deliveries: 22,
+  keys: 19,
+  dockets: 32,
+  heads: 8,
+  log: 28,
+  all: 32,
+};
+
 /** The mark of an event that does not hold, before its line. */
 const mark = (problem: string | null): string => (problem === null ? ' ' : '!');
 
@@ -120,11 +131,7 @@ export interface ReplayLines {
 export function replayLines(family: Family, room: number | null): ReplayLines {
   const base: readonly Column[] = [
     { title: 'TIME', width: 20, cell: ({ metadata }) => timeOf(metadata.recordedAt) },
-    {
-      title: 'STREAM',
-      width: family === 'payments' || family === 'all' ? 24 : 22,
-      cell: ({ stream }) => shortStream(stream),
-    },
+    { title: 'STREAM', width: STREAM_WIDTHS[family], cell: ({ stream }) => shortStream(stream) },
     { title: 'REV', width: 4, cell: ({ revision }) => String(revision).padStart(4) },
     { title: 'TYPE', width: 21, cell: ({ type }) => type },
   ];

@@ -105,7 +105,8 @@ async function run(log: EventLog, asked: Replay, context: CliContext, json: bool
   const streams = new Set<string>();
   let [events, wrong] = [0, 0];
   if (!json) print(context, lines.header);
-  for await (const read of replay(log, asked)) {
+  const progress = showReading(context);
+  for await (const read of replay(log, asked, progress.read)) {
     events += 1;
     if ('unreadable' in read) {
       wrong += 1;
@@ -124,6 +125,7 @@ async function run(log: EventLog, asked: Replay, context: CliContext, json: bool
       printJson(context, { stream, revision, position, type, data, id, ...metadata, ...(problem && { problem }) });
     else print(context, lines.of(event, problem));
   }
+  progress.clear();
   if (!json) print(context, countsOf(events, streams.size));
   if (wrong > 0)
     throw new FoundWrong(
@@ -137,6 +139,25 @@ const countsOf = (events: number, streams: number): string => {
   const many = streams > COUNTED_STREAMS ? `more than ${COUNTED_STREAMS} streams` : numbered(streams, 'stream');
   return `${numbered(events, 'event')} in ${many}`;
 };
+
+const REDRAW_MS = 200;
+
+/** How much was read, on a terminal that does not show the result itself: a narrow filter is silent for long. */
+function showReading({ interactive, stdout, stderr }: CliContext) {
+  const isShown = interactive && (stdout as Partial<NodeJS.WriteStream>).isTTY !== true;
+  let [count, drawnAt] = [0, 0];
+  return {
+    read(): void {
+      count += 1;
+      if (!isShown || performance.now() - drawnAt < REDRAW_MS) return;
+      drawnAt = performance.now();
+      stderr.write(`\r\u001B[K${numbered(count, 'event')} read`);
+    },
+    clear(): void {
+      if (isShown && drawnAt > 0) stderr.write('\r\u001B[K');
+    },
+  };
+}
 
 /** Columns of the terminal that the result goes to; null for a file or a pipe. */
 const roomOf = ({ stdout }: CliContext): number | null => {

@@ -368,7 +368,8 @@ export async function openWorld({
     disturb(methods: Partial<Chain> = {}) {
       fault = methods;
     },
-    async close() {
+    /** @param planted the test itself wrote events that break the rules */
+    async close({ planted = false } = {}) {
       draining.abort();
       // A request that died never ends its connection.
       for (const app of servers) app.server.closeAllConnections();
@@ -382,7 +383,7 @@ export async function openWorld({
       await Promise.all(spoilt.map((endpoint) => endpoint.close()));
       await local.close();
       // Whatever a test does to the service, what it records keeps the rules.
-      if (breaches.length > 0) throw new Error(JSON.stringify(breaches, null, 2));
+      if (breaches.length > 0 && !planted) throw new Error(JSON.stringify(breaches, null, 2));
       await rm(directory, { recursive: true, force: true });
     },
   };

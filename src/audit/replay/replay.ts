@@ -23,11 +23,15 @@ export type Replayed =
   /** `problem` says what does not hold. Such an event is part of the result even outside the asked time and types. */
   { readonly event: RecordedEvent; readonly problem: string | null } | { readonly unreadable: UnreadableEvent };
 
-/** The selected events in log order. Every event of the family is checked from the start of its stream. */
-export async function* replay(log: EventLog, asked: Replay): AsyncIterable<Replayed> {
+/**
+ * The selected events in log order. Every event of the family is checked from the start of its stream.
+ * @param onRead called for every event that was read, selected or not
+ */
+export async function* replay(log: EventLog, asked: Replay, onRead: () => void = () => {}): AsyncIterable<Replayed> {
   const chains = new StreamChains(log);
   const isSelected = streamSelection(asked);
   for await (const read of readable(log, filterOf(asked))) {
+    onRead();
     if ('unreadable' in read) {
       const { stream } = read.unreadable.place;
       chains.skip(read.unreadable.place);

@@ -4,10 +4,15 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/command.ts';
-import { PaymentFailed, PaymentFinalized, PaymentRolledBack } from '../../../src/events/payment.ts';
+import { ReceiverChanged } from '../../../src/events/log-identity.ts';
+import { PaymentFailed, PaymentFinalized, PaymentRolledBack, PaymentSettledLate } from '../../../src/events/payment.ts';
+import { Database } from '../../../src/storage/sqlite/driver.ts';
+import { tokenAccountOf } from '../../solana/payment-transactions.ts';
 import { docketInProcess } from '../../support/docket-in-process.ts';
 import {
   append,
@@ -40,7 +45,7 @@ beforeAll(async () => {
   for (let count = 0; count < 3; count++) streams.push(await buy(shop, wallet));
   await untilFinal(shop);
 });
-afterAll(() => shop.close());
+afterAll(() => shop.close({ planted: true }));
 
 describe('a log and a chain that agree', () => {
   it('have no difference, and the balance and the fees are proven', async () => {
@@ -172,6 +177,25 @@ describe('a planted difference is found, and no other', () => {
     );
   });
 
+  it('a late settlement, and a rolled-back payment that is not on the chain, are none', async () => {
+    const late = await payment(shop, wallet, 990_000n);
+    const slot = await land(shop, late);
+    const never = await payment(shop, wallet, 990_000n);
+    const charge = { requestId: randomUUID(), wallet: address(), amount: '990000', answeredCases: 1 };
+    const failure = { requestId: charge.requestId, wallet: address(), reason: 'expired', detail: null } as const;
+    await append(shop, await claim(shop, late, { wallet }), [
+      PaymentFailed.of({ ...failure, transaction: signatureOf(late) }),
+      PaymentSettledLate.of({ ...charge, transaction: signatureOf(late), slot, owes: null }),
+    ]);
+    await append(shop, await claim(shop, never, { wallet }), [
+      settled(never, address(), slot),
+      PaymentRolledBack.of({ ...charge, transaction: signatureOf(never), slot, reason: 'not_on_the_finalized_chain' }),
+    ]);
+    const { findings, summary } = await newFindings();
+    expect(findings).toEqual([]);
+    expect(summary.payments.late).toBe(1);
+  });
+
   it('a final slot that is another one', async () => {
     const wire = await payment(shop, wallet, 990_000n);
     const slot = await land(shop, wire);
@@ -224,5 +248,49 @@ describe('a planted difference is found, and no other', () => {
       ].sort(),
     );
     expect(summary.payments.pending).toBe(2);
+  });
+});
+
+describe('a log with more than one receiver, and a broken event', () => {
+  it('compares every account that the log ever named, and lists what its owner took', async () => {
+    const next = await shop.wallet();
+    const receiver = next.publicKey.toBase58();
+    const { payTo } = shop.receiver;
+    await append(shop, 'log-identity', [ReceiverChanged.of({ receiver, previous: payTo, reason: 'test', by: 'us' })]);
+    const parties = { ...shop.parties, payTo: wallet.publicKey };
+    await land(shop, await payment(shop, next, 2_000_000n, parties));
+    // From one of our accounts to the other: no wallet paid.
+    await land(shop, await payment(shop, next, 500_000n));
+    const { findings, summary } = await reconciled(shop);
+    const account = tokenAccountOf(next.publicKey).toBase58();
+    expect(findings.filter(({ type }) => type === 'outgoing')).toEqual([
+      expect.objectContaining({ account, amount: '2000000', usdc: '2.00', to: [wallet.publicKey.toBase58()] }),
+      expect.objectContaining({ account, amount: '500000', usdc: '0.50', to: [payTo] }),
+    ]);
+    // Only what the faucet gave it at first came from nowhere.
+    const toIt = findings.filter(
+      ({ code, found }) => code === 'transfer_without_payment' && found.startsWith('20000000 '),
+    );
+    expect(toIt).toHaveLength(1);
+    expect(findings.filter(({ found }) => String(found).startsWith('500000 '))).toEqual([]);
+    expect(summary.balances.map(({ verdict }: { verdict: string }) => verdict)).toEqual(['matches', 'matches']);
+  });
+
+  it('reports an event that cannot be read, and compares the rest', async () => {
+    const copy = join(shop.directory, 'copy');
+    mkdirSync(copy);
+    const original = new Database(join(shop.directory, 'data', 'log.sqlite'));
+    original.prepare('VACUUM INTO ?').run(join(copy, 'log.sqlite'));
+    original.close();
+    const [broken = '', ...whole] = streams;
+    const file = new Database(join(copy, 'log.sqlite'));
+    file.prepare("UPDATE events SET data = '{' WHERE stream = ? AND type = 'PaymentAuthorized'").run(broken);
+    file.close();
+    const { findings } = await reconciled({ ...shop, data: copy });
+    expect(findings.filter(({ code }) => code === 'unreadable_event')).toEqual([
+      expect.objectContaining({ stream: broken, found: expect.stringContaining('its data is not JSON') }),
+    ]);
+    const mentioned = findings.filter(({ stream }) => whole.includes(stream));
+    expect(mentioned.map(({ code }) => code)).toEqual([]);
   });
 });

@@ -64,9 +64,14 @@ export async function buy(shop: Shop, wallet: Keypair): Promise<string> {
 }
 
 /** A transaction as a wallet would pay with it, with its own fee. */
-export const payment = async (shop: Shop, wallet: Keypair, amount: bigint): Promise<Buffer> =>
+export const payment = async (
+  shop: Shop,
+  wallet: Keypair,
+  amount: bigint,
+  parties: Shop['parties'] = shop.parties,
+): Promise<Buffer> =>
   build({
-    instructions: [limit(), price(), transfer(shop.parties, wallet.publicKey, { amount }), memo()],
+    instructions: [limit(), price(), transfer(parties, wallet.publicKey, { amount }), memo()],
     payer: wallet.publicKey,
     signers: [wallet],
     blockhash: await shop.rpc.latestBlockhash(),
@@ -162,6 +167,7 @@ export async function untilFinal({ chain, rpc }: Pick<World, 'chain' | 'rpc'>): 
   await until(
     () => chain.blockHeight('finalized'),
     (height) => height > slot,
+    60_000,
   );
 }
 
@@ -175,7 +181,7 @@ export interface Run {
 }
 
 /** Runs the command on the shop's log, by default against its own chain. */
-export async function reconciled(shop: Shop, ...argv: readonly string[]): Promise<Run> {
+export async function reconciled(shop: Shop & { readonly data?: string }, ...argv: readonly string[]): Promise<Run> {
   const own = argv.includes('--rpc-url') ? argv : ['--rpc-url', shop.rpcUrl, ...argv];
   const { code, out, err } = await docketInProcess(['audit', 'reconcile', '--json', ...own], dataOf(shop));
   const lines = out
@@ -190,8 +196,9 @@ export async function reconciled(shop: Shop, ...argv: readonly string[]): Promis
   };
 }
 
-export const dataOf = ({ directory }: Pick<World, 'directory'>): NodeJS.ProcessEnv => ({
-  DATA_DIR: `${directory}/data`,
+/** @param shop with `data` for another data folder than its own */
+export const dataOf = ({ directory, data }: Pick<World, 'directory'> & { readonly data?: string }) => ({
+  DATA_DIR: data ?? `${directory}/data`,
 });
 
 /** The events of a stream, as they were decided. */
