@@ -1,4 +1,5 @@
 /** What `docket audit verify` prints at its end, and on a terminal while it runs. */
+import { LISTED } from '../audit/rules/catalogue.ts';
 import type { Progress, Verification } from '../audit/verify/verify.ts';
 import type { HeadClaim } from '../events/log-note.ts';
 import type { CliContext } from './command.ts';
@@ -12,8 +13,10 @@ export function figuresOf(
 ) {
   const { logId, events, read, streams, last, root, heads, anchors, proven, anchored, keptHolds, payloads } =
     verification;
+  const listed = verification.rules.filter(({ rule }) => LISTED.has(rule));
+  const breaches = verification.rules.filter(({ rule }) => !LISTED.has(rule));
   const counted = (of: 'own' | 'following') =>
-    Object.fromEntries(verification.rules.filter((rule) => rule[of] > 0).map((rule) => [rule.rule, rule[of]]));
+    Object.fromEntries(breaches.filter((rule) => rule[of] > 0).map((rule) => [rule.rule, rule[of]]));
   const sum = (counts: Readonly<Record<string, number>>) =>
     Object.values(counts).reduce((total, count) => total + count, 0);
   const [byRule, following] = [counted('own'), counted('following')];
@@ -30,6 +33,8 @@ export function figuresOf(
     /** Breaches that only follow from others. */
     following: sum(following),
     following_by_rule: following,
+    /** As the service promises, and listed apart. */
+    listed: Object.fromEntries(listed.map(({ rule, own, following }) => [rule, own + following])),
     unprovable: Object.fromEntries(verification.unprovable.map(({ rule, count }) => [rule, count])),
     heads,
     anchors,
@@ -69,6 +74,9 @@ export function linesOf(figures: Figures): readonly string[] {
   }
   for (const [rule, count] of Object.entries(figures.unprovable)) {
     lines.push(`unprovable: ${rule}, ${number(count)} (recorded by an earlier version, or no longer checkable)`);
+  }
+  for (const [rule, count] of Object.entries(figures.listed)) {
+    lines.push(`listed: ${rule}, ${number(count)} (no breach)`);
   }
   for (const [rule, count] of Object.entries(figures.by_rule)) lines.push(`breach: ${rule}, ${number(count)}`);
   if (following > 0) lines.push(`${number(following)} more only follow from these: see --all`);

@@ -1,6 +1,7 @@
 /** `docket audit verify`: checks everything that the log claims, and prints every breach. */
 import { readFileSync } from 'node:fs';
 import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../audit/rules/all.ts';
+import { LISTED } from '../audit/rules/catalogue.ts';
 import type { FoundBreach } from '../audit/verify/breaches.ts';
 import { CheckpointMismatch } from '../audit/verify/checkpoint.ts';
 import { type Verification, verifyLog } from '../audit/verify/verify.ts';
@@ -146,7 +147,7 @@ function report(
 }
 
 const breachJson = ({ rule, stream, revision, position, expected, found, followsFrom }: FoundBreach) => ({
-  rule,
+  ...(LISTED.has(rule) ? { listed: rule } : { rule }),
   stream,
   revision,
   position,
@@ -158,7 +159,7 @@ const breachJson = ({ rule, stream, revision, position, expected, found, follows
 function breachText({ rule, stream, revision, position, expected, found, followsFrom }: FoundBreach): string {
   const place = `${stream}${revision === null ? '' : ` ${revision}`}${position === null ? '' : ` at ${position}`}`;
   const follows = followsFrom === null ? '' : `\n  follows  ${followsFrom}`;
-  return `${rule}  ${place}\n  expected ${expected}\n  found    ${found}${follows}`;
+  return `${LISTED.has(rule) ? 'listed: ' : ''}${rule}  ${place}\n  expected ${expected}\n  found    ${found}${follows}`;
 }
 
 function limitOf(text: string): number {

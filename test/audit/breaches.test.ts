@@ -36,7 +36,24 @@ beforeAll(async () => {
 
 describe('the log of a healthy service', () => {
   it('keeps every rule, and proves every one', () => {
-    expect(judge(recorded)).toEqual({ breaches: [], unprovable: {} });
+    expect(judge(recorded)).toMatchObject({ breaches: [], unprovable: {} });
+  });
+
+  it('lists the payment that was rolled back', () => {
+    const { listed } = judge(recorded);
+    expect(listed).toMatchObject([{ rule: 'payment_rolled_back', stream: base.late, revision: 4 }]);
+  });
+
+  it('lists a batch of which queries failed, and finds no breach in it', () => {
+    const copy = new LogCopy(recorded);
+    copy.set(copy.at(base.batch, 'QueryAnswered'), { answeredCases: 2 });
+    const settled = copy.set(copy.at(base.batch, 'PaymentSettled'), { answeredCases: 2 });
+    const { breaches, listed } = judge(copy.sealed());
+    expect(breaches).toEqual([]);
+    expect(listed).toMatchObject([
+      { rule: 'batch_entries_failed', stream: base.batch, revision: settled.revision, found: '1 of them failed' },
+      { rule: 'payment_rolled_back' },
+    ]);
   });
 });
 

@@ -42,6 +42,10 @@ export const RULES = {
   identifier_pays_once: rule(
     'Under one identifier a payment is submitted only after each earlier one failed or was rolled back.',
   ),
+  payment_rolled_back: rule('Listed, and no breach: a payment that was answered and then undone by the cluster.'),
+  batch_entries_failed: rule(
+    'Listed, and no breach: a batch that is charged in full though some of its queries failed.',
+  ),
 
   // Callbacks.
   delivery_order: rule('A delivery is scheduled once, before everything else in its stream.'),
@@ -120,3 +124,6 @@ export const RULES = {
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;
+
+/** What is listed apart, because an auditor must know of it although it is as the service promises. */
+export const LISTED: ReadonlySet<RuleName> = new Set<RuleName>(['payment_rolled_back', 'batch_entries_failed']);

@@ -164,7 +164,11 @@ function judgeData(
       const members = event.type === 'PaymentFailed' ? ['requestId', 'wallet', 'transaction'] : CHARGE;
       const charge = difference(expected, data, members);
       if (charge) findings.breach('charge_as_authorized', charge.expected, charge.found);
+      if (event.type === 'PaymentRolledBack') {
+        findings.breach('payment_rolled_back', 'a final transfer', `an undone one: ${event.data.reason}`);
+      }
       if (!isSettlement) return;
+      listFailedEntries(known, event.data, findings);
       // Earlier versions did not repeat in the settlement what the answer promised.
       if (judged.metadata.schemaVersion < 2) {
         findings.unprovable('charge_owes_promised');
@@ -174,6 +178,15 @@ function judgeData(
       if (owes) findings.breach('charge_owes_promised', owes.expected, owes.found);
     }
   }
+}
+
+/** A batch is charged in full unless every query failed (docs/design/payments.md#batches). */
+function listFailedEntries(known: Payment, { answeredCases }: { readonly answeredCases: number }, findings: Findings) {
+  if (!('authorization' in known)) return;
+  const { amount, queries } = known.authorization;
+  const paid = queries ?? Number(BigInt(amount) / priceOf(1));
+  if (answeredCases >= paid) return;
+  findings.breach('batch_entries_failed', `${paid} queries, paid in full`, `${paid - answeredCases} of them failed`);
 }
 
 function judgeRequest(known: Payment, requestId: Json | undefined, findings: Findings): void {

@@ -1,7 +1,7 @@
 /** Judges a list of events by the rules alone, without the engine that reads a log. */
 import type { Breach, Fact, Findings, JudgedEvent } from '../../../src/audit/judging.ts';
 import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../../../src/audit/rules/all.ts';
-import type { RuleName } from '../../../src/audit/rules/catalogue.ts';
+import { LISTED, type RuleName } from '../../../src/audit/rules/catalogue.ts';
 import { decodeEvent, UnknownEventType } from '../../../src/events/codec.ts';
 import type { Json, JsonObject } from '../../../src/events/event.ts';
 import { UnreadableEvent } from '../../../src/events/unreadable-event.ts';
@@ -9,6 +9,8 @@ import type { EventLog, RecordedEvent } from '../../../src/storage/event-log.ts'
 
 export interface Judgement {
   readonly breaches: readonly Breach[];
+  /** As the service promises, and listed apart. */
+  readonly listed: readonly Breach[];
   /** How often each rule could not be proven. */
   readonly unprovable: Readonly<Partial<Record<RuleName, number>>>;
 }
@@ -59,7 +61,8 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     if (!rules) throw new Error(`no rules about ${key}`);
     rules.judge(stated, until, (breach) => breaches.push(breach), countUnprovable);
   }
-  return { breaches, unprovable };
+  const isListed = ({ rule }: Breach): boolean => LISTED.has(rule);
+  return { breaches: breaches.filter((one) => !isListed(one)), listed: breaches.filter(isListed), unprovable };
 }
 
 /** Null if the event cannot be read; that is a breach that the engine finds. */
