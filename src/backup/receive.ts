@@ -44,14 +44,14 @@ export interface Received {
 }
 
 const LEASE = 'copy';
-const LEASE_MS = 30_000;
+const LEASE_MS = 10_000;
 const NAMES_AT_ONCE = 1000;
 
 /** @throws CopyRefused if the storage is not empty or cannot take this copy */
 export async function receive(options: ReceiveOptions): Promise<Received> {
   const { target, origin, redactions = NO_REDACTIONS, clock, owner } = options;
   const { readStore } = target;
-  const lease = await takeLease({ readStore, clock, owner, name: LEASE, durationMs: LEASE_MS });
+  const lease = await takeLease({ readStore, clock, owner, name: LEASE, durationMs: LEASE_MS }, options.onProgress);
   try {
     const id = `${origin.id} ${redactions.hash}`;
     const done = await begin(options, id);
@@ -73,12 +73,13 @@ export async function receive(options: ReceiveOptions): Promise<Received> {
   }
 }
 
-/** Of a copy that was killed, on another machine, the lease first has to end. */
-async function takeLease(options: Parameters<typeof HeldLease.take>[0]): Promise<HeldLease> {
+/** The lease of a copy that was killed first has to end, unless the engine sees that its process is gone. */
+async function takeLease(options: Parameters<typeof HeldLease.take>[0], onProgress: Progress): Promise<HeldLease> {
   for (let waitedMs = 0; ; waitedMs += 1000) {
     const lease = await HeldLease.take(options);
     if (lease) return lease;
     if (waitedMs > LEASE_MS + 5000) throw another();
+    onProgress('seconds spent waiting for another copy to end', waitedMs / 1000, null);
     await pause(1000, undefined);
   }
 }

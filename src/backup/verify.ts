@@ -38,7 +38,7 @@ export async function verifyBackup(backup: Backup, onProgress: Progress): Promis
     await problems.of(async () => {
       for await (const events of backup.events([part])) {
         for (const event of events) problems.add(await takeIn(state, event, manifest.logId));
-        onProgress('events', state.tree.size, newest.tree.size);
+        onProgress('verified events', state.tree.size, newest.tree.size);
       }
     });
     for (const problem of partProblems(part, state)) problems.add(problem);
@@ -118,7 +118,7 @@ async function checkPayloads(
         problems.add(`content ${line.name}: its bytes do not match its name`);
       }
     }
-    onProgress('content', held.size, null);
+    onProgress('verified content', held.size, null);
   }
   for (const [as, count] of Object.entries(part.payloads)) {
     const found = counts[as as keyof typeof counts];

@@ -37,5 +37,7 @@ export function startCopyProgress(context: CliContext): CopyProgress {
 function lineOf(step: string, done: number, of: number | null, startedAt: number): string {
   const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
   const share = of === null || of === 0 ? '' : ` of ${of} (${Math.floor((done / of) * 100)}%)`;
-  return `${step}: ${done}${share}, ${Math.round(done / seconds)} a second`;
+  return step.startsWith('seconds')
+    ? `${step}: ${done}`
+    : `${step}: ${done}${share}, ${Math.round(done / seconds)} a second`;
 }
