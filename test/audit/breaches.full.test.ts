@@ -3,6 +3,7 @@
  * when somebody edits its file, an insider rewrites it with every hash, or its order or its end is changed,
  * then `docket audit verify` finds exactly that one breach, by rule, stream and revision, and ends with code 1.
  */
+import { hash, randomBytes } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -168,6 +169,21 @@ describe('an edit of the file', () => {
 });
 
 const PLANTED = [...BREACHES_OF_PAYMENTS, ...BREACHES_OF_PROMISES, ...BREACHES_OF_DOCKETS];
+
+describe('a callback that pushes other bytes than were answered', () => {
+  it('is one breach, though the log names those bytes', async () => {
+    const bytes = Buffer.concat([randomBytes(16), Buffer.of(0), Buffer.from('{"payload":{}}')]);
+    const name = hash('sha256', bytes);
+    const copy = new LogCopy(recorded.filter(({ stream }) => stream !== LOG_HEAD_STREAM));
+    const scheduled = copy.set(copy.at(base.delivered, 'DeliveryScheduled'), { envelope: name });
+    const result = await found((database) => {
+      const store = database.prepare('INSERT INTO payloads (name, kind, stored_at, bytes) VALUES (?, ?, ?, ?)');
+      store.run(name, 'envelope', scheduled.metadata.recordedAt, bytes);
+      rewrite(database, copy.sealed());
+    });
+    expect(result, result.err).toMatchObject(one('pushed_as_answered', scheduled.stream, scheduled.revision));
+  });
+});
 
 describe('a log that an insider rewrote before its first head', () => {
   it.each(PLANTED.map((planted) => [planted.name, planted] as const))(

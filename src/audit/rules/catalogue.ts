@@ -120,6 +120,7 @@ export const RULES = {
   anchor_on_chain: rule("Each anchor's transaction is on the chain and holds its root."),
   payload_stored: rule('Content that an event names is stored, or absent by record or because its time was over.'),
   payload_intact: rule('Stored content has the hash that its name is.'),
+  pushed_as_answered: rule('A callback sends the bytes of the answer that promised it, unchanged.'),
   redaction_recorded: rule('Content that replaces other content does so by record.'),
 } as const satisfies Record<string, Rule>;
 

@@ -3,7 +3,8 @@
  * payment failed, or its time was over.
  */
 import { ContentRedacted, contentStream } from '../../events/content.ts';
-import type { JsonObject } from '../../events/event.ts';
+import { DeliveryScheduled } from '../../events/delivery.ts';
+import type { EventOf, JsonObject } from '../../events/event.ts';
 import { PaymentFailed, paymentOf } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
@@ -12,6 +13,7 @@ import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
 import type { JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { blobsNamedBy, type NamedBlob } from './blob-names.ts';
+import { pushedFault } from './pushed-bytes.ts';
 
 const AT_ONCE = 64;
 
@@ -33,17 +35,19 @@ export interface PayloadCounts {
   expired: number;
 }
 
-export type PayloadBreach = (rule: RuleName, at: Named, expected: string, found: string) => void;
+type Place = Pick<Named, 'stream' | 'revision' | 'position'>;
+export type PayloadBreach = (rule: RuleName, at: Place, expected: string, found: string) => void;
 
 export class Payloads {
-  readonly #store: Pick<PayloadStore, 'getEncoded'>;
+  readonly #store: Pick<PayloadStore, 'getEncoded' | 'resolve'>;
   readonly #log: Pick<RawEventLog, 'find'>;
   readonly #clock: Clock;
   readonly counts: PayloadCounts;
   #waiting: Named[] = [];
+  #scheduled: JudgedEvent[] = [];
 
   constructor(
-    store: Pick<PayloadStore, 'getEncoded'>,
+    store: Pick<PayloadStore, 'getEncoded' | 'resolve'>,
     log: Pick<RawEventLog, 'find'>,
     clock: Clock,
     counts: PayloadCounts | null,
@@ -58,6 +62,7 @@ export class Payloads {
   note(event: JudgedEvent): void {
     const { stream, revision, position } = event;
     for (const blob of blobsNamedBy(event)) this.#waiting.push({ ...blob, stream, revision, position });
+    if (event.type === DeliveryScheduled.type) this.#scheduled.push(event);
   }
 
   /** Compares everything noted. @throws StorageFailure if the store cannot be read */
@@ -67,6 +72,17 @@ export class Payloads {
     for (let start = 0; start < waiting.length; start += AT_ONCE) {
       await Promise.all(waiting.slice(start, start + AT_ONCE).map((named) => this.#checkOne(named, breach)));
     }
+    const scheduled = this.#scheduled;
+    this.#scheduled = [];
+    for (let start = 0; start < scheduled.length; start += AT_ONCE) {
+      await Promise.all(scheduled.slice(start, start + AT_ONCE).map((event) => this.#checkPushed(event, breach)));
+    }
+  }
+
+  async #checkPushed(event: JudgedEvent, breach: PayloadBreach): Promise<void> {
+    const scheduled = event.data as EventOf<typeof DeliveryScheduled>['data'];
+    const found = await pushedFault({ log: this.#log, payloads: this.#store }, scheduled);
+    if (found !== null) breach('pushed_as_answered', event, 'the bytes of the answer that promised it', found);
   }
 
   async #checkOne(named: Named, breach: PayloadBreach): Promise<void> {

@@ -34,7 +34,7 @@ export interface VerifyPorts {
   readonly log: RawEventLog;
   readonly examiner: Examiner;
   /** Null: content is not compared. */
-  readonly payloads: Pick<PayloadStore, 'getEncoded'> | null;
+  readonly payloads: Pick<PayloadStore, 'getEncoded' | 'resolve'> | null;
   /** A temporary database, or the checkpoint to go on from. */
   readonly scratch: Database;
   readonly rules: Rules;

@@ -68,7 +68,7 @@ interface Pushed {
 
 interface PaidAnswer {
   /** Null if there is nothing to push. */
-  pushed(callback: OwedCallback): Pushed | null;
+  pushed(callback: Pick<OwedCallback, 'result'>): Pushed | null;
 }
 
 interface AnsweredCase {
@@ -81,7 +81,11 @@ async function readAnswer(payloads: PayloadStore, name: string | null): Promise<
   const stored = name === null ? undefined : (await payloads.resolve([name])).get(name);
   // If an answer was withdrawn before it was pushed, neither it nor its replacement is pushed.
   if (!stored || stored.replaced) return { pushed: () => null };
-  const { content } = stored;
+  return paidAnswer(stored.content);
+}
+
+/** What is pushed of a stored answer. @throws SyntaxError if it is no JSON */
+export function paidAnswer(content: Buffer): PaidAnswer {
   const body = JSON.parse(content.toString()) as AnsweredCase & { results?: { response?: AnsweredCase }[] };
   return {
     pushed({ result }) {
