@@ -3,8 +3,11 @@
  * (docs/design/audit.md#anchors).
  */
 import type { LogAnchor } from '../commands/log-head/log-head.ts';
+import { decodeEvent } from '../events/codec.ts';
+import { LOG_HEAD_STREAM, type LogHeadEvent } from '../events/log-head.ts';
 import { type AnchorMemo, anchorAddress, anchorMemo, readAnchorMemo } from '../solana/anchor-transaction.ts';
 import type { ChainHistory } from '../solana/chain-history.ts';
+import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 
 /** The history of the chain, as far as anchors need it. */
 export type AnchorHistory = Pick<ChainHistory, 'transaction' | 'signatures'>;
@@ -73,5 +76,94 @@ export async function* anchorsOnChain(history: AnchorHistory, logId: string): As
     const last = signatures.at(-1);
     if (!last || signatures.length < PAGE) return;
     before = last.signature;
+  }
+}
+
+/** Something that log and chain say differently about an anchor. */
+export interface AnchorFault {
+  readonly transaction: string;
+  /** Revision in the stream of the heads; null if the log does not know the anchor. */
+  readonly revision: number | null;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export interface AnchorsReport {
+  /** Anchors that the log recorded. */
+  readonly recorded: number;
+  readonly held: number;
+  /** Recorded anchors whose transaction the endpoints no longer keep. */
+  readonly notKept: number;
+  /** Anchors that the chain has, by known signers. */
+  readonly onChain: number;
+  /** Memos like ours that somebody else signed; they prove nothing. */
+  readonly foreign: number;
+  /** The newest head that the chain proves; null if there is none. */
+  readonly proven: AnchorMemo | null;
+  readonly faults: readonly AnchorFault[];
+}
+
+const EVENTS_A_READ = 4_096;
+
+/**
+ * Compares all anchors that the log recorded with the chain, and all that the chain has with the heads of the log: one of
+ * which the log has no head shows that the log was cut or replaced.
+ * @param feePayer whose memos count, besides those of the signers of anchors that the log recorded
+ * @throws the errors of the log and of the history
+ */
+export async function checkAnchors(
+  log: Pick<EventLog, 'read'>,
+  history: AnchorHistory,
+  logId: string,
+  feePayer: string | null,
+): Promise<AnchorsReport> {
+  const chain: FoundAnchor[] = [];
+  for await (const found of anchorsOnChain(history, logId)) chain.push(found);
+  const bySize = new Map<number, FoundAnchor[]>();
+  for (const anchor of chain) bySize.set(anchor.size, [...(bySize.get(anchor.size) ?? []), anchor]);
+  const known = new Set<FoundAnchor>();
+  const signers = new Set(feePayer === null ? [] : [feePayer]);
+  const faults: AnchorFault[] = [];
+  const count = { recorded: 0, held: 0, notKept: 0 };
+  for await (const recorded of eventsOf(log, LOG_HEAD_STREAM)) {
+    const event = decodeEvent(recorded) as LogHeadEvent;
+    if (event.type === 'LogHeadRecorded') {
+      const { size, root } = event.data;
+      for (const anchor of bySize.get(size) ?? []) if (anchor.root === root) known.add(anchor);
+    }
+    if (event.type !== 'LogHeadAnchored') continue;
+    const { transaction } = event.data;
+    count.recorded++;
+    const check = await checkAnchor(history, logId, event.data);
+    if (check.holds) {
+      count.held++;
+      signers.add(check.signer);
+    } else if (check.holds === null) count.notKept++;
+    else faults.push({ transaction, revision: recorded.revision, expected: check.expected, found: check.found });
+  }
+  const ours = chain.filter(({ signer }) => signers.has(signer));
+  for (const anchor of ours) {
+    if (known.has(anchor)) continue;
+    const { transaction, size, root } = anchor;
+    const expected = `a head over ${size} events with root ${root}`;
+    faults.push({ transaction, revision: null, expected, found: 'no such head in the log' });
+  }
+  const proven = ours.filter((anchor) => known.has(anchor)).reduce<FoundAnchor | null>(larger, null);
+  return {
+    ...count,
+    onChain: ours.length,
+    foreign: chain.length - ours.length,
+    proven: proven && { logId, size: proven.size, root: proven.root },
+    faults,
+  };
+}
+
+const larger = (a: FoundAnchor | null, b: FoundAnchor): FoundAnchor => (a !== null && a.size > b.size ? a : b);
+
+async function* eventsOf(log: Pick<EventLog, 'read'>, stream: string): AsyncIterable<RecordedEvent> {
+  for (let from = 0; ; from += EVENTS_A_READ) {
+    const events = await log.read(stream, { from, limit: EVENTS_A_READ });
+    yield* events;
+    if (events.length < EVENTS_A_READ) return;
   }
 }

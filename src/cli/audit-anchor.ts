@@ -1,42 +1,65 @@
-/** `docket audit anchor`: puts the newest root of the log into a memo on the chain. */
+/** `docket audit anchor`: puts the newest root of the log into a memo on the chain, and compares such memos with the log. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { type AnchorsReport, checkAnchors } from '../audit/anchors.ts';
 import { AnchorFailed, type AnchorOutcome, anchorNewestHead } from '../commands/log-head/anchor-head.ts';
 import { loadLogIdentity } from '../commands/log-identity/log-identity.ts';
 import { type Config, readConfig } from '../config.ts';
 import { systemClock } from '../runtime/instant.ts';
+import { isAddress } from '../solana/addresses.ts';
 import { ANCHOR_FEE_LAMPORTS, anchorMemo } from '../solana/anchor-transaction.ts';
+import { CallBudget } from '../solana/call-budget.ts';
 import { ChainUnavailable } from '../solana/chain.ts';
 import { KeyUnreadable, loadKey, parseKey, type SolanaKey } from '../solana/keys.ts';
 import { createRpcChain, type RpcChain } from '../solana/rpc-chain.ts';
+import { RpcHistory } from '../solana/rpc-history.ts';
 import type { EventLog } from '../storage/event-log.ts';
-import { type AddCommand, type CliContext, CliError, EXIT, note, print, printJson } from './command.ts';
+import { openEndpoints } from './audit-reconcile.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from './command.ts';
 import { actContext, readBy } from './operator-act.ts';
-import { openOwnLog, withStorage } from './service-storage.ts';
+import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 
 interface AnchorOptions {
   readonly by?: string;
+  readonly verify?: boolean;
+  readonly feePayer?: string;
   readonly json?: boolean;
 }
+
+/** Few enough for every provider's free plan. */
+const CALLS_PER_SECOND = 10;
 
 export const addAuditAnchorCommand: AddCommand = (audit: Command, context) => {
   audit
     .command('anchor')
     .description(`Put the newest root of the log into a memo on the chain; costs ${ANCHOR_FEE_LAMPORTS} lamports.`)
     .option('--by <name>', 'who anchors; recorded (default: the current user)')
+    .option('--verify', 'write nothing: compare all anchors of this log with the chain')
+    .option('--fee-payer <address>', 'with --verify: whose anchors count (default: that of the settings)')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
 The fee payer (FEE_PAYER_KEY) signs and pays. Waits until the transaction is final, half a minute at most on a healthy
 cluster, and records it. A head that is anchored already costs nothing. AUDIT_ANCHOR=hourly or daily does the same.
+--verify costs nothing. It also finds the anchors that the log does not know: they show that its end was cut.
+Exit code 1: nothing was anchored, or log and chain differ.
 
 Examples:
   $ docket audit anchor
-  $ docket audit anchor --by "Ann Lee" --json`,
+  $ docket audit anchor --by "Ann Lee" --json
+  $ docket audit anchor --verify --fee-payer ADDRESS`,
     )
     .action((options: AnchorOptions) => {
+      const { feePayer, verify } = options;
+      if (feePayer !== undefined && (!verify || !isAddress(feePayer))) {
+        throw new CliError(
+          '--fee-payer is of no use here.',
+          'Give it with --verify, and as an address: 32 bytes in base58.',
+        );
+      }
+      if (verify) return withStorage(openServiceLog, context, ({ log }) => verifyAnchors(log, options, context));
       const by = readBy(options.by);
       return withStorage(openOwnLog, context, ({ log }) => run(log, by, options, context));
     });
@@ -78,6 +101,45 @@ async function run(log: EventLog, by: string, { json }: AnchorOptions, context: 
   }
 }
 
+async function verifyAnchors(log: EventLog, options: AnchorOptions, context: CliContext): Promise<void> {
+  const config = readConfig(context.environment);
+  const identity = await loadLogIdentity(log);
+  if (identity === null) throw noHead();
+  const { logId } = identity;
+  const endpoints = await openEndpoints(log, config, {}, context);
+  const perSecond = config.solana.network === 'local' ? null : CALLS_PER_SECOND;
+  const history = new RpcHistory({ urls: endpoints.urls, budget: new CallBudget({ perSecond, inAll: null }) });
+  try {
+    if ((await history.genesisHash()) !== identity.genesisHash) throw anotherChain(identity.genesisHash);
+    const result = await checkAnchors(log, history, logId, options.feePayer ?? knownFeePayer(config)?.address ?? null);
+    if (options.json) printJson(context, { logId, ...result });
+    else for (const line of linesOf(result)) print(context, line);
+    const { length } = result.faults;
+    if (length > 0) {
+      throw new FoundWrong(
+        `Log and chain differ in ${length === 1 ? 'one anchor' : `${length} anchors`}.`,
+        'Events were removed or changed since. Run docket audit verify, and compare with a backup.',
+      );
+    }
+  } catch (error) {
+    throw explained(error, false);
+  } finally {
+    history.close();
+    await endpoints.close();
+  }
+}
+
+function linesOf({ recorded, held, notKept, onChain, foreign, proven, faults }: AnchorsReport): readonly string[] {
+  return [
+    ...faults.map(({ transaction, expected, found }) => `${transaction}: expected ${expected}; found ${found}`),
+    `log: ${recorded} anchors, of which ${held} are on the chain as recorded, and ${notKept} no longer kept by the endpoint`,
+    `chain: ${onChain} anchors of this log${foreign > 0 ? `, and ${foreign} memos of somebody else` : ''}`,
+    proven === null
+      ? 'no head of the log is proven by the chain'
+      : `the first ${proven.size} events are proven by the chain, if the log leads to root ${proven.root} (docket audit verify)`,
+  ];
+}
+
 function report({ anchored, ...outcome }: AnchorOutcome, logId: string, json: boolean, context: CliContext): void {
   if (anchored === null) throw noHead();
   const isNew = 'isNew' in outcome && outcome.isNew;
@@ -93,18 +155,31 @@ function report({ anchored, ...outcome }: AnchorOutcome, logId: string, json: bo
 async function assertChain(chain: RpcChain, expected: string): Promise<void> {
   const hashes = (await chain.genesisHashes()).filter((hash) => hash !== null);
   if (hashes.every((hash) => hash === expected)) return;
-  throw new CliError(
+  throw anotherChain(expected);
+}
+
+const anotherChain = (expected: string): CliError =>
+  new CliError(
     `The endpoint serves another chain than this log belongs to (genesis hash ${expected}).`,
     'Make SOLANA_RPC_URL, or SOLANA_LOCAL_PORT, that of the service.',
   );
+
+function feePayerOf(config: Config): SolanaKey {
+  const key = knownFeePayer(config);
+  if (key) return key;
+  throw new CliError(
+    `There is no fee payer: neither FEE_PAYER_KEY nor ${feePayerFile(config)}.`,
+    'Set DATA_DIR to that of the service.',
+  );
 }
 
-/** The configured key, or the one that the service generated. Creates none. */
-function feePayerOf({ solana: { feePayerKey }, dataDirectory }: Config): SolanaKey {
-  const file = join(dataDirectory, 'keys', 'fee-payer.json');
+/** The configured key, or the one that the service generated; null if there is neither. Creates none. */
+function knownFeePayer(config: Config): SolanaKey | null {
+  const { feePayerKey } = config.solana;
+  const file = feePayerFile(config);
   try {
     if (feePayerKey !== null) return parseKey(feePayerKey);
-    if (existsSync(file)) return loadKey(file);
+    return existsSync(file) ? loadKey(file) : null;
   } catch (error) {
     if (!(error instanceof KeyUnreadable)) throw error;
     throw new CliError(
@@ -112,11 +187,9 @@ function feePayerOf({ solana: { feePayerKey }, dataDirectory }: Config): SolanaK
       'Check FEE_PAYER_KEY, or the file.',
     );
   }
-  throw new CliError(
-    `There is no fee payer: neither FEE_PAYER_KEY nor ${file}.`,
-    'Set DATA_DIR to that of the service.',
-  );
 }
+
+const feePayerFile = ({ dataDirectory }: Config): string => join(dataDirectory, 'keys', 'fee-payer.json');
 
 const noHead = (): CliError =>
   new CliError(

@@ -160,7 +160,7 @@ function openState(path: string | null): ReconcileState {
   }
 }
 
-interface Endpoints {
+export interface Endpoints {
   readonly urls: readonly string[];
   close(): Promise<void>;
 }
@@ -168,10 +168,10 @@ interface Endpoints {
 const remote = (urls: readonly string[]): Endpoints => ({ urls, close: async () => {} });
 
 /** The given endpoints, the configured ones, or the local chain: the one that the service runs, else a chain of our own. */
-async function openEndpoints(
+export async function openEndpoints(
   log: EventLog,
   { solana, dataDirectory }: Config,
-  { rpcUrl }: ReconcileOptions,
+  { rpcUrl }: Pick<ReconcileOptions, 'rpcUrl'>,
   context: CliContext,
 ): Promise<Endpoints> {
   if (rpcUrl) return remote(rpcUrl);

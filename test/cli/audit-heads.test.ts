@@ -218,6 +218,22 @@ describe('docket audit anchor', () => {
     expect(second.out).toContain('nothing was sent');
   });
 
+  it('compares the anchors with the chain: clean, and after the log was cut', async () => {
+    await head(2);
+    const seed = await funded(1_000_000_000);
+    await anchor(seed);
+    const clean = await anchor(seed, '--verify');
+    expect([clean.code, clean.out]).toEqual([0, expect.stringContaining('the first 3 events are proven by the chain')]);
+    change('DELETE FROM events WHERE position > 3');
+    const cut = await anchor(seed, '--verify', '--json');
+    expect(cut.code).toBe(1);
+    expect(JSON.parse(cut.out)).toMatchObject({ recorded: 0, onChain: 1, faults: [{ revision: null }], proven: null });
+    // An auditor has the address and not the key.
+    const { address } = SolanaKey.fromSeed(seed);
+    expect(await docket('audit', 'anchor', '--verify', '--fee-payer', address)).toMatchObject({ code: 1 });
+    expect(await docket('audit', 'anchor', '--fee-payer', address)).toMatchObject({ code: 2 });
+  });
+
   it('explains a fee payer without funds, a missing key, another chain, and a chain that does not answer', async () => {
     await head(2);
     const poor = await funded(0);

@@ -10,10 +10,11 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { anchorsOnChain, checkAnchor } from '../../../src/audit/anchors.ts';
+import { anchorsOnChain, checkAnchor, checkAnchors } from '../../../src/audit/anchors.ts';
 import { readMasterKeys } from '../../../src/callbacks/master-keys.ts';
 import { AnchorFailed, type AnchorPorts, anchorNewestHead } from '../../../src/commands/log-head/anchor-head.ts';
 import type { LogAnchor } from '../../../src/commands/log-head/log-head.ts';
+import { loadNewestHeads } from '../../../src/commands/log-head/newest-heads.ts';
 import { LOG_HEAD_STREAM } from '../../../src/events/log-head.ts';
 import { createLogAnchors } from '../../../src/processes/log-anchors.ts';
 import { createLogHeads } from '../../../src/processes/log-heads.ts';
@@ -26,6 +27,7 @@ import { RpcHistory } from '../../../src/solana/rpc-history.ts';
 import { decodeTransaction } from '../../../src/solana/verify-transaction-wire.ts';
 import { NO_STREAM } from '../../../src/storage/event-log.ts';
 import { prepareAppend } from '../../../src/storage/prepare-append.ts';
+import { Database } from '../../../src/storage/sqlite/driver.ts';
 import { openSqlite } from '../../../src/storage/sqlite/open.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { openChain, silent, type TestChain } from '../../solana/local/harness.ts';
@@ -206,6 +208,57 @@ describe('the check of an anchor', () => {
     if (!anchored) throw new Error('not anchored');
     expect(await checkAnchor(history, logId, anchored, new Set(['somebody']))).toMatchObject({ holds: false });
     expect(await checkAnchor(history, randomUUID(), anchored)).toMatchObject({ holds: false });
+  });
+});
+
+describe('the check of all anchors', () => {
+  const check = (payer: string | null = null) => checkAnchors(storage.log, history, logId, payer);
+
+  it('holds for those that the log and the chain have, also if one was never recorded', async () => {
+    await head();
+    await anchor();
+    await head();
+    // As after a kill between the broadcast and the record.
+    await expect(anchor({ signal: AbortSignal.abort() })).rejects.toBeInstanceOf(AnchorFailed);
+    const root = (await loadNewestHeads(storage.log)).state.head?.root;
+    await vi.waitUntil(async () => (await check()).onChain === 2);
+    expect(await check()).toEqual({
+      recorded: 1,
+      held: 1,
+      notKept: 0,
+      onChain: 2,
+      foreign: 0,
+      proven: { logId, size: 5, root },
+      faults: [],
+    });
+  });
+
+  it('finds a tail that was cut together with its head and its anchor', async () => {
+    await head();
+    const { anchored } = await anchor();
+    await storage.close();
+    const database = new Database(join(directory, 'log.sqlite'));
+    database.exec('DELETE FROM events WHERE position > 1');
+    database.close();
+    storage = openSqlite({ directory });
+    // The memo counts because the auditor knows the fee payer.
+    expect(await check(feePayer.address)).toMatchObject({
+      recorded: 0,
+      onChain: 1,
+      proven: null,
+      faults: [{ transaction: anchored?.transaction, revision: null, found: 'no such head in the log' }],
+    });
+  });
+
+  it('is not misled by memos that somebody else signed', async () => {
+    await head();
+    await anchor();
+    const somebody = SolanaKey.generate();
+    await test.fund(new PublicKey(somebody.address), FUNDS, 0);
+    const { blockhash } = await chain.latestBlockhash();
+    await chain.send(composeAnchor(somebody, { logId, size: 9, root: 'cd'.repeat(32) }, blockhash));
+    await vi.waitUntil(async () => (await check()).foreign === 1);
+    expect(await check()).toMatchObject({ held: 1, onChain: 1, faults: [] });
   });
 });
 
