@@ -6,13 +6,13 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import bs58 from 'bs58';
-import { BaselineCompleted, DocketOpened, FilingsRecorded } from '../../dist/events/docket.js';
 import {
   DeliveryAttemptFinished,
   DeliveryAttemptStarted,
   DeliveryScheduled,
   deliveryStream,
 } from '../../dist/events/delivery.js';
+import { BaselineCompleted, DocketOpened, FilingsRecorded } from '../../dist/events/docket.js';
 import { LOG_HEAD_STREAM, LogHeadKeyIntroduced, LogHeadRecorded } from '../../dist/events/log-head.js';
 import { LOG_IDENTITY_STREAM, LogFounded } from '../../dist/events/log-identity.js';
 import { headKeyOf } from '../../dist/events/log-note.js';
@@ -25,7 +25,12 @@ import {
   paymentStream,
   QueryAnswered,
 } from '../../dist/events/payment.js';
-import { MASTER_KEY_STREAM, MasterKeyIntroduced, SigningKeyCreated, walletStream } from '../../dist/events/signing-key.js';
+import {
+  MASTER_KEY_STREAM,
+  MasterKeyIntroduced,
+  SigningKeyCreated,
+  walletStream,
+} from '../../dist/events/signing-key.js';
 import { toInstant } from '../../dist/runtime/instant.js';
 import { NO_STREAM } from '../../dist/storage/event-log.js';
 import { sealPayload } from '../../dist/storage/payload-blob.js';

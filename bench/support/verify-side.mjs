@@ -14,7 +14,9 @@ const [side, directory] = process.argv.slice(2);
 /** Reads, parses, makes canonical, hashes, and compares with the hash and the chain: nothing less proves a chain. */
 function floor() {
   const database = new Database(join(directory, 'log.sqlite'), { readonly: true });
-  const rows = database.prepare('SELECT stream, revision, id, type, metadata, data FROM events ORDER BY position').raw();
+  const rows = database
+    .prepare('SELECT stream, revision, id, type, metadata, data FROM events ORDER BY position')
+    .raw();
   const newest = new Map();
   let events = 0;
   for (const [stream, revision, id, type, metadataText, dataText] of rows.iterate()) {

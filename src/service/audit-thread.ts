@@ -5,7 +5,7 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { EventExaminer, type ExaminedBatch, type Examiner } from '../audit/verify/examine.ts';
 import type { Position } from '../storage/event-log.ts';
-import { positionNumber } from '../storage/sqlite/event-rows.ts';
+import type { RawBatch } from '../storage/raw-events.ts';
 import { SqliteRawEvents } from '../storage/sqlite/raw-events.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 
@@ -16,65 +16,98 @@ interface ThreadData {
   readonly path: string;
 }
 
+/** Read from here on. */
 interface Asked {
   readonly after: Position | null;
   readonly upTo: Position;
 }
 
+type Message = Asked | 'next' | 'end';
 type Answer = { readonly examined: ExaminedBatch } | { readonly error: string };
 
 /** A thread runs only compiled code; from sources, the caller examines on its own thread. */
 export const canStartExaminer = (): boolean => import.meta.url.endsWith('.js');
 
-export function startExaminer(path: string): Examiner {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { role: ROLE, path } satisfies ThreadData });
-  const waiting: { resolve(examined: ExaminedBatch): void; reject(error: unknown): void }[] = [];
-  let ended: unknown = null;
-  const end = (error: unknown): void => {
-    ended ??= error;
-    for (const { reject } of waiting.splice(0)) reject(ended);
-  };
-  worker.on('message', (answer: Answer) => {
-    const asked = waiting.shift();
-    if ('examined' in answer) asked?.resolve(answer.examined);
-    else
-      asked?.reject(new StorageFailure('storage_unavailable', `reading the log on a second thread: ${answer.error}`));
+/** Batches that the thread may be ahead of the caller. */
+const AHEAD = 4;
+/** MiB. The thread holds one batch at a time, so it needs little; without a limit it would collect garbage late. */
+const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
+
+export function startExaminer(path: string, log: SqliteRawEvents): Examiner {
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { role: ROLE, path } satisfies ThreadData,
+    resourceLimits: LIMITS,
   });
-  worker.on('error', end);
-  worker.on('exit', () => end(new Error('the thread that examines events ended')));
+  const answers: Answer[] = [];
+  let ended: unknown = null;
+  let wake: () => void = () => undefined;
+  const say = (message: Message): void => worker.postMessage(message);
+  worker.on('message', (answer: Answer) => {
+    answers.push(answer);
+    wake();
+  });
+  worker.on('error', (error) => {
+    ended ??= error;
+    wake();
+  });
+  worker.on('exit', () => {
+    ended ??= new Error('the thread that examines events ended');
+    wake();
+  });
+  const answered = async (): Promise<ExaminedBatch> => {
+    while (answers.length === 0) {
+      if (ended !== null) throw ended;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const answer = answers.shift() as Answer;
+    if ('examined' in answer) return answer.examined;
+    throw new StorageFailure('storage_unavailable', `reading the log on a second thread: ${answer.error}`);
+  };
   return {
-    examine: ({ after, upTo }) =>
-      new Promise((resolve, reject) => {
-        if (ended !== null) return reject(ended);
-        waiting.push({ resolve, reject });
-        worker.postMessage({ after, upTo } satisfies Asked);
-      }),
+    async *examined(after, upTo) {
+      say({ after, upTo });
+      for (let ahead = 0; ahead < AHEAD; ahead++) say('next');
+      for (let from = after; from !== upTo; ) {
+        const examined = await answered();
+        say('next');
+        yield { ...examined, events: log.rows(from, examined.upTo) };
+        from = examined.upTo;
+      }
+    },
     async close() {
       if (ended !== null) return;
       const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-      worker.postMessage(null);
+      say('end');
       await exited;
     },
   };
 }
 
 function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): void {
-  const events = new SqliteRawEvents(path);
-  const examiner = new EventExaminer((stream, revision) => events.findNow(stream, revision));
+  const log = new SqliteRawEvents(path);
+  const examiner = new EventExaminer((stream, revision) => log.findNow(stream, revision));
+  let batches: AsyncIterator<RawBatch> | null = null;
   let busy = Promise.resolve();
-  const answer = async ({ after, upTo }: Asked): Promise<void> => {
+  const next = async (): Promise<void> => {
     try {
-      const batch = events.batch(positionNumber(after), positionNumber(upTo));
-      const examined = await examiner.batch(batch, false);
+      const batch = await batches?.next();
+      if (!batch || batch.done === true) return;
+      const examined = await examiner.batch(batch.value);
       port.postMessage({ examined } satisfies Answer, [examined.leaves.buffer as ArrayBuffer]);
     } catch (error) {
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
     }
   };
-  port.on('message', (asked: Asked | null) => {
+  port.on('message', (message: Message) => {
     busy = busy.then(async () => {
-      if (asked !== null) return answer(asked);
-      await events.close();
+      if (message === 'next') return next();
+      if (message !== 'end') {
+        batches = log.read(message.after, message.upTo)[Symbol.asyncIterator]();
+        return;
+      }
+      await log.close();
       port.close();
     });
   });

@@ -36,7 +36,7 @@ export async function openAudit(config: Config, { content }: { readonly content:
     if (config.engines) {
       const { openEventStoreRaw } = await import('../storage/eventstoredb/raw-events.ts');
       const log = kept(await openEventStoreRaw(config.engines.eventStore));
-      const examiner = examinerHere((stream, revision) => log.find(stream, revision));
+      const examiner = examinerHere(log, (stream, revision) => log.find(stream, revision));
       if (!content) return { log, examiner, payloads: null, close };
       const { openMongo } = await import('../storage/mongodb/open.ts');
       const { payloads } = kept(await openMongo(config.engines.mongo));
@@ -45,7 +45,9 @@ export async function openAudit(config: Config, { content }: { readonly content:
     const path = join(config.dataDirectory, 'log.sqlite');
     const log = kept(new SqliteRawEvents(path));
     const examiner = kept(
-      canStartExaminer() ? startExaminer(path) : examinerHere((stream, revision) => log.findNow(stream, revision)),
+      canStartExaminer()
+        ? startExaminer(path, log)
+        : examinerHere(log, (stream, revision) => log.findNow(stream, revision)),
     );
     return { log, examiner, payloads: content ? sqlitePayloads(path, kept) : null, close };
   } catch (error) {

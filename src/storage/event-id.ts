@@ -10,12 +10,13 @@ const NAMESPACE = Buffer.from('5a3a1c626ef74f8e9c370d2d2f2b7c11', 'hex');
  */
 export function eventId(commandId: string, stream: string, expected: number, index: number): string {
   const name = Buffer.from(`${commandId}\n${stream}\n${expected}\n${index}`);
-  const bytes = hash('sha1', Buffer.concat([NAMESPACE, name]), 'buffer').subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = hash('sha1', Buffer.concat([NAMESPACE, name]), 'hex');
+  const variant = VARIANTS[Number.parseInt(hex.charAt(16), 16) & 3];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
+
+/** The digit that says which kind of UUID it is, by the two bits that are free in it. */
+const VARIANTS = '89ab';
 
 /** No append has more events: the kinds that come by thousands have more than 64 bytes of data each. */
 const MOST_EVENTS = MAX_APPEND_BYTES / 64;

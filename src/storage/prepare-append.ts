@@ -48,25 +48,31 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
 }
 
 /** The next link of a stream's hash chain (docs/design/event-log.md#hash-chain). */
-export function hashEvent(
+export const hashEvent = (
   previousHash: string,
   event: Omit<PreparedEvent, 'metadata'> & { readonly metadata: Omit<EventMetadata, 'hash'> },
-): string {
-  const { stream, revision, id, type, data, metadata } = event;
+): string => hashTexts(previousHash, event, canonicalJson(event.data), hashedMetadata(event.metadata));
+
+/** The canonical text of the metadata that the hash covers. */
+export function hashedMetadata(metadata: Omit<EventMetadata, 'hash'>): string {
   const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId } = metadata;
-  const text = canonicalJson([
-    previousHash,
-    stream,
-    revision,
-    id,
-    type,
-    data,
+  return canonicalJson(
     // Events of earlier versions do not have it, and their hashes stay valid.
     commandId === undefined
       ? { recordedAt, requestId, correlationId, causationId, actor, schemaVersion }
       : { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId },
-  ]);
-  return hash('sha256', text);
+  );
+}
+
+/** As `hashEvent`, of canonical texts that are known already. */
+export function hashTexts(
+  previousHash: string,
+  { stream, revision, id, type }: Pick<PreparedEvent, 'stream' | 'revision' | 'id' | 'type'>,
+  data: string,
+  metadata: string,
+): string {
+  const place = canonicalJson([previousHash, stream, revision, id, type]);
+  return hash('sha256', `${place.slice(0, -1)},${data},${metadata}]`);
 }
 
 /** The head that a stream has after an append. */

@@ -2,16 +2,18 @@
  * Examines each event by itself and against the one before it in its stream: readable, hash, type, stream, schema, id.
  * It needs no state but a cache, so it may run on a thread of its own.
  */
+import { canonicalJson } from '../../events/canonical-json.ts';
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
 import { leafOf } from '../../events/log-tree.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
-import { appendIndexOf, eventIdStanding } from '../../storage/event-id.ts';
-import { hashEvent } from '../../storage/prepare-append.ts';
-import type { RawBatch, RawEvent } from '../../storage/raw-events.ts';
+import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
+import type { Position } from '../../storage/event-log.ts';
+import { hashedMetadata, hashTexts } from '../../storage/prepare-append.ts';
+import type { RawBatch, RawEvent, RawEventLog } from '../../storage/raw-events.ts';
 import type { JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Generations } from './generations.ts';
-import { metadataOf, storedHash, storedObject, Unreadable } from './stored-json.ts';
+import { assertSaidOnce, HASH_MEMBER, metadataOf, storedHash, storedObject, Unreadable } from './stored-json.ts';
 import { streamFits } from './stream-fits.ts';
 
 /** What is wrong with one event. The first fault only: the others follow from it. */
@@ -24,20 +26,27 @@ export interface Fault {
 }
 
 export interface ExaminedBatch {
-  readonly events: number;
+  readonly upTo: Position;
+  readonly count: number;
   /** The leaves of the events, 32 bytes each; zeros if no hash can be read. */
   readonly leaves: Uint8Array;
   /** By place in the batch. */
   readonly faults: readonly Fault[];
   /** How many events of earlier versions cannot prove their id. */
   readonly unprovableIds: number;
-  /** The events, null where there is a fault; omitted by an examiner on another thread. */
+}
+
+/** Examined events, together with the events. */
+export interface ExaminedEvents extends ExaminedBatch {
+  /** Read again while they are judged, if another thread has examined them: sending them takes longer. */
+  readonly events: Iterable<RawEvent>;
+  /** As they were examined, null where there is a fault; omitted if another thread has examined them. */
   readonly judged?: readonly (JudgedEvent | null)[];
 }
 
 export interface Examiner {
-  /** Batches are examined in log order. */
-  examine(batch: RawBatch): Promise<ExaminedBatch>;
+  /** Everything after one position up to another, in log order. */
+  examined(after: Position | null, upTo: Position): AsyncIterable<ExaminedEvents>;
   close(): Promise<void>;
 }
 
@@ -52,9 +61,10 @@ interface Link {
   readonly recomputed: string | null;
   /** The event's place in its append; undefined if it is unknown here. */
   readonly place: number | null | undefined;
+  readonly command: string | undefined;
 }
 
-const LINKS = 50_000;
+const LINKS = 8_000;
 
 /** Finds an event that was read before and is no longer in the cache. */
 export type FindEvent = (stream: string, revision: number) => Promise<RawEvent | null> | RawEvent | null;
@@ -67,11 +77,13 @@ export class EventExaminer {
     this.#find = find;
   }
 
-  /** @param keep whether the events are wanted too */
-  async batch({ events }: RawBatch, keep: boolean): Promise<ExaminedBatch> {
+  /** @param keep is given each event, null for one with a fault */
+  async batch(
+    { events, upTo }: RawBatch,
+    keep: (event: JudgedEvent | null) => void = () => undefined,
+  ): Promise<ExaminedBatch> {
     const leaves = new Uint8Array(events.length * LEAF_BYTES);
     const faults: Fault[] = [];
-    const judged: (JudgedEvent | null)[] = [];
     let unprovableIds = 0;
     for (const [index, raw] of events.entries()) {
       const before = raw.revision > 0 ? (this.#known(raw) ?? (await this.#lookUp(raw))) : FIRST;
@@ -79,11 +91,11 @@ export class EventExaminer {
       this.#links.set(raw.stream, examined.link);
       if (examined.fault) faults.push({ index, ...examined.fault });
       if (examined.unprovableId) unprovableIds++;
-      if (keep) judged.push(examined.fault ? null : examined.event);
+      keep(examined.event);
       const { hash } = examined.link;
       if (hash !== null) leaves.set(leafOf({ stream: raw.stream, revision: raw.revision, hash }), index * LEAF_BYTES);
     }
-    return { events: events.length, leaves, faults, unprovableIds, ...(keep && { judged }) };
+    return { upTo, count: events.length, leaves, faults, unprovableIds };
   }
 
   #known({ stream, revision }: RawEvent): Link | undefined {
@@ -94,11 +106,12 @@ export class EventExaminer {
   async #lookUp({ stream, revision }: RawEvent): Promise<Link | null> {
     const before = await this.#find(stream, revision - 1);
     if (!before) return null;
-    return { revision: revision - 1, hash: storedHash(before.metadata), recomputed: null, place: undefined };
+    const hash = storedHash(before.metadata);
+    return { revision: revision - 1, hash, recomputed: null, place: undefined, command: undefined };
   }
 }
 
-const FIRST: Link = { revision: -1, hash: '', recomputed: null, place: null };
+const FIRST: Link = { revision: -1, hash: '', recomputed: null, place: null, command: undefined };
 
 type FoundFault = Omit<Fault, 'index'>;
 
@@ -113,10 +126,9 @@ interface ExaminedEvent {
 function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
   const { position, stream, revision, id, type } = raw;
   let recomputed: string | null = null;
-  let place: number | null = null;
   const wrong = (fault: FoundFault, hash: string | null): ExaminedEvent => ({
     // Its place in its append proves nothing about the next one.
-    link: { revision, hash, recomputed, place: undefined },
+    link: { revision, hash, recomputed, place: undefined, command: undefined },
     fault,
     event: null,
     unprovableId: false,
@@ -128,10 +140,14 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
     const data = storedObject(raw.data, 'data');
     ({ hash } = metadata);
     const event = { position, stream, revision, id, type, data, metadata };
+    const [dataText, metadataText] = [canonicalJson(data), hashedMetadata(metadata)];
+    assertSaidOnce(raw.data, dataText.length, 'data');
+    assertSaidOnce(raw.metadata, metadataText.length + HASH_MEMBER, 'metadata');
     if (before !== null && before.hash !== null) {
-      recomputed = hashEvent(before.hash, event);
+      recomputed = hashTexts(before.hash, event, dataText, metadataText);
       // If only the stored hash of the event before was changed, this one continues what it had been.
-      if (recomputed !== hash && (before.recomputed === null || hashEvent(before.recomputed, event) !== hash)) {
+      const continues = (of: string): boolean => hashTexts(of, event, dataText, metadataText) === hash;
+      if (recomputed !== hash && (before.recomputed === null || !continues(before.recomputed))) {
         const follows = before.revision < 0 ? 'the beginning of the stream' : `revision ${before.revision}`;
         return wrong({ rule: 'hash_matches', expected: `${recomputed} after ${follows}`, found: hash }, hash);
       }
@@ -141,17 +157,27 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
     if (!streamFits(stream, type)) {
       return wrong({ rule: 'event_in_its_stream', expected: `a stream of the family of ${type}`, found: stream }, hash);
     }
-    place = appendIndexOf(event, before === null ? undefined : before.place);
+    const place = placeOf(event, before);
     const standing = eventIdStanding(event, place);
     if (standing === 'differs') {
       return wrong({ rule: 'event_id_recomputable', expected: 'the id that its command gives it', found: id }, hash);
     }
-    const link = { revision, hash, recomputed, place };
+    const link = { revision, hash, recomputed, place, command: metadata.commandId };
     const judged = { ...event, data: decoded.data as JudgedEvent['data'] };
     return { link, fault: null, event: judged, unprovableId: standing === 'unprovable' };
   } catch (error) {
     return wrong(faultOf(error, type), hash ?? storedHash(raw.metadata));
   }
+}
+
+/** The event's place in its append: most likely the next one, if the same command wrote the event before it. */
+function placeOf(event: JudgedEvent, before: Link | null): number | null {
+  const { stream, revision, id, metadata } = event;
+  if (typeof before?.place === 'number' && before.command !== undefined && before.command === metadata.commandId) {
+    const next = before.place + 1;
+    if (eventId(before.command, stream, revision - 1 - next, next) === id) return next;
+  }
+  return appendIndexOf(event, before === null ? undefined : before.place);
 }
 
 function faultOf(error: unknown, type: string): FoundFault {
@@ -167,7 +193,16 @@ function faultOf(error: unknown, type: string): FoundFault {
 }
 
 /** Examines on this thread. */
-export const examinerHere = (find: FindEvent): Examiner => {
+export function examinerHere(log: Pick<RawEventLog, 'read'>, find: FindEvent): Examiner {
   const examiner = new EventExaminer(find);
-  return { examine: (batch) => examiner.batch(batch, true), close: async () => undefined };
-};
+  return {
+    async *examined(after, upTo) {
+      for await (const batch of log.read(after, upTo)) {
+        const judged: (JudgedEvent | null)[] = [];
+        const examined = await examiner.batch(batch, (event) => judged.push(event));
+        yield { ...examined, events: batch.events, judged };
+      }
+    },
+    close: async () => undefined,
+  };
+}

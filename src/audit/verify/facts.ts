@@ -14,7 +14,7 @@ import type { Taints } from './taints.ts';
 
 const BUCKETS = 512;
 /** Characters of a bucket that wait in memory until they are written together. */
-const PORTION = 16 * 1024;
+const PORTION = 4 * 1024;
 /** The facts of a key with more than this are not collected but read once more from their bucket. */
 const MOST_COLLECTED = 10_000;
 

@@ -6,14 +6,14 @@ import { LogFounded } from '../../events/log-identity.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, EventMetadata, Position } from '../../storage/event-log.ts';
-import type { RawBatch, RawEvent } from '../../storage/raw-events.ts';
+import type { RawEvent } from '../../storage/raw-events.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import type { BreachPlace, JudgedEvent, LogRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
 import { EventFindings } from './event-findings.ts';
-import { type ExaminedBatch, type Fault, LEAF_BYTES } from './examine.ts';
+import { type ExaminedEvents, type Fault, LEAF_BYTES } from './examine.ts';
 import { Facts } from './facts.ts';
 import { type ClaimedAnchor, type HeadFindings, Heads } from './heads.ts';
 import { Payloads } from './payloads.ts';
@@ -25,7 +25,6 @@ import { Taints } from './taints.ts';
 import type { Verification, VerifyPorts } from './verify.ts';
 
 const CHECKPOINT = 'checkpoint';
-const NO_LEAF = Buffer.alloc(LEAF_BYTES);
 
 export class Judgement {
   readonly #ports: VerifyPorts;
@@ -115,18 +114,25 @@ export class Judgement {
   }
 
   /** Judges one batch. Batches come in log order. */
-  async take({ events, upTo }: RawBatch, examined: ExaminedBatch): Promise<void> {
-    if (examined.events !== events.length) {
+  async take({ events, count, upTo, leaves, faults, judged, unprovableIds }: ExaminedEvents): Promise<void> {
+    const faulty = new Map(faults.map((fault) => [fault.index, fault]));
+    let index = 0;
+    for (const raw of events) {
+      const leaf = leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES);
+      this.#takeOne(raw, leaf, faulty.get(index) ?? null, judged?.[index] ?? null);
+      index++;
+    }
+    if (index !== count) {
       throw new StorageFailure('storage_replaced', 'the log changed while it was read; nothing may be removed from it');
     }
-    const faults = new Map(examined.faults.map((fault) => [fault.index, fault]));
-    for (const [index, raw] of events.entries()) {
-      const leaf = examined.leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES);
-      this.#takeOne(raw, leaf, faults.get(index) ?? null, examined.judged?.[index] ?? null);
+    if (count > 0 && this.#at) {
+      const { position, stream, revision, id } = this.#at;
+      const leaf = Buffer.from(leaves.slice(-LEAF_BYTES)).toString('hex');
+      this.#last = { position, stream, revision, id, leaf };
     }
-    this.#read += events.length;
+    this.#read += count;
     this.#upTo = upTo;
-    this.#breaches.addUnprovable('event_id_recomputable', examined.unprovableIds);
+    this.#breaches.addUnprovable('event_id_recomputable', unprovableIds);
     await this.#lookUp();
   }
 
@@ -135,10 +141,7 @@ export class Judgement {
     const record = this.#continue(raw);
     if (fault) this.#broken(record, raw, fault);
     else this.#judge(record, judged ?? judgedOf(raw));
-    if (NO_LEAF.equals(leaf)) this.#heads.damaged(`an event without a readable hash: ${raw.stream} ${raw.revision}`);
-    this.#heads.add(leaf, { stream: raw.stream, revision: raw.revision });
-    const { position, stream, revision, id } = raw;
-    this.#last = { position, stream, revision, id, leaf: Buffer.from(leaf).toString('hex') };
+    this.#heads.add(leaf, raw);
   }
 
   /** Its position in the log, and its revision in its stream. */

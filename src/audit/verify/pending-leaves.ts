@@ -16,11 +16,11 @@ export class PendingLeaves {
     return this.#places.length;
   }
 
-  add(leaf: Uint8Array, place: LeafPlace): void {
+  add(leaf: Uint8Array, { stream, revision }: LeafPlace): void {
     const at = this.#places.length * LEAF_BYTES;
     if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
     this.#bytes.set(leaf, at);
-    this.#places.push(place);
+    this.#places.push({ stream, revision });
   }
 
   /** Appends the first leaves to a tree. */

@@ -7,14 +7,14 @@
 import type { Json } from '../../events/event.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
 import type { Clock, Instant } from '../../runtime/instant.ts';
-import type { EventMark, Position } from '../../storage/event-log.ts';
+import type { EventMark } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
-import type { RawBatch, RawEventLog } from '../../storage/raw-events.ts';
+import type { RawEventLog } from '../../storage/raw-events.ts';
 import type { Database } from '../../storage/sqlite/driver.ts';
 import type { FactRules, LogRules, StreamRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { FoundBreach } from './breaches.ts';
-import type { ExaminedBatch, Examiner } from './examine.ts';
+import type { Examiner } from './examine.ts';
 import type { ClaimedAnchor, ProvenHead } from './heads.ts';
 import { Judgement } from './judgement.ts';
 import type { PayloadCounts } from './payloads.ts';
@@ -82,8 +82,6 @@ export interface Verification {
 }
 
 const COMMIT_EVERY = 200_000;
-/** Batches that are examined while one is judged. */
-const AHEAD = 2;
 
 /**
  * Verifies everything up to the present head.
@@ -98,37 +96,17 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
   const head = await log.head();
   if (head !== null) {
     let uncommitted = 0;
-    for await (const [batch, examined] of examinedBatches(log, examiner, judgement.upTo, head)) {
-      await judgement.take(batch, examined);
-      uncommitted += batch.events.length;
+    for await (const examined of examiner.examined(judgement.upTo, head)) {
+      await judgement.take(examined);
+      uncommitted += examined.count;
       if (uncommitted >= commitEvery) {
         judgement.commit();
         uncommitted = 0;
       }
-      onProgress({ stage: 'reading', events: judgement.read, share: log.share(batch.upTo, head) });
+      onProgress({ stage: 'reading', events: judgement.read, share: log.share(examined.upTo, head) });
     }
   }
   judgement.commit();
   judgement.finish((share) => onProgress({ stage: 'judging', events: judgement.read, share }));
   return judgement.result();
-}
-
-/** Examines a few batches ahead of the one that is judged, for an examiner on another thread. */
-async function* examinedBatches(
-  log: RawEventLog,
-  examiner: Examiner,
-  after: Position | null,
-  head: Position,
-): AsyncIterable<readonly [RawBatch, ExaminedBatch]> {
-  const ahead: { readonly batch: RawBatch; readonly examined: Promise<ExaminedBatch> }[] = [];
-  for await (const batch of log.read(after, head)) {
-    const examined = examiner.examine(batch);
-    // It is awaited when its turn comes; until then a failure has no reader.
-    examined.catch(() => undefined);
-    ahead.push({ batch, examined });
-    if (ahead.length <= AHEAD) continue;
-    const next = ahead.shift();
-    if (next) yield [next.batch, await next.examined];
-  }
-  for (const { batch, examined } of ahead) yield [batch, await examined];
 }

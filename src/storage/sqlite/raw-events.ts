@@ -8,8 +8,8 @@ import { openDatabase } from './open-database.ts';
 import { asStorageFailure } from './sqlite-file.ts';
 
 /** A batch has at most this many positions, and ends with the row that exceeds this many characters. */
-const MOST_EVENTS = 2000;
-const MOST_CHARACTERS = 4 * 1024 * 1024;
+const MOST_EVENTS = 1000;
+const MOST_CHARACTERS = 2 * 1024 * 1024;
 /** Writers hold the file only for moments. */
 const BUSY_MS = 15_000;
 
@@ -79,6 +79,15 @@ export class SqliteRawEvents implements RawEventLog {
       }
       return { after: from === 0 ? null : positionText(from), upTo: positionText(upTo), events };
     });
+  }
+
+  /** As `read`, one event after the other. */
+  *rows(after: Position | null, upTo: Position): Iterable<RawEvent> {
+    try {
+      for (const row of this.#range.iterate(positionNumber(after), positionNumber(upTo))) yield rawEvent(row);
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   async find(stream: string, revision: number): Promise<RawEvent | null> {
