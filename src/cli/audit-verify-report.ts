@@ -119,7 +119,7 @@ function provenLines({
 const REDRAW_MS = 200;
 const NOTE_MS = 10_000;
 
-/** One line that is redrawn on a terminal; elsewhere a line every ten seconds. */
+/** One line that is redrawn on a terminal; elsewhere a line every ten seconds and for each checkpoint. */
 export function showProgress(context: CliContext): { show(progress: Progress): void; end(): void } {
   const began = performance.now();
   let drawnAt = began;
@@ -127,6 +127,10 @@ export function showProgress(context: CliContext): { show(progress: Progress): v
   return {
     show(progress) {
       const now = performance.now();
+      if (progress.stage === 'kept') {
+        if (!context.interactive) context.stderr.write(`${number(progress.events)} events are in the checkpoint\n`);
+        return;
+      }
       if (now - drawnAt < (context.interactive ? REDRAW_MS : NOTE_MS)) return;
       drawnAt = now;
       drawn = true;

@@ -34,8 +34,8 @@ const rulesOf = ({ signatures = false }: VerifyCliOptions) => ({
   facts: FACT_RULES,
   log: signatures ? [...LOG_RULES, ...SIGNATURE_RULES] : LOG_RULES,
 });
-/** A run from a checkpoint that is killed does again what took about a minute. */
-const COMMIT_EVERY = 500_000;
+/** A run with a checkpoint that is killed does again what took a few seconds. */
+const COMMIT_EVERY = 50_000;
 
 export const addAuditVerifyCommand: AddCommand = (audit, context) => {
   audit

@@ -29,7 +29,7 @@ type Answer = { readonly examined: ExaminedBatch } | { readonly error: string };
 export const canStartExaminer = (): boolean => import.meta.url.endsWith('.js');
 
 /** Batches that the thread may be ahead of the caller. */
-const AHEAD = 4;
+const AHEAD = 16;
 /** MiB. The thread holds one batch at a time, so it needs little; without a limit it would collect garbage late. */
 const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
@@ -95,7 +95,7 @@ function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): 
       const batch = await batches?.next();
       if (!batch || batch.done === true) return;
       const examined = await examiner.batch(batch.value);
-      port.postMessage({ examined } satisfies Answer, [examined.leaves.buffer as ArrayBuffer]);
+      port.postMessage({ examined } satisfies Answer);
     } catch (error) {
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
     }

@@ -9,10 +9,21 @@ const NAMESPACE = Buffer.from('5a3a1c626ef74f8e9c370d2d2f2b7c11', 'hex');
  * append. Written here as a single hash: the library for all kinds of UUID takes four times as long.
  */
 export function eventId(commandId: string, stream: string, expected: number, index: number): string {
-  const name = Buffer.from(`${commandId}\n${stream}\n${expected}\n${index}`);
-  const hex = hash('sha1', Buffer.concat([NAMESPACE, name]), 'hex');
+  const name = `${commandId}\n${stream}\n${expected}\n${index}`;
+  const hex = hash('sha1', inNamespace(name), 'hex');
   const variant = VARIANTS[Number.parseInt(hex.charAt(16), 16) & 3];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** The bytes of short names are written to one place: this runs for every event. */
+const SHORT = Buffer.concat([NAMESPACE, Buffer.alloc(1024)]);
+const LONGEST_CHARACTER = 3;
+
+function inNamespace(name: string): Buffer {
+  if (name.length * LONGEST_CHARACTER > SHORT.length - NAMESPACE.length) {
+    return Buffer.concat([NAMESPACE, Buffer.from(name)]);
+  }
+  return SHORT.subarray(0, NAMESPACE.length + SHORT.write(name, NAMESPACE.length));
 }
 
 /** The digit that says which kind of UUID it is, by the two bits that are free in it. */

@@ -3,7 +3,6 @@ import type { Json } from '../../events/event.ts';
 import { LOG_HEAD_STREAM, LogHeadRecorded } from '../../events/log-head.ts';
 import { LOG_IDENTITY_STREAM, LogFounded } from '../../events/log-identity.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
-import { leafOf } from '../../events/log-tree.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../../storage/event-log.ts';
 import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
@@ -16,8 +15,8 @@ import { storedHash } from './stored-json.ts';
 export interface Checkpoint {
   readonly format: number;
   readonly logId: string | null;
-  /** The newest event, with its leaf; null in an empty log. */
-  readonly last: (EventMark & { readonly leaf: string }) | null;
+  /** The newest event, with its stored hash, null if that cannot be read; null in an empty log. */
+  readonly last: (EventMark & { readonly hash: string | null }) | null;
   readonly upTo: Position | null;
   readonly until: Instant | null;
   readonly events: number;
@@ -89,18 +88,13 @@ export async function assertSameLog(
 async function assertLast({ last, events }: Checkpoint, log: RawEventLog): Promise<void> {
   if (last === null) return;
   const found = await log.find(last.stream, last.revision);
-  const hash = found && storedHash(found.metadata);
-  const leaf = hash === null ? null : leafOf({ stream: last.stream, revision: last.revision, hash }).toString('hex');
-  // A leaf of zeros stands for an event without a readable hash, which is a breach that the checkpoint has.
-  const same = found?.position === last.position && found.id === last.id && (leaf ?? NO_LEAF) === last.leaf;
+  const same = found?.position === last.position && found.id === last.id && storedHash(found.metadata) === last.hash;
   if (same) return;
   throw new CheckpointMismatch(
     `The log no longer holds what the checkpoint has verified: ${last.stream} ${last.revision}, event ${events}, is ${found ? 'another' : 'missing'}.`,
     `The log was changed, cut or restored since. ${ANEW}`,
   );
 }
-
-const NO_LEAF = '0'.repeat(64);
 
 /** The newest head that the checkpoint was proven by: a root over everything before it. */
 async function assertHead({ heads: { proven } }: Checkpoint, log: RawEventLog): Promise<void> {

@@ -4,7 +4,6 @@
  */
 import { canonicalJson } from '../../events/canonical-json.ts';
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
-import { leafOf } from '../../events/log-tree.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
 import type { Position } from '../../storage/event-log.ts';
@@ -28,8 +27,6 @@ export interface Fault {
 export interface ExaminedBatch {
   readonly upTo: Position;
   readonly count: number;
-  /** The leaves of the events, 32 bytes each; zeros if no hash can be read. */
-  readonly leaves: Uint8Array;
   /** By place in the batch. */
   readonly faults: readonly Fault[];
   /** How many events of earlier versions cannot prove their id. */
@@ -49,8 +46,6 @@ export interface Examiner {
   examined(after: Position | null, upTo: Position): AsyncIterable<ExaminedEvents>;
   close(): Promise<void>;
 }
-
-export const LEAF_BYTES = 32;
 
 /** The newest examined event of a stream. */
 interface Link {
@@ -82,7 +77,6 @@ export class EventExaminer {
     { events, upTo }: RawBatch,
     keep: (event: JudgedEvent | null) => void = () => undefined,
   ): Promise<ExaminedBatch> {
-    const leaves = new Uint8Array(events.length * LEAF_BYTES);
     const faults: Fault[] = [];
     let unprovableIds = 0;
     for (const [index, raw] of events.entries()) {
@@ -92,10 +86,8 @@ export class EventExaminer {
       if (examined.fault) faults.push({ index, ...examined.fault });
       if (examined.unprovableId) unprovableIds++;
       keep(examined.event);
-      const { hash } = examined.link;
-      if (hash !== null) leaves.set(leafOf({ stream: raw.stream, revision: raw.revision, hash }), index * LEAF_BYTES);
     }
-    return { upTo, count: events.length, leaves, faults, unprovableIds };
+    return { upTo, count: events.length, faults, unprovableIds };
   }
 
   #known({ stream, revision }: RawEvent): Link | undefined {

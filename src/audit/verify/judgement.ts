@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../events/event.ts';
 import { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded } from '../../events/log-identity.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
+import { leafOf } from '../../events/log-tree.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, EventMetadata, Position } from '../../storage/event-log.ts';
 import type { RawEvent } from '../../storage/raw-events.ts';
@@ -13,18 +14,20 @@ import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
 import { EventFindings } from './event-findings.ts';
-import { type ExaminedEvents, type Fault, LEAF_BYTES } from './examine.ts';
+import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
 import { type ClaimedAnchor, type HeadFindings, Heads } from './heads.ts';
 import { Payloads } from './payloads.ts';
 import { Positions } from './positions.ts';
 import { type Reference, referenceFault } from './references.ts';
 import { CHECKPOINT_FORMAT, Scratch } from './scratch.ts';
+import { storedHash } from './stored-json.ts';
 import { type StreamRecord, Streams, TAINTED } from './streams.ts';
 import { Taints } from './taints.ts';
 import type { Verification, VerifyPorts } from './verify.ts';
 
 const CHECKPOINT = 'checkpoint';
+const NO_LEAF = Buffer.alloc(32);
 
 export class Judgement {
   readonly #ports: VerifyPorts;
@@ -54,6 +57,8 @@ export class Judgement {
   /** An event that the rules of the whole log see is broken, so what they find from there on follows from that. */
   #logTainted = false;
   #at: RawEvent | null = null;
+  /** The stored hash of the event at hand; null if it cannot be read. */
+  #hash: string | null = null;
 
   constructor(ports: VerifyPorts, kept: HeadClaim | null) {
     this.#ports = ports;
@@ -114,12 +119,11 @@ export class Judgement {
   }
 
   /** Judges one batch. Batches come in log order. */
-  async take({ events, count, upTo, leaves, faults, judged, unprovableIds }: ExaminedEvents): Promise<void> {
+  async take({ events, count, upTo, faults, judged, unprovableIds }: ExaminedEvents): Promise<void> {
     const faulty = new Map(faults.map((fault) => [fault.index, fault]));
     let index = 0;
     for (const raw of events) {
-      const leaf = leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES);
-      this.#takeOne(raw, leaf, faulty.get(index) ?? null, judged?.[index] ?? null);
+      this.#takeOne(raw, faulty.get(index) ?? null, judged?.[index] ?? null);
       index++;
     }
     if (index !== count) {
@@ -127,8 +131,7 @@ export class Judgement {
     }
     if (count > 0 && this.#at) {
       const { position, stream, revision, id } = this.#at;
-      const leaf = Buffer.from(leaves.slice(-LEAF_BYTES)).toString('hex');
-      this.#last = { position, stream, revision, id, leaf };
+      this.#last = { position, stream, revision, id, hash: this.#hash };
     }
     this.#read += count;
     this.#upTo = upTo;
@@ -136,11 +139,16 @@ export class Judgement {
     await this.#lookUp();
   }
 
-  #takeOne(raw: RawEvent, leaf: Uint8Array, fault: Fault | null, judged: JudgedEvent | null): void {
+  #takeOne(raw: RawEvent, fault: Fault | null, examined: JudgedEvent | null): void {
     this.#at = raw;
     const record = this.#continue(raw);
-    if (fault) this.#broken(record, raw, fault);
-    else this.#judge(record, judged ?? judgedOf(raw));
+    const event = fault ? null : (examined ?? judgedOf(raw));
+    if (event) this.#judge(record, event);
+    else if (fault) this.#broken(record, raw, fault);
+    const { stream, revision } = raw;
+    this.#hash = event ? event.metadata.hash : storedHash(raw.metadata);
+    // A leaf that cannot be known: the next head does not match, which follows from the fault.
+    const leaf = this.#hash === null ? NO_LEAF : leafOf({ stream, revision, hash: this.#hash });
     this.#heads.add(leaf, raw);
   }
 

@@ -51,7 +51,8 @@ export interface VerifyOptions {
 }
 
 export interface Progress {
-  readonly stage: 'reading' | 'judging';
+  /** `kept`: everything so far is in the checkpoint. */
+  readonly stage: 'reading' | 'kept' | 'judging';
   /** Events read by this run. */
   readonly events: number;
   /** Which part of this stage is done, 0 to 1. */
@@ -102,6 +103,7 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
       if (uncommitted >= commitEvery) {
         judgement.commit();
         uncommitted = 0;
+        onProgress({ stage: 'kept', events: judgement.read, share: log.share(examined.upTo, head) });
       }
       onProgress({ stage: 'reading', events: judgement.read, share: log.share(examined.upTo, head) });
     }

@@ -7,9 +7,14 @@ import { EVENT_COLUMNS, positionNumber, positionText } from './event-rows.ts';
 import { openDatabase } from './open-database.ts';
 import { asStorageFailure } from './sqlite-file.ts';
 
-/** A batch has at most this many positions, and ends with the row that exceeds this many characters. */
-const MOST_EVENTS = 1000;
-const MOST_CHARACTERS = 2 * 1024 * 1024;
+/**
+ * A batch has at most this many positions, and ends soon after this many characters. It is small, so that its events
+ * are garbage before they are old.
+ */
+const MOST_EVENTS = 256;
+const MOST_CHARACTERS = 1024 * 1024;
+/** Rows that the driver gives at once: faster than one by one. An event is at most a megabyte. */
+const ROWS_AT_ONCE = 64;
 /** Writers hold the file only for moments. */
 const BUSY_MS = 15_000;
 
@@ -33,7 +38,7 @@ export class SqliteRawEvents implements RawEventLog {
       this.#head = this.#database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
       this.#range = this.#database
         .prepare<[number, number], RawRow>(
-          `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position`,
+          `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ${ROWS_AT_ONCE}`,
         )
         .raw();
       this.#place = this.#database
@@ -65,29 +70,35 @@ export class SqliteRawEvents implements RawEventLog {
 
   /** The events after one position up to another, or the first of them if they are large. */
   batch(from: number, to: number): RawBatch {
-    return this.#now(() => {
-      const events: RawEvent[] = [];
-      let characters = 0;
-      let upTo = to;
-      for (const row of this.#range.iterate(from, to)) {
+    const events: RawEvent[] = [];
+    const after = from === 0 ? null : positionText(from);
+    let characters = 0;
+    for (let at = from; ; ) {
+      const rows = this.#rows(at, to);
+      for (const row of rows) {
         const event = rawEvent(row);
         events.push(event);
         characters += event.data.length + event.metadata.length;
-        if (characters < MOST_CHARACTERS) continue;
-        upTo = Number(row[0]);
-        break;
       }
-      return { after: from === 0 ? null : positionText(from), upTo: positionText(upTo), events };
-    });
+      at = Number(rows.at(-1)?.[0] ?? to);
+      if (rows.length < ROWS_AT_ONCE) return { after, upTo: positionText(to), events };
+      if (characters >= MOST_CHARACTERS) return { after, upTo: positionText(at), events };
+    }
   }
 
   /** As `read`, one event after the other. */
   *rows(after: Position | null, upTo: Position): Iterable<RawEvent> {
-    try {
-      for (const row of this.#range.iterate(positionNumber(after), positionNumber(upTo))) yield rawEvent(row);
-    } catch (error) {
-      throw translated(error);
+    const to = positionNumber(upTo);
+    for (let at = positionNumber(after); ; ) {
+      const rows = this.#rows(at, to);
+      for (const row of rows) yield rawEvent(row);
+      if (rows.length < ROWS_AT_ONCE) return;
+      at = Number(rows.at(-1)?.[0]);
     }
+  }
+
+  #rows(from: number, to: number): readonly RawRow[] {
+    return this.#now(() => this.#range.all(from, to));
   }
 
   async find(stream: string, revision: number): Promise<RawEvent | null> {

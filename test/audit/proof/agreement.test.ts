@@ -57,7 +57,7 @@ async function ours({ file, head }: Vector): Promise<readonly ExpectedBreach[]> 
   const log = rawLogOf(made.files.get(file) ?? '');
   const scratch = openScratch();
   try {
-    const ports = { log, examiner: examinerHere(log.find), payloads: null, scratch, clock: systemClock };
+    const ports = { log, examiner: examinerHere(log, log.find), payloads: null, scratch, clock: systemClock };
     const note = head === undefined ? null : parseNote(made.files.get(head) ?? '', head);
     const kept = note && { size: note.size, root: note.root.toString('hex') };
     const { breaches } = await verifyLog({ ...ports, rules: { streams: [], facts: [], log: [] } }, { kept });

@@ -5,9 +5,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { examinerHere } from '../../../src/audit/verify/examine.ts';
 import { LOG_HEAD_STREAM } from '../../../src/events/log-head.ts';
 import { openCheckpoint } from '../../../src/service/open-audit.ts';
 import type { Database } from '../../../src/storage/sqlite/driver.ts';
+import { SqliteRawEvents } from '../../../src/storage/sqlite/raw-events.ts';
 import { docketNumber, edit, openSampleLog, rehash, type SampleLog } from './sample-log.ts';
 
 const ONE = docketNumber(1);
@@ -60,7 +62,7 @@ it('resumes after a kill from what was committed', async () => {
   const run = log.verify({
     checkpoint,
     commitEvery: 5,
-    ports: { log: await inSmallBatches(log) },
+    ports: { examiner: inSmallBatches(log) },
     onProgress: () => {
       batches++;
       if (batches === 4) throw killed;
@@ -131,19 +133,14 @@ it('is never another database, nor any other file, and has one user at a time', 
 });
 
 /** The same log, two events at a time. */
-async function inSmallBatches({ directory }: SampleLog) {
-  const { SqliteRawEvents } = await import('../../../src/storage/sqlite/raw-events.ts');
+function inSmallBatches({ directory }: SampleLog) {
   const events = new SqliteRawEvents(join(directory, 'log.sqlite'));
-  return {
-    gapless: true,
-    head: () => events.head(),
-    find: (stream: string, revision: number) => events.find(stream, revision),
-    share: () => 0,
-    close: () => events.close(),
+  const log = {
     async *read(after: string | null, upTo: string) {
       for (let from = Number(after ?? 0); from < Number(upTo); from += 2) {
         yield events.batch(from, Math.min(from + 2, Number(upTo)));
       }
     },
   };
+  return examinerHere(log, (stream, revision) => events.findNow(stream, revision));
 }
