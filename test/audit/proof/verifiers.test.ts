@@ -38,7 +38,7 @@ async function verdict(text: string | Buffer, { head, key }: Pick<Vector, 'head'
 }
 
 describe('the published vectors', () => {
-  it('are what the generator makes of the present code; vitest -u writes them', async () => {
+  it('are what the generator makes of the present code; `npx vitest run verifiers -u` writes them', async () => {
     const { vectors, files } = made;
     const about =
       'Each file with what a verifier says of it: exit code, and rule, stream and revision of each breach. `head` is a file with a kept head, `key` a kept verifier key.';
