@@ -29,7 +29,7 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     unprovable: countUnprovable,
     refers(rule, to, name) {
       const named = events.find(({ stream, revision }) => stream === to.stream && revision === to.revision);
-      if (named && Object.values(named.data).includes(name)) return;
+      if (named && JSON.stringify(named.data).includes(JSON.stringify(name))) return;
       breaches.push({ ...place, rule, expected: `${to.stream} ${to.revision} names ${name}`, found: 'no such event' });
     },
   });
