@@ -11,7 +11,7 @@ import {
   type PaymentTarget,
 } from '../commands/log-identity/log-identity.ts';
 import { pause } from '../runtime/pause.ts';
-import type { EventBatch, EventLog, EventMark, RecordedEvent } from '../storage/event-log.ts';
+import type { EventLog, EventMark, RecordedEvent } from '../storage/event-log.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { heldEvent } from './read-models.ts';
 
@@ -53,6 +53,7 @@ export function watchLog({
   let replaced = false;
   let verifying: Promise<void> | null = null;
   let current: LogIdentity = identity;
+  const leaves = log.readLeaves?.bind(log);
 
   const assertSame = (): void => {
     // A new error for each caller, with its own stack.
@@ -150,11 +151,11 @@ export function watchLog({
     }
   }
 
-  async function* watched(
-    batches: AsyncIterable<EventBatch>,
+  async function* watched<Batch extends { readonly events: readonly EventMark[] }>(
+    batches: AsyncIterable<Batch>,
     settle: () => Promise<void>,
     signal?: AbortSignal,
-  ): AsyncIterable<EventBatch> {
+  ): AsyncIterable<Batch> {
     for await (const batch of batches) {
       await settle();
       // Left unsettled: nothing may be used that was not compared.
@@ -192,6 +193,7 @@ export function watchLog({
     },
     read: (stream, options): Promise<readonly RecordedEvent[]> => checked(() => log.read(stream, options)),
     readAll: (from, filter) => watched(log.readAll(from, filter), settleDoubts),
+    ...(leaves && { readLeaves: (from) => watched(leaves(from), settleDoubts) }),
     subscribe: (from, filter, signal) =>
       watched(log.subscribe(from, filter, signal), () => settleSometime(signal), signal),
     head: () => checked(() => log.head()),

@@ -14,13 +14,20 @@ import { LogTree, leafOf } from '../events/log-tree.ts';
 import { type Clock, MICROS_PER_MS } from '../runtime/instant.ts';
 import { pause } from '../runtime/pause.ts';
 import { steadyClock } from '../runtime/steady-clock.ts';
-import { type CommandContext, type EventLog, type Position, RevisionConflict } from '../storage/event-log.ts';
+import {
+  type CommandContext,
+  type EventLeaf,
+  type EventLog,
+  leavesOf,
+  type Position,
+  RevisionConflict,
+} from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
 
 export interface LogHeadsPorts {
-  readonly log: Pick<EventLog, 'append' | 'read' | 'readAll'>;
+  readonly log: Pick<EventLog, 'append' | 'read' | 'readAll' | 'readLeaves'>;
   readonly readStore: ReadStore;
   readonly masterKeys: Pick<MasterKeys, 'newest' | 'logHeadKeyOf'>;
   readonly logId: string;
@@ -100,7 +107,7 @@ interface Reading {
 
 interface Advance extends Point {
   readonly root: string;
-  readonly last: LogHead['last'] & { readonly id: string };
+  readonly last: EventLeaf;
   /** Whether any event came that is not about heads themselves. */
   readonly isNews: boolean;
 }
@@ -245,15 +252,15 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
     { to, signal, paced }: Reading & { readonly to: number },
   ): Promise<Advance | null> {
     const tree = LogTree.of(from.size, from.peaks);
-    let last: (Advance['last'] & { readonly position: Position }) | null = null;
+    let last: EventLeaf | null = null;
     let isNews = false;
     let began = steady.now();
-    for await (const { events } of log.readAll(from.position, { by: 'all' })) {
-      for (const { stream, revision, id, position, metadata } of events) {
+    for await (const leaves of leavesOf(log, from.position)) {
+      for (const leaf of leaves) {
         if (tree.size === to) break;
-        tree.add(leafOf({ stream, revision, hash: metadata.hash }));
-        last = { stream, revision, id, position };
-        isNews ||= stream !== LOG_HEAD_STREAM;
+        tree.add(leafOf(leaf));
+        last = leaf;
+        isNews ||= leaf.stream !== LOG_HEAD_STREAM;
       }
       if (tree.size === to || signal?.aborted) break;
       const took = (steady.now() - began) / MICROS_PER_MS;

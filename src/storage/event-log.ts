@@ -87,6 +87,12 @@ export type EventFilter =
   | { readonly by: 'types'; readonly types: readonly string[] }
   | { readonly by: 'streams'; readonly prefixes: readonly string[] };
 
+/** An event without its content: what identifies it, and what the log's tree commits to. */
+export interface EventLeaf extends EventMark {
+  /** `metadata.hash`. */
+  readonly hash: string;
+}
+
 /** Events in log order. `position` may lie past the last one: the filter has seen everything up to it. */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
@@ -117,6 +123,13 @@ export interface EventLog {
   readAll(from: Position | null, filter: EventFilter): AsyncIterable<EventBatch>;
 
   /**
+   * As `readAll` without a filter, but without content. Omitted by engines for which that is not cheaper: `leavesOf` then
+   * reads whole events.
+   * @throws UnreadableEvent for an event whose metadata cannot be read; content is not looked at
+   */
+  readLeaves?(from: Position | null): AsyncIterable<{ readonly events: readonly EventLeaf[] }>;
+
+  /**
    * Catches up after `from` and then goes live: each event once, in log order. The next batch is fetched only on
    * request. If there is nothing to catch up with, one empty live batch comes at once. Ends only when `signal` aborts
    * or the caller leaves the loop; a lost connection is resumed internally.
@@ -145,6 +158,26 @@ export interface EventLog {
   check(): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** Every event after a position, without content. */
+export async function* leavesOf(
+  log: Pick<EventLog, 'readAll' | 'readLeaves'>,
+  from: Position | null,
+): AsyncIterable<readonly EventLeaf[]> {
+  if (log.readLeaves) {
+    for await (const { events } of log.readLeaves(from)) yield events;
+    return;
+  }
+  for await (const { events } of log.readAll(from, { by: 'all' })) {
+    yield events.map(({ position, stream, revision, id, metadata }) => ({
+      position,
+      stream,
+      revision,
+      id,
+      hash: metadata.hash,
+    }));
+  }
 }
 
 /** The stream was not at the expected revision: another writer was first. */

@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type EventBatch,
   type EventFilter,
+  type EventLeaf,
   type EventLog,
   InvalidAppend,
+  leavesOf,
   MAX_APPEND_BYTES,
   type Position,
   RevisionConflict,
@@ -258,6 +260,32 @@ export function eventLogConformance(name: string, open: () => Promise<OpenedLog>
         for (const [index, event] of events.entries()) {
           expect((await collect(log, event.position)).events).toEqual(events.slice(index + 1));
         }
+      });
+
+      it('gives the same events without content', async () => {
+        const start = await log.head();
+        for (let count = 0; count < 6; count++) {
+          await log.append(
+            notes(
+              freshStream(),
+              Array.from({ length: 100 }, (_, index) => `${count} ${index}`),
+            ),
+          );
+        }
+        const leaves: EventLeaf[] = [];
+        for await (const batch of leavesOf(log, start)) leaves.push(...batch);
+        const { events } = await collect(log, start);
+        expect(leaves).toEqual(
+          events.map(({ position, stream, revision, id, metadata: { hash } }) => ({
+            position,
+            stream,
+            revision,
+            id,
+            hash,
+          })),
+        );
+        expect(leaves).toHaveLength(600);
+        for await (const batch of leavesOf(log, leaves[599]?.position ?? null)) expect(batch).toEqual([]);
       });
 
       it('starts at the beginning of the log without a position', async () => {

@@ -8,7 +8,7 @@ import { EXIT } from '../../src/cli/command.ts';
 import { decodeEvent } from '../../src/events/codec.ts';
 import { SigningKeyCreated } from '../../src/events/signing-key.ts';
 import { UnreadableEvent } from '../../src/events/unreadable-event.ts';
-import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { leavesOf, NO_STREAM } from '../../src/storage/event-log.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { Database } from '../../src/storage/sqlite/driver.ts';
 import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
@@ -60,6 +60,21 @@ it.each([
   );
   expect(err).not.toMatch(/^\s+at /m);
 });
+
+it.each(['{"hash":', '{}', '{"hash":7}', 'null'])(
+  'metadata %s is reported to whoever reads only hashes, after the events before it',
+  async (text) => {
+    change('metadata', text);
+    const { log, payloads, cells } = openSqliteLog(join(directory, 'log.sqlite'));
+    const seen: string[] = [];
+    const reading = async () => {
+      for await (const leaves of leavesOf(log, null)) seen.push(...leaves.map(({ stream }) => stream));
+    };
+    await expect(reading()).rejects.toBeInstanceOf(UnreadableEvent);
+    expect(seen).toEqual(['docket-x']);
+    await Promise.all([log.close(), payloads.close(), cells.close()]);
+  },
+);
 
 it('data of another shape is reported by its members, without their values', async () => {
   change('data', '{"keyId":"k1","masterVersion":"geheim","createdAt":"geheim"}');

@@ -1,8 +1,17 @@
 /** The event log on SQLite: one table, positions without gaps, one fsync for all concurrent writers. */
-import type { Append, Appended, EventBatch, EventFilter, EventLog, Position, RecordedEvent } from '../event-log.ts';
+import type {
+  Append,
+  Appended,
+  EventBatch,
+  EventFilter,
+  EventLeaf,
+  EventLog,
+  Position,
+  RecordedEvent,
+} from '../event-log.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { serialiseAppend } from './append-events.ts';
-import { type EventReader, eventReader } from './event-reader.ts';
+import { type EventReader, eventReader, leafReader } from './event-reader.ts';
 import { EVENT_COLUMNS, type EventRow, positionNumber, positionText, recordedEvent } from './event-rows.ts';
 import type { LogCommitter } from './log-committer.ts';
 import type { LogWatch } from './log-watch.ts';
@@ -87,6 +96,11 @@ export class SqliteEventLog implements EventLog {
     }
   }
 
+  async *readLeaves(from: Position | null): AsyncIterable<{ readonly events: readonly EventLeaf[] }> {
+    const head = await this.#head();
+    yield* this.#upTo(head, positionNumber(from), leafReader(this.#file.database));
+  }
+
   async *subscribe(from: Position | null, filter: EventFilter, signal?: AbortSignal): AsyncIterable<EventBatch> {
     const read = eventReader(this.#file.database, filter);
     let position = positionNumber(from);
@@ -145,7 +159,11 @@ export class SqliteEventLog implements EventLog {
     if (this.#closed) throw new StorageFailure('storage_closed', 'the event log is closed', { nothingWritten: true });
   }
 
-  async *#upTo(head: number, from: number, read: EventReader): AsyncIterable<Omit<EventBatch, 'live'>> {
+  async *#upTo<Event>(
+    head: number,
+    from: number,
+    read: EventReader<Event>,
+  ): AsyncIterable<{ readonly events: readonly Event[]; readonly position: Position }> {
     let position = from;
     while (position < head) {
       const slice = await this.#file.whenFree(() => read(position, head));

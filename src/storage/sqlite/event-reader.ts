@@ -1,9 +1,10 @@
 /** Reads the log in order, in slices small enough for the main thread and for memory. */
 
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
-import type { EventFilter, RecordedEvent } from '../event-log.ts';
+import type { EventFilter, EventLeaf, RecordedEvent } from '../event-log.ts';
+import { FOREIGN_METADATA } from '../event-metadata.ts';
 import type { Database } from './driver.ts';
-import { EVENT_COLUMNS, type EventRow, recordedEvent } from './event-rows.ts';
+import { EVENT_COLUMNS, type EventRow, positionText, recordedEvent } from './event-rows.ts';
 
 /** How many rows one slice examines, matching or not: a few milliseconds. */
 const ROWS_LOOKED_AT = 5000;
@@ -11,8 +12,8 @@ const MOST_EVENTS = 500;
 /** A slice ends with the event that exceeds this size; one event is at most `MAX_APPEND_BYTES`. */
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
-export interface Slice {
-  readonly events: readonly RecordedEvent[];
+export interface Slice<Event = RecordedEvent> {
+  readonly events: readonly Event[];
   /** Everything up to here was examined. */
   readonly upTo: number;
 }
@@ -21,7 +22,7 @@ export interface Slice {
  * Returns the matching events after one position, up to another one that exists.
  * @throws UnreadableEvent if the next event cannot be read
  */
-export type EventReader = (after: number, head: number) => Slice;
+export type EventReader<Event = RecordedEvent> = (after: number, head: number) => Slice<Event>;
 
 export function eventReader(database: Database, filter: EventFilter): EventReader {
   const { condition, parameters } = conditionOf(filter);
@@ -49,6 +50,32 @@ export function eventReader(database: Database, filter: EventFilter): EventReade
       if (events.length === MOST_EVENTS || characters >= MOST_CHARACTERS) return { events, upTo: position };
     }
     return { events, upTo: end };
+  };
+}
+
+type LeafRow = readonly [position: number, type: string, stream: string, revision: number, id: string, hash: unknown];
+
+/** Reads no content, and of the metadata only the hash: a third of the time that whole events take. */
+export function leafReader(database: Database): EventReader<EventLeaf> {
+  const select = database
+    .prepare<[number, number], LeafRow>(
+      `SELECT position, type, stream, revision, id, iif(json_valid(metadata), metadata ->> '$.hash', NULL) FROM events
+       WHERE position > ? AND position <= ? ORDER BY position LIMIT ${MOST_EVENTS}`,
+    )
+    .raw();
+
+  return (after, head) => {
+    const events: EventLeaf[] = [];
+    for (const [number, type, stream, revision, id, hash] of select.all(after, head)) {
+      const position = positionText(number);
+      if (typeof hash !== 'string') {
+        // The events before it are returned first.
+        if (events.length > 0) return { events, upTo: number - 1 };
+        throw new UnreadableEvent({ stream, revision, position, type }, FOREIGN_METADATA);
+      }
+      events.push({ position, stream, revision, id, hash });
+    }
+    return { events, upTo: events.length < MOST_EVENTS ? head : Number(events.at(-1)?.position) };
   };
 }
 
