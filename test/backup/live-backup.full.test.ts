@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decidedPayments, docket, loggedPayments } from '../crash/agreement.ts';
+import { decidedPayments, docket, expectVerified, loggedPayments } from '../crash/agreement.ts';
 import { type CallbackStage, setCallbackStage } from '../crash/callback-stage.ts';
 import { demoCasePath, importDemoCase } from '../crash/demo-case.ts';
 import { type Attempt, pay, type Stage, startService } from '../crash/paid-load.ts';
@@ -85,6 +85,7 @@ describe('a backup of a service under paid load, with callbacks', { timeout: 300
       ]);
     }
     expect((await buy(elsewhere, await demoCasePath())).status).toBe(200);
+    await expectVerified(elsewhere);
     expect(await service.stop()).toBe(0);
 
     await rm(join(backup, 'part-0002', 'events-000001.ndjson.gz'));
