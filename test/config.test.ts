@@ -52,6 +52,21 @@ describe('the configuration', () => {
     }
   });
 
+  it('records heads of the log unless it is told not to, and anchors them only if it is told to', () => {
+    expect(readConfig({}).audit).toEqual({ heads: true, anchor: null });
+    expect(readConfig({ AUDIT_HEADS: 'off' }).audit).toEqual({ heads: false, anchor: null });
+    expect(readConfig({ AUDIT_ANCHOR: 'daily' }).audit).toEqual({ heads: true, anchor: 'daily' });
+    expect(faultsOf({ AUDIT_HEADS: 'off', AUDIT_ANCHOR: 'hourly' }).AUDIT_ANCHOR).toContain('requires AUDIT_HEADS=on');
+    expect(Object.keys(faultsOf({ AUDIT_HEADS: 'yes', AUDIT_ANCHOR: 'weekly' }))).toEqual([
+      'AUDIT_HEADS',
+      'AUDIT_ANCHOR',
+    ]);
+    expect(sourcedConfig(readConfig({}), {})['audit.anchor']).toEqual({ value: null, source: 'default' });
+    const environment = { AUDIT_ANCHOR: 'hourly' };
+    const shown = sourcedConfig(readConfig(environment), environment);
+    expect(shown['audit.anchor']).toEqual({ value: 'hourly', source: 'AUDIT_ANCHOR' });
+  });
+
   it('treats an empty variable as not set', () => {
     expect(readConfig({ PORT: '', PAY_TO: '', SOLANA_RPC_URL: '' })).toEqual(readConfig({}));
   });
