@@ -80,15 +80,35 @@ Examples:
 };
 
 async function run(log: EventLog, options: ReconcileOptions, context: CliContext): Promise<void> {
-  const config = readConfig(context.environment);
-  const chain = await openEndpoints(log, config, options, context);
   const state = openState(options.state ?? null);
-  const local = config.solana.network === 'local';
+  try {
+    const config = readConfig(context.environment);
+    const chain = await openEndpoints(log, config, options, context);
+    try {
+      await compareWith(chain.urls, { log, state, config, options, context });
+    } finally {
+      await chain.close();
+    }
+  } finally {
+    state.close();
+  }
+}
+
+interface Setting {
+  readonly log: EventLog;
+  readonly state: ReconcileState;
+  readonly config: Config;
+  readonly options: ReconcileOptions;
+  readonly context: CliContext;
+}
+
+async function compareWith(urls: readonly string[], { log, state, config, options, context }: Setting): Promise<void> {
+  const isLocal = config.solana.network === 'local';
   const budget = new CallBudget({
-    perSecond: options.rpcPerSecond ?? (local ? null : CALLS_PER_SECOND),
+    perSecond: options.rpcPerSecond ?? (isLocal ? null : CALLS_PER_SECOND),
     inAll: options.maxCalls ?? null,
   });
-  const history = new RpcHistory({ urls: chain.urls, budget });
+  const history = new RpcHistory({ urls, budget });
   const progress = showProgress(context);
   const report = (finding: Finding): void => {
     progress.clear();
@@ -106,8 +126,6 @@ async function run(log: EventLog, options: ReconcileOptions, context: CliContext
     throw explained(error, options);
   } finally {
     history.close();
-    state.close();
-    await chain.close();
   }
 }
 
@@ -144,19 +162,24 @@ function explained(error: unknown, { state }: ReconcileOptions): unknown {
         code: error.code,
       },
     );
-  return error instanceof StateUnusable && state !== undefined ? stateError(error, state) : error;
+  if (error instanceof StateUnusable && state !== undefined) return stateError(error.message, state);
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  // The log reports failures of its own, so this one is of the state.
+  if (typeof code === 'string' && code.startsWith('SQLITE_'))
+    return stateError(`${message}`, state ?? '(a temporary file)');
+  return error;
 }
 
-const stateError = ({ message, code }: StateUnusable, path: string): CliError =>
-  new CliError(`--state ${path} cannot be used: ${message}.`, 'Give another file; a new one is created.', EXIT.usage, {
-    code,
+const stateError = (problem: string, path: string): CliError =>
+  new CliError(`--state ${path} cannot be used: ${problem}.`, 'Give another file; a new one is created.', EXIT.usage, {
+    code: 'reconcile_state_unusable',
   });
 
 function openState(path: string | null): ReconcileState {
   try {
     return ReconcileState.open(path);
   } catch (error) {
-    throw error instanceof StateUnusable && path !== null ? stateError(error, path) : error;
+    throw error instanceof StateUnusable && path !== null ? stateError(error.message, path) : error;
   }
 }
 

@@ -179,16 +179,22 @@ async function assertStream(log: EventLog, asked: Replay): Promise<void> {
   );
 }
 
+/** Comparing letter by letter takes long; a beginning of a name is found among all. */
+const COMPARED_NAMES = 50_000;
+
 async function nearestStreamHint(log: EventLog, stream: string, family: Family): Promise<string> {
   const beginning: string[] = [];
   const close = new Set<string>();
   let last = '';
+  let names = 0;
   for await (const read of readable(log, filterOf({ stream: null, family }))) {
     const name = 'event' in read ? read.event.stream : (read.unreadable.place.stream ?? '');
     if (name === last || name === '') continue;
     last = name;
     if (name.startsWith(stream) && !beginning.includes(name)) beginning.push(name);
     if (beginning.length === 3) break;
+    names += 1;
+    if (names > COMPARED_NAMES) continue;
     for (const known of [name, shortStream(name)]) if (nearestName(stream, [known]) !== null) close.add(known);
     // The nearest so far replaces all others, so that the set stays small in a long log.
     if (close.size > 1) {
@@ -197,7 +203,7 @@ async function nearestStreamHint(log: EventLog, stream: string, family: Family):
       if (nearest !== null) close.add(nearest);
     }
   }
-  const names = beginning.length ? beginning : [...close];
-  if (names.length) return `Did you mean ${names.map(shortStream).join(' or ')}?`;
+  const meant = beginning.length ? beginning : [...close];
+  if (meant.length) return `Did you mean ${meant.map(shortStream).join(' or ')}?`;
   return `List its streams with docket audit replay ${family}.`;
 }

@@ -7,7 +7,7 @@ import { associatedTokenAddress, isAddress } from '../../solana/addresses.ts';
 import type { EventLog, RecordedEvent } from '../../storage/event-log.ts';
 import { readable } from '../replay/replay.ts';
 import type { Receivers } from './judge.ts';
-import { foldPayment } from './logged-payment.ts';
+import { foldPayment, type LoggedPayment } from './logged-payment.ts';
 import type { ReconcileState } from './state.ts';
 
 /** Events whose effects are stored together. */
@@ -35,7 +35,9 @@ export async function readLog(
   let count = 0;
   const store = (): void => {
     state.together(() => {
-      for (const read of batch) apply(state, read);
+      const payments = new Payments(state);
+      for (const read of batch) apply(state, payments, read);
+      payments.store();
       const last = batch.at(-1);
       const position = last instanceof UnreadableEvent ? last.place.position : last?.position;
       if (position !== undefined) state.setFact('position', position);
@@ -51,26 +53,41 @@ export async function readLog(
   store();
 }
 
-function apply(state: ReconcileState, read: RecordedEvent | UnreadableEvent): void {
+/** The payments that a batch changes, each stored once at its end. */
+class Payments {
+  readonly #state: ReconcileState;
+  readonly #changed = new Map<string, LoggedPayment>();
+
+  constructor(state: ReconcileState) {
+    this.#state = state;
+  }
+
+  apply(recorded: RecordedEvent): void {
+    const { stream, type, metadata } = recorded;
+    if (paymentOf(stream) === null || !PAYMENT_TYPES.has(type)) return;
+    const event = decodeEvent(recorded) as PaymentEvent;
+    const before = this.#changed.get(stream) ?? this.#state.payment(stream);
+    const payment = foldPayment(before, event, { stream, recordedAt: metadata.recordedAt });
+    if (payment) this.#changed.set(stream, payment);
+  }
+
+  store(): void {
+    for (const payment of this.#changed.values()) this.#state.setPayment(payment);
+  }
+}
+
+function apply(state: ReconcileState, payments: Payments, read: RecordedEvent | UnreadableEvent): void {
   if (read instanceof UnreadableEvent) {
     noteUnreadable(state, read);
     return;
   }
   try {
     if (read.stream === LOG_IDENTITY_STREAM) applyIdentity(state, read);
-    else applyPayment(state, read);
+    else payments.apply(read);
   } catch (error) {
     if (error instanceof UnreadableEvent) noteUnreadable(state, error);
     else if (!(error instanceof UnknownEventType)) throw error;
   }
-}
-
-function applyPayment(state: ReconcileState, recorded: RecordedEvent): void {
-  const { stream, type, metadata } = recorded;
-  if (paymentOf(stream) === null || !PAYMENT_TYPES.has(type)) return;
-  const event = decodeEvent(recorded) as PaymentEvent;
-  const payment = foldPayment(state.payment(stream), event, { stream, recordedAt: metadata.recordedAt });
-  if (payment) state.setPayment(payment);
 }
 
 function applyIdentity(state: ReconcileState, recorded: RecordedEvent): void {
@@ -98,12 +115,16 @@ export const unreadableIn = (
 ): readonly { readonly stream: string | null; readonly problem: string }[] =>
   JSON.parse(state.fact('unreadable') ?? '[]');
 
-const MOST_UNREADABLE = 10_000;
+const MOST_UNREADABLE = 1_000;
 
 function noteUnreadable(state: ReconcileState, { place, message }: UnreadableEvent): void {
   const known = unreadableIn(state);
-  if (known.length >= MOST_UNREADABLE) return;
-  state.setFact('unreadable', JSON.stringify([...known, { stream: place.stream ?? null, problem: message }]));
+  if (known.length > MOST_UNREADABLE) return;
+  const isOneTooMany = known.length === MOST_UNREADABLE;
+  const noted = isOneTooMany
+    ? { stream: null, problem: 'and more: docket audit verify lists them all' }
+    : { stream: place.stream ?? null, problem: message };
+  state.setFact('unreadable', JSON.stringify([...known, noted]));
 }
 
 /** The receivers over the log's life. In a log that never recorded them, those that its payments name. */

@@ -68,6 +68,7 @@ export const SCHEMA = `
     content TEXT, kept_from REAL
   ) WITHOUT ROWID;
   CREATE INDEX signatures_to_fetch ON signatures (outcome, failed);
+  CREATE INDEX signatures_in_order ON signatures (slot, signature) WHERE listed = 1;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION};
 `;
