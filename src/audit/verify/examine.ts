@@ -59,7 +59,7 @@ interface Link {
   readonly command: string | undefined;
 }
 
-const LINKS = 8_000;
+const LINKS = 1_000;
 
 /** Finds an event that was read before and is no longer in the cache. */
 export type FindEvent = (stream: string, revision: number) => Promise<RawEvent | null> | RawEvent | null;

@@ -13,7 +13,7 @@ import { Generations } from './generations.ts';
 import { type Scratch, spreadOf } from './scratch.ts';
 
 /** Twice as many are in memory. */
-const IN_MEMORY = 2_500;
+const IN_MEMORY = 1_000;
 /** Revisions that were passed over and may still come, if two events were exchanged. */
 const MOST_AWAITED = 64;
 /** A time at which every deadline of a log has passed. Instants after 2255 lose precision. */

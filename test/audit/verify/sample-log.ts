@@ -39,7 +39,7 @@ import { contextOf, NOON } from '../../storage/samples.ts';
 export const LOG_ID = '0b7f3f6e-0c1d-4c57-9d38-2f6b8a4e1c55';
 export const KEY = headKeyOf(Buffer.alloc(32, 7));
 
-const FOUNDED = LogFounded.of({
+export const FOUNDED = LogFounded.of({
   logId: LOG_ID,
   network: 'solana:local',
   genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
@@ -47,7 +47,7 @@ const FOUNDED = LogFounded.of({
   receiver: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
   version: '2.0.1',
 });
-const INTRODUCED = MasterKeyIntroduced.of({
+export const INTRODUCED = MasterKeyIntroduced.of({
   masterVersion: 1,
   fingerprint: 'ab'.repeat(16),
   by: 'service',
@@ -195,7 +195,7 @@ export const rowsOf = (database: Database): readonly EventRow[] =>
   database.prepare<[], EventRow>('SELECT * FROM events ORDER BY position').all();
 
 /** A signed head over the first events. */
-export function headOver(rows: readonly EventRow[]) {
+export function headOver(rows: readonly Pick<EventRow, 'stream' | 'revision' | 'metadata'>[]) {
   const tree = new LogTree();
   for (const { stream, revision, metadata } of rows) {
     tree.add(leafOf({ stream, revision, hash: (JSON.parse(metadata) as EventMetadata).hash }));
