@@ -26,7 +26,7 @@ export type AnchorCheck =
 export async function checkAnchor(
   history: Pick<AnchorHistory, 'transaction'>,
   logId: string,
-  { size, root, transaction: signature, slot }: LogAnchor,
+  { size, root, transaction: signature, slot }: Pick<LogAnchor, 'size' | 'root' | 'transaction' | 'slot'>,
   signers: ReadonlySet<string> | null = null,
 ): Promise<AnchorCheck> {
   const looked = await history.transaction(signature, { slot, commitment: 'finalized' });

@@ -7,14 +7,8 @@ import { CheckpointMismatch } from '../audit/verify/checkpoint.ts';
 import { type Verification, verifyLog } from '../audit/verify/verify.ts';
 import { type HeadClaim, parseSignedNote } from '../events/log-note.ts';
 import { systemClock } from '../runtime/instant.ts';
-import {
-  type AuditStorage,
-  CheckpointInUse,
-  NoCheckpoint,
-  openAudit,
-  openCheckpoint,
-  openScratch,
-} from '../service/open-audit.ts';
+import { CheckpointInUse, NoCheckpoint, openAudit, openCheckpoint, openScratch } from '../service/open-audit.ts';
+import { chainExplained, openAnchorChain } from './audit-verify-chain.ts';
 import { type Figures, figuresOf, linesOf, showProgress } from './audit-verify-report.ts';
 import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
 import { configWithLog } from './service-storage.ts';
@@ -24,6 +18,7 @@ interface VerifyCliOptions {
   readonly head?: string;
   readonly payloads: boolean;
   readonly signatures?: boolean;
+  readonly chain?: boolean;
   readonly limit: string;
   readonly all?: boolean;
   readonly json?: boolean;
@@ -45,6 +40,7 @@ export const addAuditVerifyCommand: AddCommand = (audit, context) => {
     .option('--head <head>', 'a head that somebody kept: a file with its note, or SIZE:ROOT')
     .option('--no-payloads', 'do not compare stored content with the names in events')
     .option('--signatures', 'check every signature of every submitted transaction; takes longer than all else')
+    .option('--chain', 'compare each anchor with its transaction on the chain')
     .option('--limit <number>', 'print at most this many breaches; all are counted', '1000')
     .option('--all', 'print also breaches that only follow from another')
     .option('--json', 'one JSON object for each breach, then one with the summary')
@@ -66,13 +62,14 @@ async function verify(options: VerifyCliOptions, context: CliContext): Promise<v
   const limit = limitOf(options.limit);
   const kept = head === undefined ? null : keptHead(head);
   const config = configWithLog(context.environment);
-  const storage = await openAudit(config, { content });
-  const scratch = await opened(storage, checkpoint);
+  const chain = options.chain ? await openAnchorChain(config, context) : null;
+  const storage = await openedWith(chain, () => openAudit(config, { content }));
+  const scratch = await openedWith({ close: () => closeAll(storage, chain) }, async () => openedScratch(checkpoint));
   const progress = showProgress(context);
   const began = performance.now();
   try {
     const verification = await verifyLog(
-      { ...storage, rules: rulesOf(options), scratch, clock: systemClock },
+      { ...storage, rules: rulesOf(options), scratch, clock: systemClock, checkAnchor: chain?.check },
       {
         kept: kept?.claim ?? null,
         // Only a checkpoint outlives this run.
@@ -89,19 +86,29 @@ async function verify(options: VerifyCliOptions, context: CliContext): Promise<v
   } finally {
     progress.end();
     scratch.close();
-    await storage.close();
+    await closeAll(storage, chain);
   }
 }
 
-/** The scratch database, or the checkpoint; if it cannot be opened, the storage is closed. */
-async function opened(storage: AuditStorage, checkpoint: string | undefined) {
+const closeAll = async (...opened: readonly ({ close(): Promise<void> } | null)[]): Promise<void> => {
+  for (const one of opened) await one?.close();
+};
+
+/** Opens the next; if that fails, closes what is open already. */
+async function openedWith<Opened>(
+  before: { close(): Promise<void> } | null,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
   try {
-    return checkpoint === undefined ? openScratch() : openCheckpoint(checkpoint);
+    return await open();
   } catch (error) {
-    await storage.close();
+    await before?.close();
     throw explained(error);
   }
 }
+
+const openedScratch = (checkpoint: string | undefined) =>
+  checkpoint === undefined ? openScratch() : openCheckpoint(checkpoint);
 
 function explained(error: unknown): unknown {
   if (error instanceof CheckpointMismatch) return new CliError(error.message, error.hint);
@@ -114,7 +121,7 @@ function explained(error: unknown): unknown {
   if (error instanceof CheckpointInUse) {
     return new CliError(`${error.message}.`, 'Wait until it has ended, or give another file.');
   }
-  return error;
+  return chainExplained(error);
 }
 
 function report(

@@ -224,6 +224,10 @@ describe('docket audit anchor', () => {
     await anchor(seed);
     const clean = await anchor(seed, '--verify');
     expect([clean.code, clean.out]).toEqual([0, expect.stringContaining('the first 3 events are proven by the chain')]);
+    const verified = await docket('audit', 'verify', '--chain', '--json');
+    const breaches = (out: string) => out.split('\n').filter((line) => line.includes('"anchor_on_chain","stream"'));
+    expect(breaches(verified.out), verified.out).toEqual([]);
+    expect(verified.out).toMatch(/"anchored_up_to":\{"size":3,/);
     change('DELETE FROM events WHERE position > 3');
     const cut = await anchor(seed, '--verify', '--json');
     expect(cut.code).toBe(1);

@@ -4,20 +4,20 @@ import type { Findings, JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
 import type { Facts } from './facts.ts';
-import type { Reference } from './references.ts';
+import type { LookUps } from './look-ups.ts';
 
 export class EventFindings implements Findings {
   readonly #breaches: Breaches;
   readonly #facts: Facts;
-  readonly #refers: (reference: Reference) => void;
+  readonly #lookUps: LookUps;
   #event: JudgedEvent | null = null;
   #followsFrom: string | null = null;
   #breached = false;
 
-  constructor(breaches: Breaches, facts: Facts, refers: (reference: Reference) => void) {
+  constructor(breaches: Breaches, facts: Facts, lookUps: LookUps) {
     this.#breaches = breaches;
     this.#facts = facts;
-    this.#refers = refers;
+    this.#lookUps = lookUps;
   }
 
   /** @param followsFrom what every breach at this event follows from; null for breaches of their own */
@@ -49,7 +49,7 @@ export class EventFindings implements Findings {
 
   refers(rule: RuleName, to: { readonly stream: string; readonly revision: number }, name: string): void {
     const { stream, revision, position } = this.#judged();
-    this.#refers({ rule, from: { stream, revision, position }, to, name });
+    this.#lookUps.reference({ rule, from: { stream, revision, position }, to, name });
   }
 
   #judged(): JudgedEvent {

@@ -1,25 +1,24 @@
-/** Judges examined events in the order of the log, and at the end what only the whole log can tell. */
-import { upcastData } from '../../events/codec.ts';
-import type { Json, JsonObject } from '../../events/event.ts';
+import type { Json } from '../../events/event.ts';
 import { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded } from '../../events/log-identity.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
 import { leafOf } from '../../events/log-tree.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import type { EventMark, EventMetadata, Position } from '../../storage/event-log.ts';
+import type { Position } from '../../storage/event-log.ts';
 import type { RawEvent } from '../../storage/raw-events.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
-import type { BreachPlace, JudgedEvent, LogRules } from '../judging.ts';
+import type { JudgedEvent, LogRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
 import { EventFindings } from './event-findings.ts';
 import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
-import { type ClaimedAnchor, type HeadFindings, Heads } from './heads.ts';
+import { type HeadFindings, Heads } from './heads.ts';
+import { judgedOf } from './judged-event.ts';
+import { LookUps } from './look-ups.ts';
 import { Payloads } from './payloads.ts';
 import { Positions } from './positions.ts';
-import { type Reference, referenceFault } from './references.ts';
 import { CHECKPOINT_FORMAT, Scratch } from './scratch.ts';
 import { storedHash } from './stored-json.ts';
 import { type StreamRecord, Streams, TAINTED } from './streams.ts';
@@ -40,12 +39,11 @@ export class Judgement {
   readonly #heads: Heads;
   readonly #positions: Positions;
   readonly #payloads: Payloads | null;
+  readonly #lookUps: LookUps;
   readonly #logRules: readonly { readonly rules: LogRules<Json>; state: Json | undefined }[];
   readonly #findings: EventFindings;
   readonly #headFindings: HeadFindings;
   readonly #kept: HeadClaim | null;
-  #references: Reference[] = [];
-  #anchors: { readonly anchor: ClaimedAnchor; readonly at: BreachPlace }[] = [];
   #last: Checkpoint['last'] = null;
   #upTo: Position | null = null;
   #until: Instant | null = null;
@@ -79,7 +77,8 @@ export class Judgement {
       rules,
       state: sameFormat?.logRules[index] ?? undefined,
     }));
-    this.#findings = new EventFindings(this.#breaches, this.#facts, (reference) => this.#references.push(reference));
+    this.#lookUps = new LookUps(ports, this.#breaches, this.#payloads);
+    this.#findings = new EventFindings(this.#breaches, this.#facts, this.#lookUps);
     this.#headFindings = {
       breach: (rule, expected, found, follows) =>
         this.#breach(
@@ -136,7 +135,7 @@ export class Judgement {
     this.#read += count;
     this.#upTo = upTo;
     this.#breaches.addUnprovable('event_id_recomputable', unprovableIds);
-    await this.#lookUp();
+    await this.#lookUps.run();
   }
 
   #takeOne(raw: RawEvent, fault: Fault | null, examined: JudgedEvent | null): void {
@@ -211,27 +210,9 @@ export class Judgement {
         break;
       case LogHeadAnchored.type: {
         const anchor = this.#heads.anchor(LogHeadAnchored.schema.parse(data), this.#headFindings);
-        if (anchor) this.#anchors.push({ anchor, at: { stream, revision, position } });
+        if (anchor) this.#lookUps.anchor(anchor, { stream, revision, position });
       }
     }
-  }
-
-  /** What needs the log, the payload store or the chain. */
-  async #lookUp(): Promise<void> {
-    const [references, anchors] = [this.#references, this.#anchors];
-    [this.#references, this.#anchors] = [[], []];
-    for (const reference of references) {
-      const fault = await referenceFault(this.#ports.log, reference);
-      if (fault) this.#breaches.add({ rule: reference.rule, ...reference.from, ...fault });
-    }
-    const { checkAnchor } = this.#ports;
-    for (const { anchor, at } of checkAnchor ? anchors : []) {
-      const fault = (await checkAnchor?.(anchor)) ?? null;
-      if (fault) this.#breaches.add({ rule: 'anchor_on_chain', ...at, ...fault });
-    }
-    await this.#payloads?.check((rule, { stream, revision, position }, expected, found) =>
-      this.#breaches.add({ rule, stream, revision, position, expected, found }),
-    );
   }
 
   #taint(record: StreamRecord): void {
@@ -286,7 +267,7 @@ export class Judgement {
       events: this.#heads.size,
       read: this.#read,
       streams: this.#streamCount,
-      last: this.#last && markOf(this.#last),
+      last: this.#last,
       root: this.#heads.root(),
       heads: this.#heads.recorded,
       anchors: this.#heads.anchors,
@@ -319,19 +300,3 @@ export class Judgement {
     };
   }
 }
-
-/** An event that was examined, in its newest schema. */
-function judgedOf({ position, stream, revision, id, type, metadata, data }: RawEvent): JudgedEvent {
-  const event = {
-    position,
-    stream,
-    revision,
-    id,
-    type,
-    metadata: JSON.parse(metadata) as EventMetadata,
-    data: JSON.parse(data) as JsonObject,
-  };
-  return { ...event, data: upcastData(event) };
-}
-
-const markOf = ({ position, stream, revision, id }: EventMark): EventMark => ({ position, stream, revision, id });

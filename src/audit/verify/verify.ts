@@ -25,10 +25,12 @@ export interface Rules {
   readonly log: readonly LogRules<Json>[];
 }
 
-/** What the chain says about an anchor that the log claims; null if it is as claimed. */
+/** What the chain says about an anchor that the log claims; null: its endpoints no longer keep that time. */
 export type CheckAnchor = (
   anchor: ClaimedAnchor,
-) => Promise<{ readonly expected: string; readonly found: string } | null>;
+) => Promise<
+  { readonly holds: true | null } | { readonly holds: false; readonly expected: string; readonly found: string }
+>;
 
 export interface VerifyPorts {
   readonly log: RawEventLog;

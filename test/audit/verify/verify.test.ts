@@ -338,7 +338,12 @@ describe('an anchor', () => {
   it('is compared with the chain on request', async () => {
     const { size, root } = await log.head();
     await log.write(LOG_HEAD_STREAM, anchor({ size, root }));
-    const checkAnchor = async () => ({ expected: 'a final transaction', found: 'none' });
+    const checkAnchor = async () => ({ holds: false, expected: 'a final transaction', found: 'none' }) as const;
     expect((await log.verify({ ports: { checkAnchor } })).own).toEqual([`anchor_on_chain ${LOG_HEAD_STREAM} 4`]);
+    const noLongerKept = async () => ({ holds: null });
+    expect(await log.verify({ ports: { checkAnchor: noLongerKept } })).toMatchObject({
+      own: [],
+      unprovable: [{ rule: 'anchor_on_chain', count: 1 }],
+    });
   });
 });

@@ -1,0 +1,51 @@
+/** What an event makes one look up in the log, the payload store or on the chain: done for many events at once. */
+import type { BreachPlace } from '../judging.ts';
+import type { Breaches } from './breaches.ts';
+import type { ClaimedAnchor } from './heads.ts';
+import type { Payloads } from './payloads.ts';
+import { type Reference, referenceFault } from './references.ts';
+import type { VerifyPorts } from './verify.ts';
+
+export class LookUps {
+  readonly #ports: Pick<VerifyPorts, 'log' | 'checkAnchor'>;
+  readonly #breaches: Breaches;
+  readonly #payloads: Payloads | null;
+  #references: Reference[] = [];
+  #anchors: { readonly anchor: ClaimedAnchor; readonly at: BreachPlace }[] = [];
+
+  /** @param payloads what events name is noted there; null if content is not compared */
+  constructor(ports: Pick<VerifyPorts, 'log' | 'checkAnchor'>, breaches: Breaches, payloads: Payloads | null) {
+    this.#ports = ports;
+    this.#breaches = breaches;
+    this.#payloads = payloads;
+  }
+
+  reference(reference: Reference): void {
+    this.#references.push(reference);
+  }
+
+  /** @param at the event that claims it */
+  anchor(anchor: ClaimedAnchor, at: BreachPlace): void {
+    if (this.#ports.checkAnchor) this.#anchors.push({ anchor, at });
+  }
+
+  /** Looks up everything noted. @throws the errors of the log, of the payload store and of the chain */
+  async run(): Promise<void> {
+    const [references, anchors] = [this.#references, this.#anchors];
+    [this.#references, this.#anchors] = [[], []];
+    for (const reference of references) {
+      const fault = await referenceFault(this.#ports.log, reference);
+      if (fault) this.#breaches.add({ rule: reference.rule, ...reference.from, ...fault });
+    }
+    for (const { anchor, at } of anchors) {
+      const checked = await this.#ports.checkAnchor?.(anchor);
+      if (checked?.holds === null) this.#breaches.addUnprovable('anchor_on_chain');
+      if (checked?.holds !== false) continue;
+      const { expected, found } = checked;
+      this.#breaches.add({ rule: 'anchor_on_chain', ...at, expected, found });
+    }
+    await this.#payloads?.check((rule, { stream, revision, position }, expected, found) =>
+      this.#breaches.add({ rule, stream, revision, position, expected, found }),
+    );
+  }
+}
