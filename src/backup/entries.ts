@@ -27,7 +27,8 @@ const Metadata = z.looseObject({
 
 const EventLine = z.strictObject({
   id: z.string().min(1),
-  stream: z.string().min(1),
+  // No stream of this service starts like this: an event store keeps its settings in such streams.
+  stream: z.string().regex(/^[^$]/, 'not a stream of this service'),
   revision: z.int().nonnegative(),
   position: z.string().min(1),
   type: z.string().min(1),

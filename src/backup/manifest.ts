@@ -17,6 +17,7 @@ export const FORMAT_VERSION = 1;
 
 /** Limits of one file. What is larger was not written by this service. */
 export const MAX_RAW_BYTES = 128 * 1024 * 1024;
+const MAX_LINES = 1_000_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -33,7 +34,7 @@ const BackupFile = z.strictObject({
   sha256: Hash,
   /** Before compression. */
   rawBytes: Count.max(MAX_RAW_BYTES),
-  lines: Count,
+  lines: Count.max(MAX_LINES),
 });
 
 const Part = z.strictObject({

@@ -13,7 +13,7 @@ import {
 } from './entries.ts';
 import { loadManifest } from './folder.ts';
 import { type BackupFile, type Manifest, newestPart, type Part, partFolder } from './manifest.ts';
-import { readBackupFile, readSegment, type SegmentKind } from './segments.ts';
+import { assertPresent, readBackupFile, readSegment, type SegmentKind } from './segments.ts';
 
 export interface PartFile {
   readonly part: Part;
@@ -49,6 +49,13 @@ export class Backup {
       const toFile = (file: BackupFile) => ({ part, file, folder, shown: `${partFolder(part.number)}/${file.name}` });
       return part.files.filter(isOfKind).map(toFile);
     });
+  }
+
+  /** @throws CopyRefused that names a missing file: a half copy is not continued */
+  async assertWhole(): Promise<void> {
+    for (const kind of ['events', 'payloads', 'names', 'gone', 'cells', 'keys'] as const) {
+      for (const { folder, file, shown } of this.files(kind)) await assertPresent(folder, file, shown);
+    }
   }
 
   /** In log order, a file at a time. */

@@ -28,8 +28,10 @@ export class RedactedContent {
   readonly #list: ReadonlyMap<BlobName, Standing>;
   /** For each blob that is not written as it is: the content of the list that it holds, by the list's name. */
   readonly #withheld: ReadonlyMap<BlobName, Standing>;
-  /** The last replacement of each content that the copied log itself has withdrawn. */
-  readonly #recorded = new Map<BlobName, BlobName | null>();
+  /** The successive replacements of each content that the copied log itself has withdrawn. */
+  readonly #recorded = new Map<BlobName, (BlobName | null)[]>();
+  /** Content that the copied log has withdrawn without a replacement. */
+  readonly #removed = new Set<BlobName>();
 
   private constructor(
     target: Storage,
@@ -82,15 +84,12 @@ export class RedactedContent {
 
   /** Whether a content of the origin is rightly not in the copy. */
   isRemoved(name: BlobName): boolean {
-    return this.#withheld.has(name) || this.#recorded.get(name) === null;
+    return this.#withheld.has(name) || this.#removed.has(name);
   }
 
   /** Takes note of an event of the copy. */
   note(event: RecordedEvent): void {
-    if (event.type === ContentRedacted.type) {
-      const { name, replacement } = event.data;
-      if (isName(name) && (replacement === null || isName(replacement))) this.#recorded.set(name, replacement);
-    }
+    if (event.type === ContentRedacted.type) this.#noteRemoval(event);
     if (this.#list.size === 0) return;
     for (const name of blobsNamedBy(event)) {
       const standing = this.#list.get(name);
@@ -98,18 +97,27 @@ export class RedactedContent {
     }
   }
 
+  #noteRemoval({ data: { name, replacement } }: RecordedEvent): void {
+    if (!isName(name) || (replacement !== null && !isName(replacement))) return;
+    const replacements = [...(this.#recorded.get(name) ?? []), replacement];
+    this.#recorded.set(name, replacements);
+    if (replacement !== null) return;
+    for (const one of [name, ...replacements]) if (one !== null) this.#removed.add(one);
+  }
+
   /** Completes removals that the log records but the original store had not made yet; then records those of the list. */
   async record(clock: Clock): Promise<void> {
-    for (const [name, replacement] of this.#recorded) await this.#complete(name, replacement);
+    for (const [name, replacements] of this.#recorded) await this.#complete(name, replacements);
     for (const [name, { source, isHeld, wanted }] of this.#list) {
       if (source === null || !isHeld) continue;
       const { log, copies } = this.#target;
       const stream = contentStream(name);
       const events = await log.read(stream);
-      if (events.some(({ metadata }) => metadata.actor === RedactedContent.ACTOR)) continue;
       const replacement = (await copies.standings([name])).get(name) ?? null;
       const last = events.at(-1);
       const commandId = `restore-${name}-${replacement ?? 'none'}`;
+      // By an earlier run of this restore.
+      if (last?.metadata.commandId === commandId) continue;
       const { filingIds, reason, by } = wanted;
       await log.append(
         prepareAppend({
@@ -129,13 +137,16 @@ export class RedactedContent {
     }
   }
 
-  async #complete(name: BlobName, replacement: BlobName | null): Promise<void> {
+  async #complete(name: BlobName, replacements: readonly (BlobName | null)[]): Promise<void> {
     const { copies, payloads } = this.#target;
-    const standings = await copies.standings(replacement === null ? [name] : [name, replacement]);
-    const isThere = standings.get(name) === null;
+    const last = replacements.at(-1) ?? null;
+    const replaced = [name, ...replacements.slice(0, -1)].filter(
+      (one): one is BlobName => one !== null && one !== last,
+    );
+    const standings = await copies.standings(last === null ? replaced : [...replaced, last]);
     // Without the replacement, this may be the only copy.
-    if (isThere && (replacement === null || standings.has(replacement)))
-      await payloads.remove(name, replacement ?? undefined);
+    if (last !== null && !standings.has(last)) return;
+    for (const one of replaced) if (standings.get(one) === null) await payloads.remove(one, last ?? undefined);
   }
 
   /** Every blob that leads to this content then leads to what remains of it. */

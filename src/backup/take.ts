@@ -63,6 +63,7 @@ export async function takeBackup(options: TakeBackupOptions): Promise<TakenBacku
   }
   const begun = await beginPart(directory, incremental, owner);
   try {
+    if (begun.manifest) await new Backup(directory, begun.manifest).assertWhole();
     const from = begun.manifest && (await endOf(source.log, begun.manifest, logId));
     const taken = from === head ? null : await writePart(options, begun, { logId, from, head });
     if (taken === null) await abandonPart(begun);

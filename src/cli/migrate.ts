@@ -67,13 +67,14 @@ async function run({ cancel, json }: MigrateOptions, context: CliContext): Promi
     const migrated = await reportingRefusals(() =>
       migrate({ source, target, clock: systemClock, owner: leaseOwner(), onProgress: progress.onProgress }),
     ).finally(() => progress.end());
-    const { logId, events, root, contents, cells } = migrated;
+    const { logId, events, root, contents, cells, damaged } = migrated;
     if (json) {
-      printJson(context, { log_id: logId, events, root, contents, case_clocks: cells });
+      printJson(context, { log_id: logId, events, root, contents, case_clocks: cells, damaged });
     } else {
       print(context, `log ${logId}: ${events} events, root ${root}`);
       print(context, `contents: ${contents}, case clocks: ${cells}`);
     }
+    for (const name of damaged) note(context, `damaged in the old storage, and not copied: ${name}`);
     note(context, 'Start the service with the same EVENTSTORE_URL and MONGODB_URL; it rebuilds the read models.');
     if (config.masterKey === null) {
       note(context, 'Set MASTER_KEY on every node to the content of keys/master-key in DATA_DIR.');

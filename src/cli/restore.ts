@@ -86,7 +86,7 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
       await target.close();
     }
   }).finally(() => progress.end());
-  const { events, root, contents, cells, redacted, unknown } = received;
+  const { events, root, contents, cells, damaged, redacted, unknown } = received;
   if (options.json) {
     printJson(context, {
       directory,
@@ -97,12 +97,14 @@ async function restore(directory: string, options: RestoreOptions, context: CliC
       contents,
       case_clocks: cells,
       keys,
+      damaged,
       redacted,
       not_in_backup: unknown,
     });
   } else {
     print(context, `log ${backup.manifest.logId} as of ${backup.newest.takenAt}: ${events} events, root ${root}`);
     print(context, `contents: ${contents}, case clocks: ${cells}, keys: ${keys.join(', ') || 'none'}`);
+    for (const name of damaged) print(context, `damaged when the backup was taken: ${name}`);
     for (const name of redacted) print(context, `withdrawn: ${name}`);
     for (const name of unknown) print(context, `not in the backup: ${name}`);
   }

@@ -169,6 +169,13 @@ describe('an incremental backup', () => {
     await older.close();
   });
 
+  it('of a half copy is refused', async () => {
+    await take();
+    await append(storage, 'operator-x', [note('x')]);
+    await rm(join(directory(), 'part-0001', 'names-000001.ndjson.gz'));
+    await expect(take(true)).rejects.toThrow('part-0001/names-000001.ndjson.gz is missing');
+  });
+
   it('lists a part that an earlier run had completed when it died', async () => {
     await take();
     const listed = await readFile(join(directory(), 'backup.json'));
@@ -276,6 +283,14 @@ describe('verify', () => {
       (lines: string[]) => lines.map((line) => line.replace('{', '{"more":1,')),
       'line 1: value',
     ],
+    [
+      'a stream of the event store itself',
+      (lines: string[]) =>
+        lines.map((line) =>
+          line.replace('"stream":"operator', '"stream":"$operator').replace('"stream":"docket', '"stream":"$$docket'),
+        ),
+      'not a stream of this service',
+    ],
     ['no JSON', (lines: string[]) => [...lines.slice(1), '{'], 'not JSON'],
     [
       'data nested without end',
@@ -313,6 +328,14 @@ describe('verify', () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     await forge((file, lines) => (file.startsWith('cells') ? bomb : lines));
     expect((await problems()).join('\n')).toMatch(/cells-000001.ndjson.gz does not expand to \d+ bytes/);
+  });
+
+  it('counts lines before it keeps them', async () => {
+    await take();
+    await forge((file, lines) => (file.startsWith('cells') ? [...lines, ...Array(1_000).fill('')] : lines));
+    expect((await problems()).join('\n')).toContain('cells-000001.ndjson.gz holds a line that is not JSON');
+    const text = await readFile(join(directory(), 'backup.json'), 'utf8');
+    expect(() => readManifest(text.replace('"lines": 1001', '"lines": 100100100'))).toThrow('not a manifest');
   });
 
   it.each(['../../outside', 'keys/../../../outside', '/etc/passwd', 'keys/.hidden', 'events-1.ndjson.gz', 'a\u0000b'])(

@@ -2,7 +2,7 @@
  * A backup under load. Given a service that sells and sends callbacks; when it is backed up, continued and restored
  * elsewhere; then every answer that a caller had before the backup began is there, and the restored service sells on.
  */
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidedPayments, docket, expectVerified, loggedPayments } from '../crash/agreement.ts';
@@ -88,9 +88,25 @@ describe('a backup of a service under paid load, with callbacks', { timeout: 300
     await expectVerified(elsewhere);
     expect(await service.stop()).toBe(0);
 
+    const at = (name: string): Stage => ({
+      ...elsewhere,
+      environment: { ...elsewhere.environment, DATA_DIR: join(folder, name) },
+    });
+    const answers = await docket(
+      ['audit', 'replay', 'payments', '--type', 'QueryAnswered', '--json'],
+      elsewhere.environment,
+    );
+    const withdrawn: string = JSON.parse(answers.split('\n')[0] ?? '').data.answer;
+    const list = join(folder, 'withdrawn.ndjson');
+    await writeFile(list, JSON.stringify({ name: withdrawn, reason: 'court order 7', by: 'Ann Lee' }));
+    expect(await json(at('withdrawn'), 'restore', backup, '--redactions', list)).toMatchObject({
+      redacted: [withdrawn],
+    });
+    const reverified = await run(at('withdrawn'), 'audit', 'verify');
+    expect(reverified.code, reverified.output).toBe(0);
+
     await rm(join(backup, 'part-0002', 'events-000001.ndjson.gz'));
-    const half: Stage = { ...elsewhere, environment: { ...elsewhere.environment, DATA_DIR: join(folder, 'half') } };
-    const refused = await run(half, 'restore', backup);
+    const refused = await run(at('half'), 'restore', backup);
     expect([refused.code, refused.output]).toEqual([
       1,
       expect.stringContaining('part-0002/events-000001.ndjson.gz is missing'),

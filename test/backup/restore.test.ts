@@ -23,6 +23,7 @@ import { leaseOwner } from '../../src/storage/lease-owner.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { collect, note } from '../storage/samples.ts';
+import { damageInSqlite } from '../support/damage.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
 import { append, CASE, clockShowing, type Filled, fill, LOG_ID, scheduled } from './source.ts';
 
@@ -94,6 +95,24 @@ describe('a restore', () => {
     await take();
     await restore(await origin());
     expect(await text(filled.kept)).toBe('');
+  });
+
+  it('completes the second of two removals of one content, too', async () => {
+    const [first, second] = [await storage.payloads.put('target', Buffer.from('1')), filled.replacement];
+    const redaction = { name: filled.kept, stream: 's', revision: 0, filingIds: [], reason: 'r' };
+    const stream = contentStream(filled.kept);
+    const { head } = await append(storage, stream, [ContentRedacted.of({ ...redaction, replacement: first })]);
+    await storage.payloads.remove(filled.kept, first);
+    await append(storage, stream, [ContentRedacted.of({ ...redaction, replacement: second })], head);
+    await take();
+    await restore(await origin());
+    expect([await text(filled.kept), await text(first)]).toEqual(['nothing', 'nothing']);
+  });
+
+  it('names content that was damaged in the storage', async () => {
+    await damageInSqlite(join(folder, 'data'), filled.kept);
+    await take();
+    expect(await restore(await origin())).toMatchObject({ damaged: [filled.kept], contents: 1 });
   });
 
   it('gives a clock that is ahead of the copied log the newest event of its case', async () => {
@@ -237,6 +256,29 @@ describe('a list of redactions', () => {
     expect(await restore(await origin(), list)).toMatchObject({ redacted: [filled.kept], unknown: [] });
     expect(await text(filled.redacted)).toBe('nothing');
     expect((await collect(target.log, null)).events).toHaveLength(9);
+  });
+
+  it('is recorded again after a restore of a restored log', async () => {
+    await take();
+    await restore(await origin(), readRedactions(line({ name: filled.redacted, reason: 'first' })));
+    const other = await target.payloads.put('target', Buffer.from('other'));
+    const delivery = randomUUID();
+    await append(target, deliveryStream(delivery), [scheduled(delivery, other, other)]);
+    const next = join(folder, 'next');
+    const common = { clock: systemClock, owner: leaseOwner(), onProgress: ignore };
+    await takeBackup({ source: { ...target, keys: null }, directory: next, incremental: false, ...common });
+    const third = openSqlite({ directory: join(folder, 'third') });
+    try {
+      const redactions = readRedactions(
+        [filled.redacted, other].map((name) => line({ name, reason: 'second' })).join('\n'),
+      );
+      const from = backupOrigin(await Backup.open(next));
+      const received = await receive({ target: third, origin: from, redactions, ordered: true, ...common });
+      expect(received).toMatchObject({ redacted: [other], unknown: [filled.redacted] });
+      expect(await third.log.read(contentStream(other))).toHaveLength(1);
+    } finally {
+      await third.close();
+    }
   });
 
   it('names what the backup does not hold', async () => {
