@@ -54,7 +54,7 @@ export const deliveryRules: StreamRules<DeliveryState> = {
       judgeNext(state, event, judged, findings);
     }
     // An event that breaks a rule happened all the same, so what follows is judged after it.
-    return delivery.evolve(state, event) as unknown as DeliveryState;
+    return delivery.evolve(state, trimmed(event)) as unknown as DeliveryState;
   },
 
   end(last, _stream, until, findings) {
@@ -66,6 +66,13 @@ export const deliveryRules: StreamRules<DeliveryState> = {
     findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, `none until ${until}`);
   },
 };
+
+/** Without what no later event repeats: an audit keeps the states of all deliveries. */
+function trimmed(event: DeliveryEvent): DeliveryEvent {
+  if (event.type !== 'DeliveryScheduled') return event;
+  const { wallet, origin, createdAt } = event.data;
+  return { type: event.type, data: { wallet, origin, createdAt } as typeof event.data };
+}
 
 function judgeScheduled(data: DataOf<'DeliveryScheduled'>, { stream }: JudgedEvent, findings: Findings): void {
   const { deliveryId, wallet, requestId, payment, target, origin } = data;

@@ -15,7 +15,7 @@ import { OUTCOME_WITHIN } from './limits.ts';
 import { statePaymentFacts } from './payment-facts.ts';
 import { judgeWire } from './payment-wire.ts';
 
-/** Kept as JSON by the engine; `payment` without the transaction's bytes. */
+/** Kept as JSON by the engine; `payment` as its decider folds it, trimmed. */
 export interface PaymentState {
   readonly [member: string]: Json;
   readonly payment: Json;
@@ -50,7 +50,7 @@ export const paymentRules: StreamRules<PaymentState> = {
     judgeData(known, event, expected, judged, findings);
     statePaymentFacts(known, event, judged, findings);
     return {
-      payment: withoutWire(payment.evolve(known, event)) as unknown as Json,
+      payment: trimmed(payment.evolve(known, event)) as unknown as Json,
       queryFailed: event.type === 'QueryFailed' || (state.queryFailed && event.type !== 'PaymentAuthorized'),
       broken: false,
       since: CHARGES.has(event.type) ? judged.metadata.recordedAt : state.since,
@@ -209,8 +209,19 @@ function judgeAmount({ amount, queries, endpoint }: Authorized, findings: Findin
   else if (BigInt(amount) !== priceOf(1)) findings.breach('amount_exact', `${priceOf(1)} for one query`, amount);
 }
 
-/** The bytes were judged with their event and are not needed any more. */
-const withoutWire = (state: Payment): Payment =>
-  isSubmitted(state) && state.submission.wire !== ''
-    ? { ...state, submission: { ...state.submission, wire: '' } }
-    : state;
+/**
+ * A submitted payment without what no later event repeats. Most streams end soon after, and an audit keeps the states
+ * of all of them.
+ */
+function trimmed(state: Payment): Payment {
+  if (!isSubmitted(state) || state.submission.wire === '') return state;
+  const { requestId, wallet, amount, queries, identifierHash } = state.authorization;
+  const { answeredCases, callbacks, keyCall } = state.answer;
+  const kept = {
+    ...state,
+    authorization: { requestId, wallet, amount, queries, identifierHash },
+    answer: { answeredCases, callbacks, keyCall },
+    submission: { transaction: state.submission.transaction, wire: '' },
+  };
+  return kept as unknown as Payment;
+}
