@@ -3,6 +3,7 @@
  * (docs/design/audit.md#heads). One node does so, under a lease. If two believe that they hold it, the stream's revision
  * lets one of them write. A crash at any point only delays the next head.
  */
+import { randomUUID } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import type { MasterKeys } from '../callbacks/master-keys.ts';
 import { isRejection } from '../commands/decider.ts';
@@ -279,9 +280,12 @@ export function createLogHeads(ports: LogHeadsPorts): LogHeadsProcess {
   }
 }
 
-/** Caused by the last event that the head covers. */
+/**
+ * Caused by the last event that the head covers. The command's id is new each time: with one derived from that event, the
+ * head of another node would count as a repeat of this one, and the next would continue a hash that is not in the log.
+ */
 const contextOf = (lastId: string): CommandContext => ({
-  commandId: lastId,
+  commandId: randomUUID(),
   requestId: null,
   correlationId: lastId,
   causationId: lastId,

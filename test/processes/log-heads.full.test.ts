@@ -16,12 +16,14 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import type { LogHead } from '../../src/commands/log-head/log-head.ts';
+import { LOG_HEAD_STREAM } from '../../src/events/log-head.ts';
 import { verifyHeadSignature } from '../../src/events/log-note.ts';
 import { LogTree, leafOf } from '../../src/events/log-tree.ts';
 import { createLogHeads } from '../../src/processes/log-heads.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import type { EventLog } from '../../src/storage/event-log.ts';
 import { openEventStore } from '../../src/storage/eventstoredb/open.ts';
+import { hashEvent } from '../../src/storage/prepare-append.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { freshStream, notes } from '../storage/samples.ts';
 import { openStandin } from '../support/standin.ts';
@@ -36,9 +38,14 @@ async function checkedHeads(log: EventLog): Promise<readonly LogHead[]> {
   const tree = new LogTree();
   const roots = new Map<number, string>();
   const recorded: LogHead[] = [];
-  let publicKey = '';
+  let [publicKey, previous] = ['', ''];
   for await (const { events } of log.readAll(null, { by: 'all' })) {
-    for (const { stream, revision, metadata, type, data } of events) {
+    for (const event of events) {
+      const { stream, revision, metadata, type, data } = event;
+      if (stream === LOG_HEAD_STREAM) {
+        expect(metadata.hash).toBe(hashEvent(previous, event));
+        previous = metadata.hash;
+      }
       if (type === 'LogHeadKeyIntroduced') publicKey = data.publicKey as string;
       if (type === 'LogHeadRecorded') recorded.push(data as unknown as LogHead);
       tree.add(leafOf({ stream, revision, hash: metadata.hash }));

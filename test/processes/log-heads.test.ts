@@ -21,7 +21,7 @@ import {
 import { systemClock, toInstant } from '../../src/runtime/instant.ts';
 import { steadyClock } from '../../src/runtime/steady-clock.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent } from '../../src/storage/event-log.ts';
-import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { hashEvent, prepareAppend } from '../../src/storage/prepare-append.ts';
 import { Database } from '../../src/storage/sqlite/driver.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -96,7 +96,17 @@ async function checkedHeads(): Promise<readonly LogHead[]> {
     expect(verifyHeadSignature(head, LOG_ID, keys.get(head.masterVersion) ?? '')).toBe(true);
     heads.push(head);
   }
+  assertChain(events.filter(({ stream }) => stream === LOG_HEAD_STREAM));
   return heads;
+}
+
+/** Each event continues the hash of the one before it. */
+function assertChain(stream: readonly RecordedEvent[]): void {
+  let previous = '';
+  for (const event of stream) {
+    expect(event.metadata.hash).toBe(hashEvent(previous, event));
+    previous = event.metadata.hash;
+  }
 }
 
 const sizes = async (): Promise<readonly number[]> => (await checkedHeads()).map(({ size }) => size);
