@@ -88,6 +88,10 @@ export function summaryJson(result: Reconciliation, calls: number): object {
   };
 }
 
+/** What an incomplete comparison lacks. More may be found once the list of transactions is complete. */
+export const remaining = (left: number): string =>
+  left > 0 ? `at least ${numbered(left, 'transaction')} still to be fetched` : 'lists or balances are still to be read';
+
 const VERDICTS = {
   matches: 'the sum of its transfers',
   differs: 'not the sum of its transfers',
@@ -122,7 +126,7 @@ export function summaryLines(result: Reconciliation, calls: number): readonly st
         ),
       ),
     row('RPC calls', String(calls)),
-    ...(complete ? [] : [row('incomplete', `${numbered(left, 'transaction')} still to be fetched`)]),
+    ...(complete ? [] : [row('incomplete', remaining(left))]),
   ];
 }
 

@@ -10,7 +10,7 @@ import { CallBudget, CallBudgetSpent } from '../solana/call-budget.ts';
 import { ChainUnavailable } from '../solana/chain.ts';
 import { RpcHistory } from '../solana/rpc-history.ts';
 import type { EventLog } from '../storage/event-log.ts';
-import { findingJson, findingLines, summaryJson, summaryLines } from './audit-reconcile-lines.ts';
+import { findingJson, findingLines, remaining, summaryJson, summaryLines } from './audit-reconcile-lines.ts';
 import { numbered } from './audit-replay-columns.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, note, print, printJson } from './command.ts';
 import { openServiceLog, withStorage } from './service-storage.ts';
@@ -130,7 +130,7 @@ async function compareWith(urls: readonly string[], { log, state, config, option
 }
 
 function conclude({ differences, complete, left }: Reconciliation, { state }: ReconcileOptions): void {
-  const rest = complete ? '' : ` The comparison is not complete: ${numbered(left, 'transaction')} still to be fetched.`;
+  const rest = complete ? '' : ` The comparison is not complete: ${remaining(left)}.`;
   const again = state === undefined ? 'Give --state FILE, so that a later run continues.' : continues(state);
   if (differences > 0)
     throw new FoundWrong(
