@@ -8,9 +8,11 @@ import { type Verification, verifyLog } from '../audit/verify/verify.ts';
 import { type HeadClaim, parseSignedNote } from '../events/log-note.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { CheckpointInUse, NoCheckpoint, openAudit, openCheckpoint, openScratch } from '../service/open-audit.ts';
+import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
+import { StorageFailure } from '../storage/storage-failure.ts';
 import { chainExplained, openAnchorChain } from './audit-verify-chain.ts';
 import { type Figures, figuresOf, linesOf, showProgress } from './audit-verify-report.ts';
-import { type AddCommand, type CliContext, CliError, FoundWrong, print, printJson } from './command.ts';
+import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
 import { configWithLog } from './service-storage.ts';
 
 interface VerifyCliOptions {
@@ -121,7 +123,14 @@ function explained(error: unknown): unknown {
   if (error instanceof CheckpointInUse) {
     return new CliError(`${error.message}.`, 'Wait until it has ended, or give another file.');
   }
-  return chainExplained(error);
+  const failure = error instanceof StorageFailure ? null : asStorageFailure(error);
+  if (failure === null) return chainExplained(error);
+  // The log's own failures are StorageFailures already.
+  return new CliError(
+    `What the run must remember cannot be written: ${failure.message}.`,
+    'Set TMPDIR to a folder with space, or put --checkpoint on another disk: up to 0.5 KB for each event.',
+    EXIT.unavailable,
+  );
 }
 
 function report(

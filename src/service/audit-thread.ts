@@ -31,7 +31,7 @@ export const canStartExaminer = (): boolean => import.meta.url.endsWith('.js');
 /** Batches that the thread may be ahead of the caller. */
 const AHEAD = 16;
 /** MiB. The thread holds one batch at a time, so it needs little; without a limit it would collect garbage late. */
-const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
+const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 export function startExaminer(path: string, log: SqliteRawEvents): Examiner {
   const worker = new Worker(new URL(import.meta.url), {

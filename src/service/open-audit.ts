@@ -92,7 +92,7 @@ export function openCheckpoint(path: string): Database {
     if (id !== CHECKPOINT_ID && !isEmpty) throw new NoCheckpoint(path);
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('synchronous = NORMAL');
-    database.pragma('cache_size = -16000');
+    database.pragma('cache_size = -8000');
     database.pragma(`application_id = ${CHECKPOINT_ID}`);
     return database;
   } catch (error) {
@@ -109,6 +109,6 @@ export function openScratch(): Database {
   const database = openTemporary();
   database.pragma('journal_mode = OFF');
   database.pragma('synchronous = OFF');
-  database.pragma('cache_size = -16000');
+  database.pragma('cache_size = -8000');
   return database;
 }

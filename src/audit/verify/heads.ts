@@ -155,10 +155,16 @@ export class Heads {
     } else {
       this.#lastSize = size;
       const tree = size >= this.#base.size && size <= this.size ? this.#treeAt(size) : null;
-      if (size < this.#base.size) findings.unprovable('head_root_matches');
+      if (size < this.#base.size) this.#passedOver(head, findings);
       else if (tree?.root().toString('hex') !== root) this.#mismatch(head, tree, findings);
       else this.#accept(head, tree, { publicKey, revision }, findings);
     }
+  }
+
+  /** The head is older than what is kept of the tree: the first heads of a log that was written before it had heads. */
+  #passedOver({ size, root }: Recorded, findings: HeadFindings): void {
+    this.#insertHead.run(size, root);
+    findings.unprovable('head_root_matches');
   }
 
   #accept(

@@ -142,7 +142,7 @@ export class Judgement {
     this.#at = raw;
     const record = this.#continue(raw);
     const event = fault ? null : (examined ?? judgedOf(raw));
-    if (event) this.#judge(record, event);
+    if (event) this.#judgeOrReport(record, event);
     else if (fault) this.#broken(record, raw, fault);
     const { stream, revision } = raw;
     this.#hash = event ? event.metadata.hash : storedHash(raw.metadata);
@@ -170,11 +170,26 @@ export class Judgement {
     return record;
   }
 
-  #broken(record: StreamRecord, { stream, revision, type }: RawEvent, { rule, expected, found }: Fault): void {
+  #broken(
+    record: StreamRecord,
+    { stream, revision, type }: Pick<RawEvent, 'stream' | 'revision' | 'type'>,
+    { rule, expected, found }: Omit<Fault, 'index'>,
+  ): void {
     this.#breach(rule, expected, found, null);
     this.#taint(record);
     this.#heads.damaged(`${rule} at ${stream} ${revision}`);
     if (this.#logRules.some(({ rules }) => rules.types.has(type))) this.#logTainted = true;
+  }
+
+  /** What fits its schema may still say something that no rule can work with, such as the 99th of a month. */
+  #judgeOrReport(record: StreamRecord, event: JudgedEvent): void {
+    try {
+      this.#judge(record, event);
+    } catch (error) {
+      if (!(error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError)) throw error;
+      const found = `what cannot be judged: ${error.message}`;
+      this.#broken(record, event, { rule: 'event_readable', expected: 'values that exist', found });
+    }
   }
 
   #judge(record: StreamRecord, event: JudgedEvent): void {

@@ -47,6 +47,7 @@ export class Positions {
   /** @returns what is wrong with the position; a gap is reported at the end, by `missing` */
   next(place: BreachPlace & { readonly position: Position }): 'rises' | 'gap' | 'falls' {
     const { position } = place;
+    if (this.#gapless && !(Number(position) > 0)) return 'falls';
     const before = this.#last;
     this.#last = position;
     if (before !== null && position <= before) return 'falls';

@@ -3,7 +3,7 @@ import type { Position } from '../event-log.ts';
 import type { RawBatch, RawEvent, RawEventLog } from '../raw-events.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Database } from './driver.ts';
-import { EVENT_COLUMNS, positionNumber, positionText } from './event-rows.ts';
+import { EVENT_COLUMNS, positionNumber, positionText, START_OF_LOG } from './event-rows.ts';
 import { openDatabase } from './open-database.ts';
 import { asStorageFailure } from './sqlite-file.ts';
 
@@ -35,6 +35,7 @@ export class SqliteRawEvents implements RawEventLog {
     this.#database = openDatabase(path, BUSY_MS);
     try {
       this.#database.pragma('query_only = ON');
+      assertTable(this.#database);
       this.#head = this.#database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
       this.#range = this.#database
         .prepare<[number, number], RawRow>(
@@ -55,17 +56,24 @@ export class SqliteRawEvents implements RawEventLog {
 
   async head(): Promise<Position | null> {
     const head = this.#now(() => this.#head.get() ?? 0);
-    return head === 0 ? null : positionText(head);
+    return head <= 0 ? null : positionText(head);
   }
 
   async *read(after: Position | null, upTo: Position): AsyncIterable<RawBatch> {
     const end = positionNumber(upTo);
+    // The service never writes before position 1, and reads streams by an index that would show what is there.
+    if (after === null) yield* this.#beforeTheFirst();
     let from = positionNumber(after);
     while (from < end) {
       const batch = this.batch(from, Math.min(from + MOST_EVENTS, end));
       yield batch;
       from = positionNumber(batch.upTo);
     }
+  }
+
+  *#beforeTheFirst(): Iterable<RawBatch> {
+    const events = this.#rows(Number.MIN_SAFE_INTEGER, 0).map(rawEvent);
+    if (events.length > 0) yield { after: null, upTo: START_OF_LOG, events };
   }
 
   /** The events after one position up to another, or the first of them if they are large. */
@@ -80,7 +88,7 @@ export class SqliteRawEvents implements RawEventLog {
         events.push(event);
         characters += event.data.length + event.metadata.length;
       }
-      at = Number(rows.at(-1)?.[0] ?? to);
+      at = positionAfter(at, rows, to);
       if (rows.length < ROWS_AT_ONCE) return { after, upTo: positionText(to), events };
       if (characters >= MOST_CHARACTERS) return { after, upTo: positionText(at), events };
     }
@@ -89,11 +97,12 @@ export class SqliteRawEvents implements RawEventLog {
   /** As `read`, one event after the other. */
   *rows(after: Position | null, upTo: Position): Iterable<RawEvent> {
     const to = positionNumber(upTo);
-    for (let at = positionNumber(after); ; ) {
+    const isBeforeTheFirst = after === null && upTo === START_OF_LOG;
+    for (let at = isBeforeTheFirst ? Number.MIN_SAFE_INTEGER : positionNumber(after); ; ) {
       const rows = this.#rows(at, to);
       for (const row of rows) yield rawEvent(row);
       if (rows.length < ROWS_AT_ONCE) return;
-      at = Number(rows.at(-1)?.[0]);
+      at = positionAfter(at, rows, to);
     }
   }
 
@@ -130,6 +139,24 @@ export class SqliteRawEvents implements RawEventLog {
       throw translated(error);
     }
   }
+}
+
+/** @throws StorageFailure unless rows are stored by position, each once */
+function assertTable(database: Database): void {
+  const isTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'events'").get();
+  const columns = database.prepare<[], { name: string; type: string; pk: number }>('PRAGMA table_info(events)').all();
+  const keys = columns.filter(({ pk }) => pk > 0);
+  const [key] = keys;
+  if (isTable && keys.length === 1 && key?.name === 'position' && key.type === 'INTEGER') return;
+  throw new StorageFailure('storage_corrupt', 'the table of events is not as this service creates it');
+}
+
+/** Positions beyond exact numbers would be read again and again. @throws StorageFailure for such a position */
+function positionAfter(at: number, rows: readonly RawRow[], to: number): number {
+  const last = rows.at(-1);
+  const next = last === undefined ? to : Number(last[0]);
+  if (next > at && Number.isSafeInteger(next)) return next;
+  throw new StorageFailure('storage_corrupt', `an event has position ${last?.[0]}, which this service never writes`);
 }
 
 function rawEvent([position, type, stream, revision, id, metadata, data]: RawRow): RawEvent {

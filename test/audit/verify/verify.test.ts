@@ -3,9 +3,12 @@
  * that change is reported, by rule, stream and revision.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JudgedEvent, StreamRules } from '../../../src/audit/judging.ts';
 import { ContentRedacted, contentStream } from '../../../src/events/content.ts';
+import type { Json, JsonObject } from '../../../src/events/event.ts';
 import { LOG_HEAD_STREAM, LogHeadAnchored } from '../../../src/events/log-head.ts';
 import { EventSkipped, operatorStream } from '../../../src/events/operator.ts';
+import { eventId } from '../../../src/storage/event-id.ts';
 import type { Database } from '../../../src/storage/sqlite/driver.ts';
 import { docketNumber, edit, openSampleLog, rehash, renumber, rowsOf, type SampleLog } from './sample-log.ts';
 
@@ -138,6 +141,17 @@ const INSIDER: readonly Plant[] = [
     `event_id_recomputable ${TWO} 3`,
   ],
   [
+    'a time that does not exist',
+    (db) => {
+      edit(db, TWO, 2, (data) => {
+        const [filing] = data.filings as readonly JsonObject[];
+        return { ...data, filings: [{ ...filing, availableAt: '2026-99-99T12:00:00.000000Z' }] };
+      });
+      rehash(db, TWO);
+    },
+    `schema_fits ${TWO} 2`,
+  ],
+  [
     'a rewritten stream',
     (db) => {
       edit(db, TWO, 3, (data) => ({ ...data, filingCount: 2 }));
@@ -180,6 +194,17 @@ const INSIDER: readonly Plant[] = [
 ];
 
 const WHOLE_LOG: readonly Plant[] = [
+  [
+    'an event hidden before the first position',
+    (db) => {
+      db.prepare(
+        `INSERT INTO events (position, type, stream, revision, id, metadata, data)
+         SELECT -3, type, 'docket-cand-hidden', 0, ?, metadata, data FROM events WHERE stream = ? AND revision = 0`,
+      ).run(eventId(metadataOf(db, ONE, 0).commandId, 'docket-cand-hidden', -1, 0), ONE);
+      rehash(db, 'docket-cand-hidden');
+    },
+    'positions_contiguous docket-cand-hidden 0',
+  ],
   [
     'the newest stream removed',
     (db) => {
@@ -345,5 +370,33 @@ describe('an anchor', () => {
       own: [],
       unprovable: [{ rule: 'anchor_on_chain', count: 1 }],
     });
+  });
+});
+
+describe('a rule that meets what it cannot work with', () => {
+  it('is a breach at that event, and the rest is judged', async () => {
+    const rule = {
+      covers: (stream: string) => stream === ONE,
+      judge: (_state: unknown, { type, data }: JudgedEvent) => {
+        if (type === 'BaselineCompleted') throw new RangeError('Invalid time value');
+        return data;
+      },
+    };
+    const rules = { streams: [rule as unknown as StreamRules<Json>], facts: [], log: [] };
+    expect(await log.verify({ ports: { rules } })).toMatchObject({ events: 14, own: [`event_readable ${ONE} 3`] });
+  });
+});
+
+describe('a file that is no log of ours any more', () => {
+  it.each([
+    [
+      'another kind of table',
+      'CREATE TABLE other AS SELECT * FROM events; DROP TABLE events; ALTER TABLE other RENAME TO events',
+    ],
+    ['a view', 'ALTER TABLE events RENAME TO other; CREATE VIEW events AS SELECT * FROM other'],
+    ['no table', 'DROP TABLE events'],
+  ])('because events is %s is refused', async (_what, sql) => {
+    log.tamper((db) => db.exec(sql));
+    await expect(log.verify({ content: false })).rejects.toThrow(/table of events is not as this service creates it/);
   });
 });
