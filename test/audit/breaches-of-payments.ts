@@ -174,6 +174,14 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     },
   },
   {
+    name: 'another call than the one that its memo names',
+    rule: 'memo_names_the_call',
+    plant(log, { plain }) {
+      log.set(log.at(plain, 'PaymentAuthorized'), { endpoint: 'GET /v2/monitor' });
+      return log.at(plain, 'PaymentSubmitted');
+    },
+  },
+  {
     name: 'a forged signature',
     rule: 'wire_signed',
     plant(log, { plain }) {

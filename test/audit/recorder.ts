@@ -27,6 +27,7 @@ import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.t
 import { deliveryStream } from '../../src/events/delivery.ts';
 import { LOG_IDENTITY_STREAM } from '../../src/events/log-identity.ts';
 import { paymentStream } from '../../src/events/payment.ts';
+import { newMemos } from '../../src/http/x402/purpose.ts';
 import { attendDelivery } from '../../src/processes/callbacks/attempt.ts';
 import { createLogHeads } from '../../src/processes/log-heads.ts';
 import { MICROS_PER_SECOND, type Micros, toInstant, toMicros } from '../../src/runtime/instant.ts';
@@ -97,10 +98,16 @@ export function openRecorder(directory: string) {
   const newIds = { newDeliveryId: randomUUID, newKeyId: randomUUID };
 
   function authorized({ wallet, queries = 1, endpoint = 'GET /v2/case', identifierHash, again }: Order) {
+    const word = endpoint.endsWith('batch') ? 'batch' : 'case';
     const wire =
       again?.wire ??
       build({
-        instructions: [limit(), price(), transfer(parties, wallet.publicKey, { amount: priceOf(queries) }), memo()],
+        instructions: [
+          limit(),
+          price(),
+          transfer(parties, wallet.publicKey, { amount: priceOf(queries) }),
+          memo(newMemos({ word, call: endpoint, publicUrl: 'https://docket.example', request: null }).short),
+        ],
         payer: feePayer.publicKey,
         signers: [feePayer, wallet],
       });

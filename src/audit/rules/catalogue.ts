@@ -30,6 +30,7 @@ export const RULES = {
   wire_pays_as_authorized: rule(
     'The submitted transaction transfers the authorized amount of the mint from the wallet to the account of payTo, and nothing else.',
   ),
+  memo_names_the_call: rule('A memo that names a call names the one that was sold.'),
   wire_signed: rule('Each signature of the submitted transaction is valid.'),
   outcome_in_time: rule('A submitted payment has an outcome within 24 hours.'),
   finality_in_time: rule('A settled payment is final, or rolled back, within 24 hours.'),

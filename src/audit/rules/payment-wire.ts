@@ -12,6 +12,7 @@ import { type PaymentInstruction, readInstruction } from '../../solana/verify-tr
 import { decodeTransaction, SIGNATURE_BYTES, type WireTransaction } from '../../solana/verify-transaction-wire.ts';
 import type { Findings, LogRules } from '../judging.ts';
 import { isBase58Of } from './base58.ts';
+import { otherCallIn } from './payment-memo.ts';
 
 export function judgeWire(
   stream: string,
@@ -36,6 +37,9 @@ export function judgeWire(
   }
   const fault = faultOfTransfer(decoded, authorization);
   if (fault) findings.breach('wire_pays_as_authorized', fault.expected, fault.found);
+  const other = otherCallIn(decoded, authorization.endpoint);
+  if (other !== null)
+    findings.breach('memo_names_the_call', `a memo for ${authorization.endpoint}`, `one for ${other}`);
 }
 
 interface Fault {
