@@ -73,7 +73,8 @@ export class LogHeadDiffers extends Error {
 }
 
 const NAME = 'log-heads';
-const LEASE_MS = 30_000;
+/** As that of the other processes, so that all are renewed in one write. */
+const LEASE_MS = 15_000;
 const EVERY_MS = 60_000;
 /** How long a stop may read before it records the last head. */
 const LAST_ROUND_MS = 1_000;
