@@ -5,6 +5,7 @@
 import type { LogAnchor } from '../commands/log-head/log-head.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { LOG_HEAD_STREAM, type LogHeadEvent } from '../events/log-head.ts';
+import { isSignature } from '../solana/addresses.ts';
 import { type AnchorMemo, anchorAddress, anchorMemo, readAnchorMemo } from '../solana/anchor-transaction.ts';
 import type { ChainHistory } from '../solana/chain-history.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
@@ -18,6 +19,9 @@ export type AnchorCheck =
   | { readonly holds: null; readonly keptFrom: number }
   | { readonly holds: false; readonly expected: string; readonly found: string };
 
+/** What names a transaction. */
+export const SIGNATURE = 'a signature of a transaction: 64 bytes in base58';
+
 /**
  * Whether the chain has what the log says that it anchored.
  * @param signers the addresses that may have anchored, if the auditor knows them
@@ -29,8 +33,10 @@ export async function checkAnchor(
   { size, root, transaction: signature, slot }: Pick<LogAnchor, 'size' | 'root' | 'transaction' | 'slot'>,
   signers: ReadonlySet<string> | null = null,
 ): Promise<AnchorCheck> {
-  const looked = await history.transaction(signature, { slot, commitment: 'finalized' });
   const wrong = (expected: string, found: string): AnchorCheck => ({ holds: false, expected, found });
+  // An endpoint refuses such a question, which says nothing about the chain.
+  if (!isSignature(signature)) return wrong(SIGNATURE, 'another text');
+  const looked = await history.transaction(signature, { slot, commitment: 'finalized' });
   if (!looked.found) {
     if (looked.keptFrom > slot) return { holds: null, keptFrom: looked.keptFrom };
     return wrong(`transaction ${signature}`, 'no such transaction on the chain');
@@ -52,29 +58,39 @@ export interface FoundAnchor extends AnchorMemo {
   readonly signer: string;
 }
 
-const PAGE = 1_000;
-
 /**
  * The anchors of a log that the chain has, the newest first, whether or not the log knows them: a log whose tail was cut
  * together with its anchors does not lead to their roots.
+ * @param notKept called for each listed transaction that the endpoints no longer keep: nobody knows what it says
  * @throws the errors of the history
  */
-export async function* anchorsOnChain(history: AnchorHistory, logId: string): AsyncIterable<FoundAnchor> {
+export async function* anchorsOnChain(
+  history: AnchorHistory,
+  logId: string,
+  notKept: (transaction: string) => void = () => undefined,
+): AsyncIterable<FoundAnchor> {
+  const seen = new Set<string>();
   let before: string | null = null;
+  // Until a page with nothing new, since an endpoint may return shorter pages than it could.
   for (;;) {
     const { signatures } = await history.signatures(anchorAddress(logId), { before, until: null });
-    for (const { signature, failed } of signatures) {
+    const fresh = signatures.filter(({ signature }) => !seen.has(signature));
+    for (const { signature, failed } of fresh) {
+      seen.add(signature);
       if (failed) continue;
       const looked = await history.transaction(signature, { slot: null, commitment: 'finalized' });
-      if (!looked.found) continue;
+      if (!looked.found) {
+        notKept(signature);
+        continue;
+      }
       const { memos, slot, signers } = looked.transaction;
       for (const text of memos) {
         const memo = readAnchorMemo(text);
         if (memo?.logId === logId) yield { ...memo, transaction: signature, slot, signer: signers[0] ?? '' };
       }
     }
-    const last = signatures.at(-1);
-    if (!last || signatures.length < PAGE) return;
+    const last = fresh.at(-1);
+    if (!last) return;
     before = last.signature;
   }
 }
@@ -94,11 +110,17 @@ export interface AnchorsReport {
   readonly held: number;
   /** Recorded anchors whose transaction the endpoints no longer keep. */
   readonly notKept: number;
+  /** Listed by the chain, but no longer kept by the endpoints: they may be anchors that the log lacks. */
+  readonly listedNotKept: number;
+  /** Recorded anchors that hold, but are signed by none of the given fee payers. */
+  readonly otherSigner: number;
+  /** `given`: by whoever asks. `log`: whoever signed an anchor of the log, so that a rewritten log names its own. */
+  readonly signersFrom: 'given' | 'log';
   /** Anchors that the chain has, by known signers. */
   readonly onChain: number;
   /** Memos like ours that somebody else signed; they prove nothing. */
   readonly foreign: number;
-  /** The newest head that the chain proves; null if there is none. */
+  /** The newest head that the chain proves, if the signers are given; null if there is none. */
   readonly proven: AnchorMemo | null;
   readonly faults: readonly AnchorFault[];
 }
@@ -108,23 +130,25 @@ const EVENTS_A_READ = 4_096;
 /**
  * Compares all anchors that the log recorded with the chain, and all that the chain has with the heads of the log: one of
  * which the log has no head shows that the log was cut or replaced.
- * @param feePayer whose memos count, besides those of the signers of anchors that the log recorded
+ * @param feePayers whose memos count; if there are none, those of the signers of anchors that the log recorded
  * @throws the errors of the log and of the history
  */
 export async function checkAnchors(
   log: Pick<EventLog, 'read'>,
   history: AnchorHistory,
   logId: string,
-  feePayer: string | null,
+  feePayers: readonly string[],
 ): Promise<AnchorsReport> {
   const chain: FoundAnchor[] = [];
-  for await (const found of anchorsOnChain(history, logId)) chain.push(found);
+  let listedNotKept = 0;
+  for await (const found of anchorsOnChain(history, logId, () => listedNotKept++)) chain.push(found);
   const bySize = new Map<number, FoundAnchor[]>();
   for (const anchor of chain) bySize.set(anchor.size, [...(bySize.get(anchor.size) ?? []), anchor]);
   const known = new Set<FoundAnchor>();
-  const signers = new Set(feePayer === null ? [] : [feePayer]);
+  const signers = new Set(feePayers);
+  const signersFrom = feePayers.length > 0 ? 'given' : 'log';
   const faults: AnchorFault[] = [];
-  const count = { recorded: 0, held: 0, notKept: 0 };
+  const count = { recorded: 0, held: 0, notKept: 0, otherSigner: 0 };
   for await (const recorded of eventsOf(log, LOG_HEAD_STREAM)) {
     const event = decodeEvent(recorded) as LogHeadEvent;
     if (event.type === 'LogHeadRecorded') {
@@ -137,7 +161,8 @@ export async function checkAnchors(
     const check = await checkAnchor(history, logId, event.data);
     if (check.holds) {
       count.held++;
-      signers.add(check.signer);
+      if (signersFrom === 'log') signers.add(check.signer);
+      else if (!signers.has(check.signer)) count.otherSigner++;
     } else if (check.holds === null) count.notKept++;
     else faults.push({ transaction, revision: recorded.revision, expected: check.expected, found: check.found });
   }
@@ -151,6 +176,8 @@ export async function checkAnchors(
   const proven = ours.filter((anchor) => known.has(anchor)).reduce<FoundAnchor | null>(larger, null);
   return {
     ...count,
+    listedNotKept,
+    signersFrom,
     onChain: ours.length,
     foreign: chain.length - ours.length,
     proven: proven && { logId, size: proven.size, root: proven.root },

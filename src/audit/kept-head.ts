@@ -4,6 +4,7 @@ import { isNoteKey, type ParsedNote, verifyHeadSignature } from '../events/log-n
 import { LogTree, leafOf } from '../events/log-tree.ts';
 import { UnreadableEvent } from '../events/unreadable-event.ts';
 import type { EventLog } from '../storage/event-log.ts';
+import { StreamChains } from './replay/stream-chains.ts';
 
 export type KeptHeadCheck =
   | { readonly holds: true; readonly masterVersion: number }
@@ -17,12 +18,17 @@ export type KeptHeadCheck =
         | 'events_missing'
         /** The log's first events have another root. */
         | 'root_differs'
+        /** The content of an event that the head covers does not have its hash, or its stream has a gap before it. */
+        | 'content_differs'
         /** An event that the head covers cannot be read. */
         | 'unreadable_event';
       readonly found: string;
     };
 
-/** Reads the log up to the head's size. @throws the errors of the log */
+/**
+ * Reads the log up to the head's size, and recomputes each hash: a root of stored hashes would prove no content.
+ * @throws the errors of the log
+ */
 export async function checkKeptHead(
   log: Pick<EventLog, 'read' | 'readAll'>,
   logId: string,
@@ -37,10 +43,16 @@ export async function checkKeptHead(
   const masterVersion = await signerOf(log, note);
   if (masterVersion === null) return differs('unknown_key', 'no key of this log signed the head');
   const tree = new LogTree();
+  const chains = new StreamChains(log);
+  let changed: string | null = null;
   try {
     for await (const { events } of log.readAll(null, { by: 'all' })) {
-      for (const { stream, revision, metadata } of events) {
-        if (tree.size < note.size) tree.add(leafOf({ stream, revision, hash: metadata.hash }));
+      for (const event of events) {
+        if (tree.size === note.size) break;
+        const { stream, revision, metadata } = event;
+        const problem = await chains.check(event);
+        if (problem !== null) changed ??= `${stream} ${revision}: ${problem}`;
+        tree.add(leafOf({ stream, revision, hash: metadata.hash }));
       }
       if (tree.size === note.size) break;
     }
@@ -51,6 +63,7 @@ export async function checkKeptHead(
   if (tree.size < note.size) return differs('events_missing', `the log has only ${tree.size} events`);
   const root = tree.root().toString('hex');
   if (root !== note.root) return differs('root_differs', `the log's first ${note.size} events have root ${root}`);
+  if (changed !== null) return differs('content_differs', changed);
   return { holds: true, masterVersion };
 }
 

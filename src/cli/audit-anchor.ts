@@ -23,7 +23,7 @@ import { openOwnLog, openServiceLog, withStorage } from './service-storage.ts';
 interface AnchorOptions {
   readonly by?: string;
   readonly verify?: boolean;
-  readonly feePayer?: string;
+  readonly feePayer?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -36,14 +36,19 @@ export const addAuditAnchorCommand: AddCommand = (audit: Command, context) => {
     .description(`Put the newest root of the log into a memo on the chain; costs ${ANCHOR_FEE_LAMPORTS} lamports.`)
     .option('--by <name>', 'who anchors; recorded (default: the current user)')
     .option('--verify', 'write nothing: compare all anchors of this log with the chain')
-    .option('--fee-payer <address>', 'with --verify: whose anchors count (default: that of the settings)')
+    .option(
+      '--fee-payer <address>',
+      'with --verify: whose anchors count; may be repeated (default: that of the settings)',
+      (address: string, before: readonly string[] = []) => [...before, address],
+    )
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       `
 The fee payer (FEE_PAYER_KEY) signs and pays. Waits until the transaction is final, half a minute at most on a healthy
 cluster, and records it. A head that is anchored already costs nothing. AUDIT_ANCHOR=hourly or daily does the same.
---verify costs nothing. It also finds the anchors that the log does not know: they show that its end was cut.
+--verify costs nothing. It also finds the anchors that the log does not know: they show that its end was cut. Give each
+fee payer that the service has ever had; without any, the signers are as the log says.
 Exit code 1: nothing was anchored, or log and chain differ.
 
 Examples:
@@ -53,7 +58,7 @@ Examples:
     )
     .action((options: AnchorOptions) => {
       const { feePayer, verify } = options;
-      if (feePayer !== undefined && (!verify || !isAddress(feePayer))) {
+      if (feePayer !== undefined && (!verify || !feePayer.every(isAddress))) {
         throw new CliError(
           '--fee-payer is of no use here.',
           'Give it with --verify, and as an address: 32 bytes in base58.',
@@ -78,7 +83,14 @@ async function run(log: EventLog, by: string, { json }: AnchorOptions, context: 
   try {
     await assertChain(chain, identity.genesisHash);
     const outcome = await anchorNewestHead(
-      { log, chain, feePayer, logId, clock: systemClock },
+      {
+        log,
+        chain,
+        feePayer,
+        logId,
+        clock: systemClock,
+        ...(config.solana.network === 'local' && { lookEveryMs: 500 }),
+      },
       {
         by,
         context: actContext(),
@@ -111,7 +123,8 @@ async function verifyAnchors(log: EventLog, options: AnchorOptions, context: Cli
   const history = new RpcHistory({ urls: endpoints.urls, budget: new CallBudget({ perSecond, inAll: null }) });
   try {
     if ((await history.genesisHash()) !== identity.genesisHash) throw anotherChain(identity.genesisHash);
-    const result = await checkAnchors(log, history, logId, options.feePayer ?? knownFeePayer(config)?.address ?? null);
+    const feePayers = options.feePayer ?? [knownFeePayer(config)?.address].filter((address) => address !== undefined);
+    const result = await checkAnchors(log, history, logId, feePayers);
     if (options.json) printJson(context, { logId, ...result });
     else for (const line of linesOf(result)) print(context, line);
     const { length } = result.faults;
@@ -129,15 +142,34 @@ async function verifyAnchors(log: EventLog, options: AnchorOptions, context: Cli
   }
 }
 
-function linesOf({ recorded, held, notKept, onChain, foreign, proven, faults }: AnchorsReport): readonly string[] {
-  return [
-    ...faults.map(({ transaction, expected, found }) => `${transaction}: expected ${expected}; found ${found}`),
-    `log: ${recorded} anchors, of which ${held} are on the chain as recorded, and ${notKept} no longer kept by the endpoint`,
-    `chain: ${onChain} anchors of this log${foreign > 0 ? `, and ${foreign} memos of somebody else` : ''}`,
-    proven === null
-      ? 'no head of the log is proven by the chain'
-      : `the first ${proven.size} events are proven by the chain, if the log leads to root ${proven.root} (docket audit verify)`,
-  ];
+function linesOf(report: AnchorsReport): readonly string[] {
+  const { recorded, held, notKept, listedNotKept, otherSigner, signersFrom, onChain, foreign, proven, faults } = report;
+  const lines = faults.map(
+    ({ transaction, expected, found }) => `${transaction}: expected ${expected}; found ${found}`,
+  );
+  lines.push(
+    `log: anchors ${recorded}; on the chain as recorded ${held}, no longer kept by the endpoint ${notKept}`,
+    `chain: anchors of this log ${onChain}; memos of somebody else ${foreign}`,
+  );
+  if (listedNotKept > 0) {
+    lines.push(
+      `WARNING: the endpoint lists ${listedNotKept} more that it no longer keeps: they may be anchors that the log lacks. Ask one with an archive.`,
+    );
+  }
+  if (otherSigner > 0) {
+    lines.push(`WARNING: anchors by none of the given fee payers, so they prove nothing: ${otherSigner} (--fee-payer)`);
+  }
+  if (proven === null) lines.push('no head of the log is proven by the chain');
+  else if (signersFrom === 'given') {
+    lines.push(
+      `the first ${proven.size} events are proven by the chain, if the log leads to root ${proven.root} (docket audit verify)`,
+    );
+  } else {
+    lines.push(
+      `the first ${proven.size} events are anchored with root ${proven.root}, but by signers that only the log names: give --fee-payer`,
+    );
+  }
+  return lines;
 }
 
 function report({ anchored, ...outcome }: AnchorOutcome, logId: string, json: boolean, context: CliContext): void {

@@ -34,7 +34,8 @@ export const addAuditHeadCommand: AddCommand = (audit: Command, context) => {
       'after',
       `
 Works with or without a running service, which records a head each minute in which something happened, and at a stop.
-The output is a signed note (c2sp.org/signed-note). A kept head proves every event up to its size.
+The output is a signed note (c2sp.org/signed-note). A kept head proves every event up to its size: --verify
+recomputes the hash of each from its content.
 Exit code 1: the log does not lead to the kept head.
 
 Examples:

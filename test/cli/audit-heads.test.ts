@@ -125,6 +125,11 @@ describe('docket audit head', () => {
     ['the log cut', 'DELETE FROM events WHERE position > 2', 'unknown_key'],
     ['two events removed', 'DELETE FROM events WHERE position IN (3, 4)', 'root_differs'],
     ['an event that cannot be read', "UPDATE events SET data = '{' WHERE position = 2", 'unreadable_event'],
+    [
+      'changed content whose hash was left',
+      `UPDATE events SET data = replace(data, '"amount":"', '"amount":"1') WHERE position = 3`,
+      'content_differs',
+    ],
   ])('finds %s', async (_, sql, reason) => {
     await head(3);
     const file = await kept();

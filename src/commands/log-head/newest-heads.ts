@@ -70,14 +70,18 @@ async function* pagesFromEnd(log: Readable, stream: string, newest?: number): As
     const from = Math.max(0, before - size);
     // The newest page has no limit, because the stream may have grown meanwhile.
     const isOpen = newest === undefined && size === FIRST_PAGE;
-    yield await log.read(stream, isOpen ? { from } : { from, limit: before - from });
+    const events = await log.read(stream, isOpen ? { from } : { from, limit: before - from });
+    // A damaged log may have any revision behind its end: whoever continues the stream continues what is contiguous.
+    yield isOpen ? events.filter(({ revision }, index) => revision === from + index) : events;
     before = from;
   }
 }
 
 /** -1 for no stream. Finds the end by doubling and halving, since a stream can be read only forwards. */
 async function newestRevision(log: Readable, stream: string): Promise<number> {
-  const exists = async (revision: number) => (await log.read(stream, { from: revision, limit: 1 })).length > 0;
+  // Compared, because a damaged log may have a far larger revision, to which doubling would never lead.
+  const exists = async (revision: number) =>
+    (await log.read(stream, { from: revision, limit: 1 }))[0]?.revision === revision;
   let [known, missing] = [-1, 0];
   for (let step = 1; await exists(missing); step *= 2) {
     known = missing;

@@ -10,7 +10,7 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { anchorsOnChain, checkAnchor, checkAnchors } from '../../../src/audit/anchors.ts';
+import { type AnchorHistory, anchorsOnChain, checkAnchor, checkAnchors } from '../../../src/audit/anchors.ts';
 import { readMasterKeys } from '../../../src/callbacks/master-keys.ts';
 import { AnchorFailed, type AnchorPorts, anchorNewestHead } from '../../../src/commands/log-head/anchor-head.ts';
 import type { LogAnchor } from '../../../src/commands/log-head/log-head.ts';
@@ -191,6 +191,7 @@ describe('the check of an anchor', () => {
       (anchored) => ({ ...anchored, transaction: bs58.encode(Buffer.alloc(64, 7)) }),
       /^no such transaction/,
     ],
+    ['what is no signature', (anchored) => ({ ...anchored, transaction: 'NOTATRANSACTION' }), /^another text/],
   ])('does not hold for %s', async (_, change, found) => {
     await head();
     const { anchored } = await anchor();
@@ -212,7 +213,7 @@ describe('the check of an anchor', () => {
 });
 
 describe('the check of all anchors', () => {
-  const check = (payer: string | null = null) => checkAnchors(storage.log, history, logId, payer);
+  const check = (...payers: readonly string[]) => checkAnchors(storage.log, history, logId, payers);
 
   it('holds for those that the log and the chain have, also if one was never recorded', async () => {
     await head();
@@ -226,6 +227,9 @@ describe('the check of all anchors', () => {
       recorded: 1,
       held: 1,
       notKept: 0,
+      listedNotKept: 0,
+      otherSigner: 0,
+      signersFrom: 'log',
       onChain: 2,
       foreign: 0,
       proven: { logId, size: 5, root },
@@ -259,6 +263,50 @@ describe('the check of all anchors', () => {
     await chain.send(composeAnchor(somebody, { logId, size: 9, root: 'cd'.repeat(32) }, blockhash));
     await vi.waitUntil(async () => (await check()).foreign === 1);
     expect(await check()).toMatchObject({ held: 1, onChain: 1, faults: [] });
+  });
+
+  it('proves nothing by anchors of a signer that only a rewritten log names', async () => {
+    await head();
+    await anchor();
+    expect(await check(SolanaKey.generate().address)).toMatchObject({
+      held: 1,
+      otherSigner: 1,
+      signersFrom: 'given',
+      onChain: 0,
+      foreign: 1,
+      proven: null,
+    });
+    expect(await check(SolanaKey.generate().address, feePayer.address)).toMatchObject({ proven: { size: 1 } });
+  });
+
+  it('reads on behind a short page, and counts what the endpoint lists and no longer keeps', async () => {
+    await head();
+    await anchor();
+    await head();
+    await anchor();
+    const oneAtATime: AnchorHistory = {
+      async signatures(account, range) {
+        const page = await history.signatures(account, range);
+        return { ...page, signatures: page.signatures.slice(0, 1) };
+      },
+      transaction: (signature, options) => history.transaction(signature, options),
+    };
+    expect(await checkAnchors(storage.log, oneAtATime, logId, [])).toMatchObject({ recorded: 2, onChain: 2 });
+    const [oldest] = await recorded();
+    const pruned: AnchorHistory = {
+      signatures: (account, range) => history.signatures(account, range),
+      transaction: async (signature, options) =>
+        signature === oldest?.transaction
+          ? { found: false, keptFrom: oldest.slot + 1 }
+          : history.transaction(signature, options),
+    };
+    expect(await checkAnchors(storage.log, pruned, logId, [])).toMatchObject({
+      held: 1,
+      notKept: 1,
+      listedNotKept: 1,
+      onChain: 1,
+      faults: [],
+    });
   });
 });
 

@@ -134,6 +134,19 @@ describe('the end of the stream', () => {
     expect(head.revision).toBe(count === 0 ? -1 : count);
   });
 
+  it('is found although somebody gave an event a revision that doubling never reaches', async () => {
+    const { log } = oneStream();
+    await write(log, [1, 2, 3]);
+    const written = await log.read(LOG_HEAD_STREAM);
+    const events = written.map((event, index) => (index === 3 ? { ...event, revision: 2 ** 53 + 2 } : event));
+    const damaged: Pick<EventLog, 'read'> = {
+      read: async (_stream, { from = 0, limit = Number.POSITIVE_INFINITY } = {}) =>
+        events.filter(({ revision }) => revision >= from).slice(0, limit),
+    };
+    const { state, head } = await loadNewestHeads(damaged);
+    expect([state.head?.size, head.revision]).toEqual([2, 2]);
+  });
+
   it('is all that is read of a long stream, and leads to the key of any head', async () => {
     const { log, read } = oneStream();
     await write(
