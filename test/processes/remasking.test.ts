@@ -2,8 +2,12 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MASKING_VERSION } from '../../src/dockets/mask.ts';
+import { MASKING_SUBJECT, MaskingApplied, operatorStream } from '../../src/events/operator.ts';
 import { remaskContent } from '../../src/processes/remasking.ts';
+import { NO_STREAM } from '../../src/storage/event-log.ts';
+import { prepareAppend } from '../../src/storage/prepare-append.ts';
 import { bodyOf, openWorld, overriding, type World } from '../dockets/world.ts';
+import { contextOf, NOON } from '../storage/samples.ts';
 
 const CASE = '1:24-cv-07301';
 const SECRETS = ['17 Alder Vista', '312-555-0143'];
@@ -95,6 +99,16 @@ describe('masking stored content again', () => {
     expect((await redactions()).map(({ data }) => data)).toMatchObject([
       { reason: `masking rules version ${NEXT}`, masking: NEXT, filingIds: [expect.any(String), expect.any(String)] },
     ]);
+  });
+
+  it('examines everything again in a log that came from another engine, whose positions are others', async () => {
+    await importedBefore();
+    const through = `${'9'.repeat(20)}/${'9'.repeat(20)}`;
+    const applied = MaskingApplied.of({ version: NEXT, through, examined: 1, replaced: 1, filings: 1 });
+    const stream = operatorStream(MASKING_SUBJECT);
+    const append = { stream, head: NO_STREAM, events: [applied], context: contextOf(), recordedAt: NOON };
+    await world.storage.log.append(prepareAppend(append));
+    expect(await remaskContent(portsOf(world))).toMatchObject({ replaced: 1, filings: 2, failed: 0 });
   });
 
   it('leaves no old content in the store, and a rebuilt answer is the same', async () => {
