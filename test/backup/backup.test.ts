@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manifestOf, manifestText, readManifest } from '../../src/backup/manifest.ts';
-import { blobsNamedBy } from '../../src/backup/named-content.ts';
+import { blobsNamedBy, CONTENT_FIELDS } from '../../src/backup/named-content.ts';
 import { Backup } from '../../src/backup/read.ts';
 import { takeBackup } from '../../src/backup/take.ts';
 import { verifyBackup } from '../../src/backup/verify.ts';
@@ -377,6 +377,16 @@ describe('docket backup', () => {
     const { err } = await docketInProcess(['backup', directory()], { DATA_DIR: join(folder, 'data') });
     expect(err).toContain('now holds secret keys');
   });
+});
+
+it('every field of an event that is a SHA-256 either names content or is listed here as something else', async () => {
+  const folder = new URL('../../src/events/', import.meta.url);
+  const files = await readdir(folder);
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
+  const fields = new Set([...texts.join('\n').matchAll(/(\w+): Sha256\b/g)].map(([, field]) => field));
+  const others = ['payment', 'requestHash', 'identifierHash', 'proof'];
+  // `replacement`, of ContentRedacted, is any string by its schema.
+  expect([...fields, 'replacement'].sort()).toEqual([...CONTENT_FIELDS, ...others].sort());
 });
 
 it('content fields are found at any depth, and other hashes are not content', () => {
