@@ -72,6 +72,9 @@ describe('a backup of a service under paid load, with callbacks', { timeout: 300
     const verified = await run(elsewhere, 'audit', 'verify');
     expect(verified.code, verified.output).toBe(0);
 
+    // What was sold after the backup is on the chain, and not in the log.
+    const reconciled = await run(elsewhere, 'audit', 'reconcile');
+    expect([reconciled.code, reconciled.output]).toEqual([1, expect.stringContaining('transfer_without_payment')]);
     const payments = await loggedPayments(elsewhere);
     const requests = new Set([...payments.values()].map(({ requestId }) => requestId));
     expect(beforeSecond.filter((requestId) => !requests.has(requestId))).toEqual([]);
