@@ -2,10 +2,11 @@
 import type { Command } from 'commander';
 import { rawLog } from '../audit/proof/raw-log.ts';
 import { systemClock, toInstant } from '../runtime/instant.ts';
+import type { RawEventLog } from '../storage/raw-events.ts';
 import { type AddCommand, CliError } from './command.ts';
 import { writeOutput } from './output-file.ts';
-import { startReadingProgress } from './reading-progress.ts';
-import { openServiceLog, withStorage } from './service-storage.ts';
+import { countReading } from './reading-progress.ts';
+import { openServiceRawLog, withStorage } from './service-storage.ts';
 
 /** Options of `audit export`, which commander reads even behind `log`. */
 interface ExportLogOptions {
@@ -34,11 +35,15 @@ export const addAuditExportLogCommand: AddCommand = (audit, context) => {
     .action(async (_: ExportLogOptions, command: Command) => {
       rejectSelection(command);
       const { out, force } = command.optsWithGlobals<ExportLogOptions>();
-      await withStorage(openServiceLog, context, async ({ log }) => {
+      await withStorage(openServiceRawLog, context, async (log) => {
         const until = await log.head();
-        const progress = startReadingProgress(context, log);
+        const progress = countReading(context);
         try {
-          const lines = rawLog(progress.log, until, toInstant(systemClock.now()));
+          const counted: Pick<RawEventLog, 'read' | 'find'> = {
+            read: (after, upTo) => progress.counted(log.read(after, upTo)),
+            find: (stream, revision) => log.find(stream, revision),
+          };
+          const lines = rawLog(counted, until, toInstant(systemClock.now()));
           await writeOutput(context, { out: out ?? null, force: force === true }, lines);
         } finally {
           progress.end();

@@ -5,6 +5,7 @@ import { type LogIdentity, loadLogIdentity } from '../commands/log-identity/log-
 import { type Config, readConfig } from '../config.ts';
 import { compareLog } from '../identity/identify-log.ts';
 import { PROJECTIONS } from '../projections/all.ts';
+import { openRawLog } from '../service/open-raw-log.ts';
 import {
   type CopySource,
   type LogStorage,
@@ -13,6 +14,7 @@ import {
   openStorage,
 } from '../service/open-storage.ts';
 import { isGenesisOf } from '../solana/addresses.ts';
+import type { RawEventLog } from '../storage/raw-events.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { CliError, EXIT } from './command.ts';
@@ -82,6 +84,10 @@ function assertNetwork(identity: LogIdentity | null, { solana: { network } }: Co
 /** Opens only the event log. @throws CliError if there is none */
 export const openServiceLog = async (environment: NodeJS.ProcessEnv, hint = SET_FOLDER): Promise<LogStorage> =>
   openEventLog(configWithLog(environment, hint));
+
+/** Opens the event log as it is stored, broken events included. @throws CliError if there is none */
+export const openServiceRawLog = async (environment: NodeJS.ProcessEnv): Promise<RawEventLog> =>
+  openRawLog(configWithLog(environment, SET_FOLDER));
 
 /** Opens what a copy of the storage reads. @throws CliError if there is no event log */
 export const openServiceCopies = async (environment: NodeJS.ProcessEnv): Promise<CopySource> =>

@@ -1,4 +1,4 @@
-/** An event in the log that does not match its own type: another program wrote or changed it. */
+/** An event in the log that does not match its own type or hash: another program wrote or changed it. */
 export interface EventPlace {
   readonly type: string;
   readonly stream?: string;
@@ -9,7 +9,7 @@ export interface EventPlace {
 export class UnreadableEvent extends Error {
   readonly code = 'event_unreadable';
   readonly hint =
-    'This service never writes such an event. Restore the log from a backup; do not edit it. docket audit replay all stops at the first one.';
+    'This service never writes such an event. Restore the log from a backup; do not edit it. docket audit verify lists every one.';
   constructor(
     readonly place: EventPlace,
     problem: string,

@@ -11,7 +11,7 @@ import { rawLog } from '../../src/audit/proof/raw-log.ts';
 import { EXIT } from '../../src/cli/command.ts';
 import { parseSignedNote } from '../../src/events/log-note.ts';
 import { docketInProcess } from '../support/docket-in-process.ts';
-import { onDisk } from '../support/exported-log.ts';
+import { onDisk, rawEventsIn } from '../support/exported-log.ts';
 import { LOG_ID, writtenLog } from '../support/written-log.ts';
 
 const NOTHING_KEPT = { heads: [], keys: [] };
@@ -78,10 +78,12 @@ describe('docket audit export log', () => {
     }));
 
   it('ends with the event that was the newest at the start', () =>
-    onDisk(writtenLog(), async (log) => {
+    onDisk(writtenLog(), async (_, directory) => {
+      const log = rawEventsIn(directory);
       const until = writtenLog().events[4]?.position ?? null;
       let text = '';
       for await (const part of rawLog(log, until, '2026-03-01T13:00:00.000000Z')) text += part;
+      await log.close();
       expect(parsed(text)).toHaveLength(1 + 5 + 1);
       expect(await verified(text)).toMatch(/^ok 5 events, 4 streams, 1 head: /);
     }));

@@ -9,6 +9,7 @@ import { LogTree, leafOf } from '../../src/events/log-tree.ts';
 import type { EventLog } from '../../src/storage/event-log.ts';
 import { hashEvent } from '../../src/storage/prepare-append.ts';
 import { openSqliteLog } from '../../src/storage/sqlite/open.ts';
+import { SqliteRawEvents } from '../../src/storage/sqlite/raw-events.ts';
 import { LOG_ID, type LogWriter } from './written-log.ts';
 
 /** Runs an action on a log on disk that holds what was written; `directory` is the data folder. */
@@ -27,6 +28,8 @@ export async function onDisk<Result>(
   }
 }
 
+export const rawEventsIn = (directory: string): SqliteRawEvents => new SqliteRawEvents(join(directory, 'log.sqlite'));
+
 type Changed<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 export type ChangedEvent = Changed<ExportedEvent>;
 
@@ -39,9 +42,11 @@ export class ExportedLog {
   ) {}
 
   static async of(writer: LogWriter): Promise<ExportedLog> {
-    const text = await onDisk(writer, async (log) => {
+    const text = await onDisk(writer, async (_, directory) => {
+      const log = rawEventsIn(directory);
       let whole = '';
       for await (const part of rawLog(log, await log.head(), '2026-03-01T13:00:00.000000Z')) whole += part;
+      await log.close();
       return whole;
     });
     const [header, ...rest] = text

@@ -7,8 +7,9 @@ import type { DeliveryScheduled } from '../../events/delivery.ts';
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf } from '../../events/delivery.ts';
 import type { DomainEvent, EventOf } from '../../events/event.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { ownEvent, ownEvents } from './own-events.ts';
-import { column, isWithin, type ReadableLog, type RowOf, type Selection, type Table } from './table.ts';
+import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
 export const DELIVERY_COLUMNS = {
   delivery_id: column('text', 'Id of the callback, and its Idempotency-Key.'),

@@ -3,8 +3,9 @@
 import type { ContentRedacted } from '../../events/content.ts';
 import type { DocketAliasEvent, DocketEvent, RecordedFiling } from '../../events/docket.ts';
 import type { EventOf } from '../../events/event.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { ownEvents } from './own-events.ts';
-import { column, isWithin, type ReadableLog, type RowOf, type Selection, type Table } from './table.ts';
+import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
 export const DOCKET_COLUMNS = {
   recorded_at: column('time', 'When the event was recorded.'),

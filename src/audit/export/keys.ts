@@ -2,9 +2,10 @@
 import type { DomainEvent } from '../../events/event.ts';
 import { SIGNING_KEY_CHANGES, type SigningKeyChange, walletOf } from '../../events/signing-key.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { ownEvent, ownEvents } from './own-events.ts';
 import { RowsInOrder } from './rows-in-order.ts';
-import { column, isWithin, type ReadableLog, type RowOf, type Selection, type Table } from './table.ts';
+import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
 export const KEY_COLUMNS = {
   wallet: column('text', 'The wallet whose callbacks the key signs.'),

@@ -1,9 +1,10 @@
 /** The table of payments: one row for each request that presented a payment, charged or not. */
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { ownEvent, ownEvents } from './own-events.ts';
 import { RowsInOrder } from './rows-in-order.ts';
-import { column, isWithin, type ReadableLog, type RowOf, type Selection, type Table } from './table.ts';
+import { column, isWithin, type RowOf, type Selection, type Table } from './table.ts';
 
 export const PAYMENT_COLUMNS = {
   request_id: column('text', 'Id of the request that presented the payment.'),
@@ -24,6 +25,8 @@ export const PAYMENT_COLUMNS = {
   callbacks: column('integer', 'How many callbacks the answer promised.'),
   amount: column('base_units', 'Amount that was presented, in base units (1 USDC = 1,000,000).'),
   amount_usdc: column('usdc', 'The same in USDC.'),
+  settled_amount: column('base_units', 'Amount that the settlement records, in base units; empty before.'),
+  settled_usdc: column('usdc', 'The same in USDC.'),
   network: column('text', 'The chain, as CAIP-2.'),
   mint: column('text', 'Address of the token.'),
   pay_to: column('text', 'Address that the payment goes to.'),
@@ -113,6 +116,8 @@ function opened({ data }: Authorized, { stream, revision, metadata }: RecordedEv
     callbacks: null,
     amount,
     amount_usdc: amount,
+    settled_amount: null,
+    settled_usdc: null,
     network: data.network,
     mint: data.mint,
     pay_to: data.payTo,
@@ -143,17 +148,21 @@ function changed(row: PaymentRow, event: PaymentEvent, { revision, metadata }: R
     case 'PaymentSubmitted':
       return { ...known, status: 'submitted', transaction: event.data.transaction, submitted_at: at };
     case 'PaymentSettled':
-    case 'PaymentSettledLate':
+    case 'PaymentSettledLate': {
+      const amount = BigInt(event.data.amount);
       return {
         ...known,
         status: event.type === 'PaymentSettled' ? 'settled' : 'settled_late',
         charged: true,
+        settled_amount: amount,
+        settled_usdc: amount,
         slot: event.data.slot,
         settled_at: at,
         finalized_at: null,
         ended_at: null,
         reason: null,
       };
+    }
     case 'PaymentFinalized':
       return { ...known, slot: event.data.slot, finalized_at: at };
     case 'PaymentFailed':

@@ -1,6 +1,6 @@
 /** Tables that an auditor exports: flat rows with one documented set of columns each. */
 import type { Instant } from '../../runtime/instant.ts';
-import type { EventLog } from '../../storage/event-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 
 /** How a column is typed; each format writes every type in one way (docs/auditing.md). */
 interface Values {
@@ -45,8 +45,6 @@ export interface Table {
   /** Rows in the table's order, with a memory that does not grow with the log. */
   rows(log: ReadableLog, selection: Selection): AsyncIterable<Row>;
 }
-
-export type ReadableLog = Pick<EventLog, 'read' | 'readAll'>;
 
 export const isWithin = (at: Instant, { from, to }: Pick<Selection, 'from' | 'to'>): boolean =>
   (from === null || at >= from) && (to === null || at <= to);

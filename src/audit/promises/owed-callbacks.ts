@@ -1,7 +1,7 @@
 /** The callbacks that each payment owes once it settles. Only payments that may still change are remembered. */
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { ownEvent } from '../export/own-events.ts';
-import type { ReadableLog } from '../export/table.ts';
+import type { ReadableLog } from '../readable-log.ts';
 
 export interface OwedCallback {
   readonly deliveryId: string;

@@ -8,7 +8,8 @@ import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf, paymentStream } fr
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position, RecordedEvent } from '../../storage/event-log.ts';
 import { type OwnEvent, ownEvent, ownEvents } from '../export/own-events.ts';
-import { isWithin, type ReadableLog } from '../export/table.ts';
+import { isWithin } from '../export/table.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { type Counts, countsOf, NO_COUNTS, plusCounts } from './counts.ts';
 import { type OwedCallback, OwedCallbacks } from './owed-callbacks.ts';
 import { type CallbackPromise, isUnfinished, standingOf, withDelivery } from './promise.ts';

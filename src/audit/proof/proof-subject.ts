@@ -11,7 +11,7 @@ import {
   paymentStream,
 } from '../../events/payment.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
-import type { ReadableLog } from './raw-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 
 /** What a caller named. */
 export type AskedProof =

@@ -4,9 +4,9 @@ import { consistencyRanges, inclusionRanges, isConsistent, leafOf, rootByInclusi
 import type { Instant } from '../../runtime/instant.ts';
 import type { RecordedEvent } from '../../storage/event-log.ts';
 import { hashEvent } from '../../storage/prepare-append.ts';
+import type { ReadableLog } from '../readable-log.ts';
 import { type ExportedEvent, exportedEvent } from './exported-event.ts';
 import type { ProofSubject } from './proof-subject.ts';
-import type { ReadableLog } from './raw-log.ts';
 import { type Covering, headCovering } from './recorded-heads.ts';
 import { SubtreeRoots } from './subtree-roots.ts';
 

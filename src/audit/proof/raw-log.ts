@@ -6,8 +6,11 @@ import { LOG_HEAD_STREAM, LogHeadKeyIntroduced, LogHeadRecorded } from '../../ev
 import { LOG_IDENTITY_STREAM, LogFounded } from '../../events/log-identity.ts';
 import { signedNote, verifierKeyOf } from '../../events/log-note.ts';
 import { LogTree, leafOf } from '../../events/log-tree.ts';
+import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import type { EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
+import type { Position, RecordedEvent } from '../../storage/event-log.ts';
+import type { RawEvent, RawEventLog } from '../../storage/raw-events.ts';
+import { storedEvent, Unreadable } from '../verify/stored-json.ts';
 import { exportedEvent } from './exported-event.ts';
 
 /** Names the format in the first and in the last line. */
@@ -21,35 +24,47 @@ interface NewestHead {
   readonly key: string;
 }
 
-/** The methods of a log that an export and a proof need. */
-export type ReadableLog = Pick<EventLog, 'read' | 'readAll'>;
-
 /**
  * A line that names the log, one for each event in log order, and one with the count, the tree's root and the newest
  * signed head; in parts of one or more whole lines.
  * @param until position of the last event, so that a running service may go on writing; null in an empty log
+ * @throws UnreadableEvent at the first event that `docket audit verify` calls unreadable: written anew, it could pass
  */
-export async function* rawLog(log: ReadableLog, until: Position | null, exportedAt: Instant): AsyncIterable<string> {
-  const [founded] = await log.read(LOG_IDENTITY_STREAM, { limit: 1 });
+export async function* rawLog(
+  log: Pick<RawEventLog, 'read' | 'find'>,
+  until: Position | null,
+  exportedAt: Instant,
+): AsyncIterable<string> {
+  const first = await log.find(LOG_IDENTITY_STREAM, 0);
+  const founded = first && readable(first);
   const logId = founded?.type === LogFounded.type ? String(founded.data.logId) : null;
   yield lineOf({ format: FORMAT, version: VERSION, log_id: logId, exported_at: exportedAt, head: until });
   const tree = new LogTree();
   const heads = new NewestHeads(logId);
   if (until !== null) {
-    for await (const { events } of log.readAll(null, { by: 'all' })) {
-      const wanted = events.filter(({ position }) => position <= until);
+    for await (const { events } of log.read(null, until)) {
       let text = '';
-      for (const event of wanted) {
+      for (const raw of events) {
+        const event = readable(raw);
         text += lineOf(exportedEvent(event));
         tree.add(leafOf({ stream: event.stream, revision: event.revision, hash: event.metadata.hash }));
         heads.see(event);
       }
       if (text !== '') yield text;
-      if (wanted.length < events.length) break;
     }
   }
   const end = { end: FORMAT, events: tree.size, root: tree.root().toString('hex'), signed_head: heads.newest };
   yield lineOf(end);
+}
+
+function readable(raw: RawEvent): RecordedEvent {
+  try {
+    return storedEvent(raw).event;
+  } catch (error) {
+    if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
+    const { type, stream, revision, position } = raw;
+    throw new UnreadableEvent({ type, stream, revision, position }, error.message, { cause: error });
+  }
 }
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;

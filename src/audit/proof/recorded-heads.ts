@@ -7,7 +7,7 @@ import {
   type LogHeadEvent,
   type LogHeadRecorded,
 } from '../../events/log-head.ts';
-import type { ReadableLog } from './raw-log.ts';
+import type { ReadableLog } from '../readable-log.ts';
 
 export type RecordedHead = EventOf<typeof LogHeadRecorded>['data'] & { readonly publicKey: string };
 export type Anchor = EventOf<typeof LogHeadAnchored>['data'];

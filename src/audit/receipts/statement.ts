@@ -2,14 +2,15 @@
 
 import type { Instant } from '../../runtime/instant.ts';
 import { paymentRows } from '../export/payments.ts';
-import { column, isWithin, type ReadableLog, type RowOf } from '../export/table.ts';
+import { column, isWithin, type RowOf } from '../export/table.ts';
+import type { ReadableLog } from '../readable-log.ts';
 
 export const STATEMENT_COLUMNS = {
   paid_at: column('time', 'When the transfer was seen to be confirmed.'),
   request_id: column('text', 'Id of the request that was paid for.'),
   endpoint: column('text', 'Method and path of the request.'),
   queries: column('integer', 'How many queries the amount pays for; empty if the event did not say it yet.'),
-  amount: column('base_units', 'Amount in base units (1 USDC = 1,000,000).'),
+  amount: column('base_units', 'Amount that was charged, in base units (1 USDC = 1,000,000).'),
   amount_usdc: column('usdc', 'The same in USDC.'),
   status: column(
     'text',
@@ -64,8 +65,8 @@ export async function* statementLines(
       request_id: row.request_id,
       endpoint: row.endpoint,
       queries: row.queries,
-      amount: row.amount,
-      amount_usdc: row.amount_usdc,
+      amount: row.settled_amount,
+      amount_usdc: row.settled_usdc,
       status: row.status === 'settled_late' ? 'late' : row.status,
       transaction: row.transaction,
       slot: row.slot,

@@ -2,17 +2,16 @@
  * Examines each event by itself and against the one before it in its stream: readable, hash, type, stream, schema, id.
  * It needs no state but a cache, so it may run on a thread of its own.
  */
-import { canonicalJson } from '../../events/canonical-json.ts';
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
 import type { Position } from '../../storage/event-log.ts';
-import { hashedMetadata, hashTexts } from '../../storage/prepare-append.ts';
+import { hashTexts } from '../../storage/prepare-append.ts';
 import type { RawBatch, RawEvent, RawEventLog } from '../../storage/raw-events.ts';
 import type { JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Generations } from './generations.ts';
-import { assertSaidOnce, HASH_MEMBER, metadataOf, storedHash, storedObject, Unreadable } from './stored-json.ts';
+import { storedEvent, storedHash } from './stored-json.ts';
 import { streamFits } from './stream-fits.ts';
 
 /** What is wrong with one event. The first fault only: the others follow from it. */
@@ -116,7 +115,7 @@ interface ExaminedEvent {
 
 /** @param before the event before it in its stream; null if it is missing, which is found elsewhere */
 function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
-  const { position, stream, revision, id, type } = raw;
+  const { stream, revision, id, type } = raw;
   let recomputed: string | null = null;
   const wrong = (fault: FoundFault, hash: string | null): ExaminedEvent => ({
     // Its place in its append proves nothing about the next one.
@@ -127,14 +126,9 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
   });
   let hash: string | null = null;
   try {
-    if (!Number.isSafeInteger(revision) || revision < 0) throw new Unreadable('its revision is not a whole number');
-    const metadata = metadataOf(storedObject(raw.metadata, 'metadata'));
-    const data = storedObject(raw.data, 'data');
+    const { event, dataText, metadataText } = storedEvent(raw);
+    const { metadata } = event;
     ({ hash } = metadata);
-    const event = { position, stream, revision, id, type, data, metadata };
-    const [dataText, metadataText] = [canonicalJson(data), hashedMetadata(metadata)];
-    assertSaidOnce(raw.data, dataText.length, 'data');
-    assertSaidOnce(raw.metadata, metadataText.length + HASH_MEMBER, 'metadata');
     if (before !== null && before.hash !== null) {
       recomputed = hashTexts(before.hash, event, dataText, metadataText);
       // If only the stored hash of the event before was changed, this one continues what it had been.

@@ -1,10 +1,31 @@
 /** Reads the texts of a stored event. A text must say one thing only to every reader. */
+import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
-import type { EventMetadata } from '../../storage/event-log.ts';
+import type { EventMetadata, RecordedEvent } from '../../storage/event-log.ts';
+import { hashedMetadata } from '../../storage/prepare-append.ts';
+import type { RawEvent } from '../../storage/raw-events.ts';
 
 /** A text that is not what this service writes. `message` never quotes it. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
+}
+
+interface StoredEvent {
+  readonly event: RecordedEvent;
+  /** The canonical texts of its data and of its hashed metadata. */
+  readonly dataText: string;
+  readonly metadataText: string;
+}
+
+/** @throws Unreadable, or RangeError for data that is too deep: nobody may read such an event as another one */
+export function storedEvent({ position, stream, revision, id, type, ...raw }: RawEvent): StoredEvent {
+  if (!Number.isSafeInteger(revision) || revision < 0) throw new Unreadable('its revision is not a whole number');
+  const metadata = metadataOf(storedObject(raw.metadata, 'metadata'));
+  const data = storedObject(raw.data, 'data');
+  const [dataText, metadataText] = [canonicalJson(data), hashedMetadata(metadata)];
+  assertSaidOnce(raw.data, dataText.length, 'data');
+  assertSaidOnce(raw.metadata, metadataText.length + HASH_MEMBER, 'metadata');
+  return { event: { position, stream, revision, id, type, data, metadata }, dataText, metadataText };
 }
 
 /** @throws Unreadable unless the text is one JSON object */

@@ -2,7 +2,8 @@
  * Reads the events of the log on EventStoreDB as they are stored. Events of other programs are skipped, as the log
  * itself skips them; an event that looks like ours and is broken is given as it is.
  */
-import type { JsonObject } from '../../events/event.ts';
+import { isTooDeep } from '../../events/canonical-json.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
 import { isOwnEvent } from '../../events/own-event.ts';
 import { pause } from '../../runtime/pause.ts';
 import type { Position } from '../event-log.ts';
@@ -154,12 +155,14 @@ const asStored = ({ id, streamId, revision, position, type, data, metadata }: Cl
   data: textOf(data),
 });
 
-/** The client parses what is declared to be JSON, and gives bytes otherwise. */
+/** The client parses what is declared to be JSON, and gives bytes otherwise. What is too deep is no event of ours. */
 function textOf(value: unknown): string {
   if (value === undefined) return '';
   return ArrayBuffer.isView(value)
     ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
-    : JSON.stringify(value);
+    : isTooDeep(value as Json)
+      ? ''
+      : JSON.stringify(value);
 }
 
 const isObject = (value: unknown): value is JsonObject =>

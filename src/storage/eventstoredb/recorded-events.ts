@@ -1,5 +1,6 @@
 /** Converts the client's events to those of the port. */
 import type { ResolvedEvent } from '@eventstore/db-client';
+import { isTooDeep, TOO_DEEP } from '../../events/canonical-json.ts';
 import type { JsonObject } from '../../events/event.ts';
 import { isOwnEvent } from '../../events/own-event.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
@@ -22,6 +23,7 @@ export function recordedEvent(event: ClientEvent): RecordedEvent | null {
   if (!position) throw unreadableEvent(event, 'it has no position');
   if (id === '' || streamId === '') throw unreadableEvent(event, `it has no ${id === '' ? 'id' : 'stream'}`);
   if (!isObject(data)) throw unreadableEvent(event, `its data is ${described(data)}`);
+  if (isTooDeep(data) || isTooDeep(metadata)) throw unreadableEvent(event, TOO_DEEP);
   return {
     id,
     stream: streamId,

@@ -1,5 +1,6 @@
 /** Converts between rows of the `events` table and events of the port. */
-import type { JsonObject } from '../../events/event.ts';
+import { isTooDeep, TOO_DEEP } from '../../events/canonical-json.ts';
+import type { Json, JsonObject } from '../../events/event.ts';
 import { type EventPlace, UnreadableEvent } from '../../events/unreadable-event.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { FOREIGN_METADATA, isEventMetadata } from '../event-metadata.ts';
@@ -26,12 +27,13 @@ export function recordedEvent([position, type, stream, revision, id, metadata, d
 
 /** @throws UnreadableEvent with the event's place in the log */
 function parsed(place: EventPlace, column: string, text: string): JsonObject {
-  let value: unknown;
+  let value: Json;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text) as Json;
   } catch (error) {
     throw new UnreadableEvent(place, `its ${column} is not JSON`, { cause: error });
   }
+  if (isTooDeep(value)) throw new UnreadableEvent(place, `its ${column} is unreadable: ${TOO_DEEP}`);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new UnreadableEvent(place, `its ${column} is not a JSON object`);
 }
