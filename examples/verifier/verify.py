@@ -397,6 +397,10 @@ def anchor_line(log_id, size, root, transaction):
     return f'anchored: transaction {shown(transaction)} must have the memo "{memo}"'
 
 
+NO_HEADS = (
+    "WARNING: no heads: nothing proves that no stream was removed, added or moved. Compare a head that you kept: --head"
+)
+UNCOVERED = "nothing proves that no stream was removed, added or moved there"
 TRUSTED = "The key is what the file says. Compare it with one that you kept: --key"
 
 
@@ -449,6 +453,8 @@ class LogCheck:
         self.streams, self.keys, self.heads = {}, {}, {}
         self.peaks, self.size, self.position = None, 0, ""
         self.recent = [None]
+        # How many of the first events are not about heads, for the sizes of the recent roots; how many a head covers.
+        self.others, self.other_count, self.others_covered = [0], 0, 0
         self.log_id = self.header_log_id = self.newest_head = self.newest_key = self.anchor = None
         self.roots_differ = False
 
@@ -463,6 +469,11 @@ class LogCheck:
         counts = [(self.size, "event"), (len(self.streams), "stream"), (len(self.heads), "head")]
         counts = ", ".join(counted(count, noun) for count, noun in counts)
         lines = [f"ok {counts}: hashes, revisions, heads and signatures hold; root {root_of(self.peaks).hex()}"]
+        uncovered = self.other_count - self.others_covered
+        if self.size > 0 and not self.heads:
+            lines.append(NO_HEADS)
+        elif uncovered > 0:
+            lines.append(f"WARNING: {counted(uncovered, 'event')} after the newest head: {UNCOVERED}")
         if self.newest_key:
             lines.append(f"the first {counted(self.newest_head[0], 'event')} are signed by {self.newest_key.text}")
             if not self.kept.keys:
@@ -508,10 +519,13 @@ class LogCheck:
             self.head_event(event["type"], event["data"], breach)
         self.peaks = grown(self.peaks, leaf_of(event))
         self.size += 1
+        self.other_count += stream != "log-head"
         if len(self.recent) < WINDOW:
             self.recent.append(self.peaks)
+            self.others.append(self.other_count)
         else:
             self.recent[self.size % WINDOW] = self.peaks
+            self.others[self.size % WINDOW] = self.other_count
         for kept in self.kept.heads:
             if kept.size == self.size and kept.root != root_of(self.peaks):
                 expected = f"root {kept.root.hex()} of {kept.size} events"
@@ -580,6 +594,8 @@ class LogCheck:
         elif signature is None or not is_signed(size, bytes.fromhex(root), key, signature):
             breach("head_signature_valid", f"a signature by the key of version {version}", data["signature"])
         self.heads[size] = root
+        # Of a size that is no longer known the root was reported.
+        self.others_covered = self.others[size % WINDOW] if size % WINDOW < len(self.others) else 0
         self.newest_head, self.newest_key = (size, root, data["signature"]), key
 
     def root_at(self, size):

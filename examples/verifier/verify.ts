@@ -334,6 +334,11 @@ export class LogCheck {
   readonly #keys = new Map<number, VerifierKey>();
   readonly #heads = new Map<number, string>();
   readonly #recent: Peaks[] = [];
+  /** How many of the first events are not about heads, for the sizes of the recent roots. */
+  readonly #others: number[] = [0];
+  #otherCount = 0;
+  /** How many of them the newest head covers. */
+  #othersCovered = 0;
   #peaks: Peaks = null;
   #position = '';
   #headerLogId: string | null = null;
@@ -366,6 +371,9 @@ export class LogCheck {
       counted(this.#heads.size, 'head'),
     ];
     const lines = [`ok ${counts.join(', ')}: hashes, revisions, heads and signatures hold; root ${this.root}`];
+    const uncovered = this.#otherCount - this.#othersCovered;
+    if (this.size > 0 && this.#heads.size === 0) lines.push(NO_HEADS);
+    else if (uncovered > 0) lines.push(`WARNING: ${counted(uncovered, 'event')} after the newest head: ${UNCOVERED}`);
     const key = this.#newestHead?.key;
     if (key)
       lines.push(`the first ${counted(this.#newestHead?.size ?? 0, 'event')} are signed by ${verifierKeyText(key)}`);
@@ -409,6 +417,8 @@ export class LogCheck {
     this.#peaks = grown(this.#peaks, leafOf(event));
     this.size += 1;
     this.#recent[this.size % WINDOW] = this.#peaks;
+    if (stream !== 'log-head') this.#otherCount += 1;
+    this.#others[this.size % WINDOW] = this.#otherCount;
     for (const kept of this.#kept.heads) if (kept.size === this.size) this.#compareKept(kept);
   }
 
@@ -497,6 +507,7 @@ export class LogCheck {
       breach('head_signature_valid', `a signature by the key of version ${masterVersion}`, signature);
     }
     this.#heads.set(size, root);
+    this.#othersCovered = this.#others[size % WINDOW] ?? 0;
     this.#newestHead = { size, root, signature, key: key ?? null };
   }
 
@@ -568,6 +579,10 @@ const END = {
 };
 
 const TRUSTED = 'The key is what the file says. Compare it with one that you kept: --key';
+
+const NO_HEADS =
+  'WARNING: no heads: nothing proves that no stream was removed, added or moved. Compare a head that you kept: --head';
+const UNCOVERED = 'nothing proves that no stream was removed, added or moved there';
 
 // --- A proof ----------------------------------------------------------------------------------------------------------
 

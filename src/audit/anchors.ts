@@ -5,7 +5,7 @@
 import type { LogAnchor } from '../commands/log-head/log-head.ts';
 import { decodeEvent } from '../events/codec.ts';
 import { LOG_HEAD_STREAM, type LogHeadEvent } from '../events/log-head.ts';
-import { isSignature } from '../solana/addresses.ts';
+import { isSignature, SIGNATURE } from '../solana/addresses.ts';
 import { type AnchorMemo, anchorAddress, anchorMemo, readAnchorMemo } from '../solana/anchor-transaction.ts';
 import type { ChainHistory } from '../solana/chain-history.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
@@ -18,9 +18,6 @@ export type AnchorCheck =
   /** The endpoints no longer keep the history of that slot. */
   | { readonly holds: null; readonly keptFrom: number }
   | { readonly holds: false; readonly expected: string; readonly found: string };
-
-/** What names a transaction. */
-export const SIGNATURE = 'a signature of a transaction: 64 bytes in base58';
 
 /**
  * Whether the chain has what the log says that it anchored.

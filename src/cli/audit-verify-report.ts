@@ -1,7 +1,7 @@
 /** What `docket audit verify` prints at its end, and on a terminal while it runs. */
 import { LISTED } from '../audit/rules/catalogue.ts';
 import type { Progress, Verification } from '../audit/verify/verify.ts';
-import type { HeadClaim } from '../events/log-note.ts';
+import { type HeadClaim, verifierKeyOf } from '../events/log-note.ts';
 import type { CliContext } from './command.ts';
 
 /** The summary, as `--json` prints it. */
@@ -11,6 +11,7 @@ export function figuresOf(
   verification: Verification,
   { seconds, kept }: { readonly seconds: number; readonly kept: HeadClaim | null },
 ) {
+  const { keys, anchorCompared } = verification;
   const { logId, events, read, streams, last, root, heads, anchors, proven, anchored, keptHolds, payloads } =
     verification;
   const listed = verification.rules.filter(({ rule }) => LISTED.has(rule));
@@ -46,7 +47,20 @@ export function figuresOf(
       public_key: proven.publicKey,
       events_after: events - proven.size,
     },
-    anchored_up_to: anchored && { size: anchored.size, root: anchored.root, transaction: anchored.transaction },
+    /** What vouches for each key of heads: `kept`, `derived`, `log` (nothing else), or `other` (it is another). */
+    keys: keys.map(({ masterVersion, publicKey, vouchedBy, masterKeyDiffers }) => ({
+      master_version: masterVersion,
+      public_key: publicKey,
+      verifier_key: logId === null ? null : verifierKeyOf(logId, publicKey),
+      vouched_by: vouchedBy,
+      master_key_differs: masterKeyDiffers,
+    })),
+    anchored_up_to: anchored && {
+      size: anchored.size,
+      root: anchored.root,
+      transaction: anchored.transaction,
+      compared: anchorCompared,
+    },
     kept_head: kept && { size: kept.size, root: kept.root, holds: keptHolds },
     payloads,
     seconds: Math.round(seconds * 1000) / 1000,
@@ -89,8 +103,10 @@ function provenLines({
   root,
   heads,
   proven_up_to: proven,
+  keys,
   anchored_up_to: anchored,
   kept_head: kept,
+  listed,
 }: Figures) {
   const lines: string[] = [`tree: ${number(events)} events, root ${root}`];
   if (proven) {
@@ -101,12 +117,23 @@ function provenLines({
   } else {
     lines.push(
       heads === 0
-        ? 'heads: none; a removed, added or reordered stream would not be noticed'
+        ? 'WARNING: NO HEADS: nothing proves that no stream was removed, added or moved. If the service ever wrote heads (AUDIT_HEADS), they were removed: compare one that you kept (--head)'
         : `heads: ${number(heads)}, and none of them proves this log`,
     );
   }
+  if (listed.head_in_time !== undefined && heads > 0) {
+    lines.push(
+      'WARNING: events were recorded for over an hour without a head: AUDIT_HEADS was off, the service was killed, or heads were removed',
+    );
+  }
+  lines.push(...keys.map(keyLine));
   if (anchored) {
-    lines.push(`anchor: the first ${number(anchored.size)} events, by transaction ${anchored.transaction}`);
+    const standing = anchored.compared
+      ? 'which is on the chain; docket audit anchor --verify also checks who signed it'
+      : 'as the log says: not compared with the chain (--chain)';
+    lines.push(
+      `anchor: the first ${number(anchored.size)} events, by transaction ${anchored.transaction}, ${standing}`,
+    );
   }
   if (kept) {
     lines.push(
@@ -115,6 +142,21 @@ function provenLines({
   }
   return lines;
 }
+
+function keyLine(
+  { master_version: version, verifier_key: key, vouched_by: by, master_key_differs: differs }: Key,
+  index: number,
+) {
+  const line = `key v${version}: `;
+  if (by === 'kept') return `${line}one that you gave with --key`;
+  if (by === 'derived') return `${line}that of the master key of the settings`;
+  if (by === 'other') return `${line}not what was kept or the master key gives: see the breach`;
+  const master = differs ? '; the master key of the settings is not the one that the log names' : '';
+  const later = index > 0 ? ', and no earlier key signed its introduction' : '';
+  return `${line}as the log says${later}${master}. Compare it with one that you kept: --key ${key}`;
+}
+
+type Key = Figures['keys'][number];
 
 const REDRAW_MS = 200;
 const NOTE_MS = 10_000;

@@ -11,6 +11,7 @@ import { CheckpointInUse, NoCheckpoint, openAudit, openCheckpoint, openScratch }
 import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { chainExplained, openAnchorChain } from './audit-verify-chain.ts';
+import { derivedKeys, keptKey } from './audit-verify-keys.ts';
 import { type Figures, figuresOf, linesOf, showProgress } from './audit-verify-report.ts';
 import { type AddCommand, type CliContext, CliError, EXIT, FoundWrong, print, printJson } from './command.ts';
 import { configWithLog } from './service-storage.ts';
@@ -18,6 +19,7 @@ import { configWithLog } from './service-storage.ts';
 interface VerifyCliOptions {
   readonly checkpoint?: string;
   readonly head?: string;
+  readonly key?: readonly string[];
   readonly payloads: boolean;
   readonly signatures?: boolean;
   readonly chain?: boolean;
@@ -40,6 +42,11 @@ export const addAuditVerifyCommand: AddCommand = (audit, context) => {
     .description('Check the whole log: hashes, order, heads, content, and the rules of money and promise.')
     .option('--checkpoint <file>', 'go on from this file, and keep there what was verified')
     .option('--head <head>', 'a head that somebody kept: a file with its note, or SIZE:ROOT')
+    .option(
+      '--key <key>',
+      'a key of heads that somebody kept (docket audit head --json); repeat it for each that the service has ever used',
+      (key: string, before: readonly string[] = []) => [...before, key],
+    )
     .option('--no-payloads', 'do not compare stored content with the names in events')
     .option('--signatures', 'check every signature of every submitted transaction; takes longer than all else')
     .option('--chain', 'compare each anchor with its transaction on the chain')
@@ -49,7 +56,9 @@ export const addAuditVerifyCommand: AddCommand = (audit, context) => {
     .addHelpText(
       'after',
       `
-Works with or without a running service, and changes nothing. Exit code 1: there is a breach.
+Works with or without a running service, and changes nothing. Exit code 1: there is a breach. A log proves only that
+its parts belong together: a head and a key that you kept elsewhere (--head, --key) show that it is still the same log.
+Without --key, the keys are compared with the master key of the settings, if there is one.
 
 Examples:
   $ docket audit verify
@@ -63,7 +72,9 @@ async function verify(options: VerifyCliOptions, context: CliContext): Promise<v
   const { checkpoint, head, payloads: content, all = false, json = false } = options;
   const limit = limitOf(options.limit);
   const kept = head === undefined ? null : keptHead(head);
+  const keys = (options.key ?? []).map(keptKey);
   const config = configWithLog(context.environment);
+  const trusted = { kept: keys.map(({ publicKey }) => publicKey), derived: derivedKeys(config) };
   const chain = options.chain ? await openAnchorChain(config, context) : null;
   const storage = await openedWith(chain, () => openAudit(config, { content }));
   const scratch = await openedWith({ close: () => closeAll(storage, chain) }, async () => openedScratch(checkpoint));
@@ -74,13 +85,14 @@ async function verify(options: VerifyCliOptions, context: CliContext): Promise<v
       { ...storage, rules: rulesOf(options), scratch, clock: systemClock, checkAnchor: chain?.check },
       {
         kept: kept?.claim ?? null,
+        trusted,
         // Only a checkpoint outlives this run.
         commitEvery: checkpoint === undefined ? Number.POSITIVE_INFINITY : COMMIT_EVERY,
         onProgress: progress.show,
       },
     );
     progress.end();
-    assertLogOf(kept, verification);
+    for (const given of kept ? [kept, ...keys] : keys) assertLogOf(given, verification);
     const figures = figuresOf(verification, { seconds: (performance.now() - began) / 1000, kept: kept?.claim ?? null });
     report(context, verification, figures, { limit, all, json });
   } catch (error) {
@@ -206,7 +218,8 @@ function keptHead(text: string): KeptHead {
   return { claim: { size: note.size, root: note.root }, logId: note.logId };
 }
 
-function assertLogOf(kept: KeptHead | null, { logId }: Verification): void {
-  if (!kept || kept.logId === null || logId === null || kept.logId === logId) return;
-  throw new CliError(`--head is of log ${kept.logId}, and this is log ${logId}.`, 'Give a head of this log.');
+function assertLogOf(given: Pick<KeptHead, 'logId'>, { logId }: Verification): void {
+  if (given.logId === null || logId === null || given.logId === logId) return;
+  const what = 'claim' in given ? 'head' : 'key';
+  throw new CliError(`--${what} is of log ${given.logId}, and this is log ${logId}.`, `Give a ${what} of this log.`);
 }

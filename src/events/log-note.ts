@@ -78,6 +78,17 @@ export function signedNote(head: SignedHead, logId: string, publicKey: string): 
 export const verifierKeyOf = (logId: string, publicKey: string): string =>
   `${noteNameOf(logId)}+${keyHashOf(logId, publicKey).toString('hex')}+${typedKeyOf(publicKey).toString('base64')}`;
 
+/** Reads a key that `verifierKeyOf` wrote; null for any other text. The public key is base64. */
+export function parseVerifierKey(text: string): { readonly logId: string; readonly publicKey: string } | null {
+  const [, logId, typed] = VERIFIER_KEY.exec(text) ?? [];
+  const bytes = typed && bytesOf(typed, 1 + KEY_BYTES);
+  if (!logId || !bytes) return null;
+  const publicKey = bytes.toString('base64', 1);
+  return verifierKeyOf(logId, publicKey) === text ? { logId, publicKey } : null;
+}
+
+const VERIFIER_KEY = /^docket-log\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\+[0-9a-f]{8}\+([A-Za-z0-9+/]+={0,2})$/;
+
 /** Reads a note that `signedNote` wrote, and no other text; null for any other. Others' signatures may follow ours. */
 export function parseSignedNote(text: string): ParsedNote | null {
   const parts = NOTE.exec(text);

@@ -89,6 +89,9 @@ export function addressBytes(text: string): Uint8Array | null {
 
 export const isAddress = (text: string): boolean => addressBytes(text) !== null;
 
+/** What names a transaction, in words. */
+export const SIGNATURE = 'a signature of a transaction: 64 bytes in base58';
+
 /** Whether a text is the signature of a transaction: 64 bytes in base58. */
 export const isSignature = (text: string): boolean =>
   text.length >= 64 && text.length <= 88 && bs58.decodeUnsafe(text)?.length === 64;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
-import { signedNote } from '../../src/events/log-note.ts';
+import { headKeyOf, signedNote, verifierKeyOf } from '../../src/events/log-note.ts';
 import {
   docketNumber,
   edit,
@@ -110,6 +110,37 @@ it('compares a head that was kept, as a note or as SIZE:ROOT', async () => {
   expect([other.code, jsonLines(other.out)[0].rule]).toEqual([EXIT.found, 'head_kept_matches']);
 });
 
+it('says what vouches for the key of the heads, and compares it with one that was kept', async () => {
+  const key = verifierKeyOf(LOG_ID, KEY.publicKey);
+  const alone = await verify(log);
+  expect([alone.code, alone.out]).toEqual([EXIT.ok, expect.stringContaining(`key v1: as the log says. Compare it`)]);
+  expect(alone.out).toContain(`--key ${key}`);
+  const kept = await verify(log, '--key', key);
+  expect([kept.code, kept.out]).toEqual([EXIT.ok, expect.stringContaining('key v1: one that you gave with --key')]);
+  const other = verifierKeyOf(LOG_ID, headKeyOf(Buffer.alloc(32, 9)).publicKey);
+  const differs = await verify(log, '--key', other, '--json');
+  expect([differs.code, jsonLines(differs.out)[0]]).toEqual([
+    EXIT.found,
+    expect.objectContaining({ rule: 'head_key_kept', stream: 'log-head', revision: 0, found: KEY.publicKey }),
+  ]);
+  expect((await verify(log, '--key', other, '--key', key)).code).toBe(EXIT.ok);
+});
+
+it('compares the key of the heads with the master key of the settings', async () => {
+  const withMaster = (of: SampleLog, masterKey: string) =>
+    docketInProcess(['audit', 'verify'], { DATA_DIR: of.directory, MASTER_KEY: masterKey });
+  const unrelated = await withMaster(log, `1:${'11'.repeat(32)}`);
+  expect([unrelated.code, unrelated.out]).toEqual([
+    EXIT.ok,
+    expect.stringContaining('the master key of the settings is not the one that the log names'),
+  ]);
+});
+
+it('warns of a log without heads', async () => {
+  const { out } = await verify(changed);
+  expect(out).toMatch(/\nWARNING: NO HEADS: nothing proves that no stream was removed/);
+});
+
 it('goes on from a checkpoint', async () => {
   const file = join(log.directory, 'audited.sqlite');
   const reads: number[] = [];
@@ -125,6 +156,12 @@ it.each([
   ['--limit many', EXIT.usage, /--limit is not a whole number/],
   ['--head nowhere.txt', EXIT.usage, /--head cannot be read/],
   ['--head 5', EXIT.usage, /--head cannot be read/],
+  ['--key AAAA', EXIT.usage, /--key is not a verifier key/],
+  [
+    `--key ${verifierKeyOf('11111111-2222-4333-8444-555555555555', KEY.publicKey)}`,
+    EXIT.usage,
+    /--key is of log 11111111/,
+  ],
   ['--checkpoint log.sqlite', EXIT.usage, /is not a checkpoint/],
 ])('refuses %s and says what it expects', async (asked, expected, message) => {
   const argv = asked.split(' ').map((word) => (word === 'log.sqlite' ? join(log.directory, word) : word));

@@ -112,6 +112,10 @@ export const RULES = {
   positions_contiguous: rule('Positions rise; on SQLite they are 1, 2, 3 …'),
   head_key_known: rule('Each head is signed by a version of the key that was introduced before, once.'),
   head_signature_valid: rule('Each head has a valid signature of its key.'),
+  head_key_kept: rule('Each key of heads is one that was given with `--key`, or that of the master key at hand.'),
+  head_in_time: rule(
+    'Listed, and no breach: events that no head covers an hour later, because `AUDIT_HEADS` was off, or heads were removed.',
+  ),
   head_size_rises: rule('Each head covers more events than the one before it.'),
   head_root_matches: rule('The root of each head is that of as many events as it covers.'),
   head_peaks_match: rule('The peaks of each head are those of the tree.'),
@@ -128,4 +132,8 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 /** What is listed apart, because an auditor must know of it although it is as the service promises. */
-export const LISTED: ReadonlySet<RuleName> = new Set<RuleName>(['payment_rolled_back', 'batch_entries_failed']);
+export const LISTED: ReadonlySet<RuleName> = new Set<RuleName>([
+  'payment_rolled_back',
+  'batch_entries_failed',
+  'head_in_time',
+]);

@@ -9,5 +9,7 @@ export const OUTCOME_WITHIN: Micros = 24 * HOUR;
 export const OWED_WITHIN: Micros = HOUR;
 /** An attempt that is due, or the outcome of one under way. It takes seconds, and as long as the service is stopped. */
 export const DUE_WITHIN: Micros = 24 * HOUR;
+/** An event that no head covers. It takes a minute, and as long as the service is stopped after a kill. */
+export const HEAD_WITHIN: Micros = HOUR;
 /** Payments to a former receiver that were under way when it changed. */
 export const UNDER_WAY_FOR: Micros = HOUR;

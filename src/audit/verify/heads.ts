@@ -3,14 +3,23 @@
  * somebody kept (docs/design/audit.md#heads).
  */
 import type { EventOf } from '../../events/event.ts';
-import type { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
+import {
+  LOG_HEAD_STREAM,
+  type LogHeadAnchored,
+  type LogHeadKeyIntroduced,
+  type LogHeadRecorded,
+} from '../../events/log-head.ts';
 import { type HeadClaim, verifyHeadSignature } from '../../events/log-note.ts';
 import { LogTree, nodeHash } from '../../events/log-tree.ts';
+import { isSignature, SIGNATURE } from '../../solana/addresses.ts';
+import type { Position } from '../../storage/event-log.ts';
 import type { RuleName } from '../rules/catalogue.ts';
+import { HeadKeys, type HeadKeysState } from './head-keys.ts';
+import { LateHeads } from './late-heads.ts';
 import { type LeafPlace, PendingLeaves } from './pending-leaves.ts';
 import type { Scratch } from './scratch.ts';
 
-/** Heads are written once a minute. One that is older than this many events cannot be checked any more. */
+/** Heads are written once a minute. One that comes more than this many events later is checked at the end. */
 const MOST_PENDING = 100_000;
 
 /** The newest head that the log was proven by. */
@@ -30,7 +39,12 @@ export interface ClaimedAnchor extends HeadClaim {
 export interface HeadFindings {
   /** @param followsFrom the breach that this one follows from; null for one of its own */
   breach(rule: RuleName, expected: string, found: string, followsFrom: string | null): void;
-  unprovable(rule: RuleName): void;
+}
+
+/** Where an event of the stream `log-head` is. */
+interface HeadPlace {
+  readonly revision: number;
+  readonly position: Position;
 }
 
 type Recorded = EventOf<typeof LogHeadRecorded>['data'];
@@ -38,7 +52,8 @@ type Recorded = EventOf<typeof LogHeadRecorded>['data'];
 export interface HeadsState {
   readonly base: readonly [size: number, peaks: readonly string[]];
   readonly pending: ReturnType<PendingLeaves['toJson']>;
-  readonly keys: readonly (readonly [version: number, publicKey: string])[];
+  readonly keys: HeadKeysState;
+  readonly uncovered: LeafPlace | null;
   readonly logId: string | null;
   readonly lastSize: number;
   readonly recorded: number;
@@ -57,7 +72,10 @@ export class Heads {
   /** The tree of all events but the pending ones. */
   #base = new LogTree();
   #pending = new PendingLeaves();
-  readonly #keys = new Map<number, string>();
+  readonly keys: HeadKeys;
+  readonly late: LateHeads;
+  /** The first event that no head covers, if it is in the base already. */
+  #uncovered: LeafPlace | null = null;
   #logId: string | null = null;
   #lastSize = 0;
   #recorded = 0;
@@ -73,7 +91,10 @@ export class Heads {
   /** The root at the size of the kept head; null if that size was not reached. */
   #keptRoot: string | null = null;
 
-  constructor({ database }: Scratch, kept: HeadClaim | null, state: HeadsState | null) {
+  constructor(scratch: Scratch, kept: HeadClaim | null, state: HeadsState | null) {
+    const { database } = scratch;
+    this.keys = new HeadKeys(state?.keys ?? null);
+    this.late = new LateHeads(scratch);
     this.#kept = kept;
     this.#insertHead = database.prepare('INSERT OR REPLACE INTO heads (size, root) VALUES (?, ?)');
     this.#rootOf = database.prepare<[number], string>('SELECT root FROM heads WHERE size = ?').pluck();
@@ -103,6 +124,12 @@ export class Heads {
     return this.#anchored;
   }
 
+  /** The first event that no head covers, apart from those about heads; null if there is none, or it is not known. */
+  get uncovered(): LeafPlace | null {
+    if (this.#lost !== null) return null;
+    return this.#uncovered ?? this.#pending.firstOutside(LOG_HEAD_STREAM);
+  }
+
   /** Whether the kept head lies before what this run reads, so that its root is not known. */
   get keptIsUnknown(): boolean {
     return this.#kept !== null && this.#keptRoot === null && this.size >= this.#kept.size;
@@ -117,6 +144,7 @@ export class Heads {
     this.#pending.add(leaf, place);
     if (this.#kept?.size === this.size) this.#keptRoot = this.#rootAt(this.size);
     if (this.#pending.count < MOST_PENDING) return;
+    this.#uncovered ??= this.#pending.firstOutside(LOG_HEAD_STREAM);
     this.#pending.appendTo(this.#base, MOST_PENDING / 2);
     this.#pending.drop(MOST_PENDING / 2);
   }
@@ -128,20 +156,20 @@ export class Heads {
 
   introduceKey(
     { masterVersion, publicKey }: EventOf<typeof LogHeadKeyIntroduced>['data'],
+    place: HeadPlace,
     findings: HeadFindings,
   ): void {
-    const known = this.#keys.get(masterVersion);
-    if (known !== undefined && known !== publicKey) {
+    const known = this.keys.introduce({ masterVersion, publicKey, ...place }).publicKey;
+    if (known !== publicKey) {
       findings.breach('head_key_known', `one key of version ${masterVersion}: ${known}`, publicKey, null);
     }
-    if (known === undefined) this.#keys.set(masterVersion, publicKey);
   }
 
   /** Compares a recorded head with the tree of the events before it. */
-  check(head: Recorded, revision: number, findings: HeadFindings): void {
+  check(head: Recorded, { revision, position }: HeadPlace, findings: HeadFindings): void {
     this.#recorded++;
     const { size, root, masterVersion } = head;
-    const publicKey = this.#keys.get(masterVersion);
+    const publicKey = this.keys.of(masterVersion);
     if (publicKey === undefined) {
       const found = `version ${masterVersion}`;
       findings.breach('head_key_known', 'a key that was introduced before', found, this.#damage);
@@ -155,16 +183,19 @@ export class Heads {
     } else {
       this.#lastSize = size;
       const tree = size >= this.#base.size && size <= this.size ? this.#treeAt(size) : null;
-      if (size < this.#base.size) this.#passedOver(head, findings);
+      if (size < this.#base.size) this.#postpone(head, { revision, position });
       else if (tree?.root().toString('hex') !== root) this.#mismatch(head, tree, findings);
       else this.#accept(head, tree, { publicKey, revision }, findings);
     }
   }
 
   /** The head is older than what is kept of the tree: the first heads of a log that was written before it had heads. */
-  #passedOver({ size, root }: Recorded, findings: HeadFindings): void {
+  #postpone({ size, root }: Recorded, place: HeadPlace): void {
     this.#insertHead.run(size, root);
-    findings.unprovable('head_root_matches');
+    const damage = this.#damage ?? this.#lost ?? (this.#broken ? 'a head that does not match' : null);
+    this.late.add({ size, root, damage, ...place });
+    // Where the events that no head covers begin now is not known.
+    this.#uncovered = null;
   }
 
   #accept(
@@ -183,6 +214,7 @@ export class Heads {
     }
     this.#base = tree;
     this.#pending.drop(covered);
+    this.#uncovered = null;
     this.#lost = null;
     this.#damage = null;
     if (!this.#broken) this.#proven = { size, root, masterVersion, publicKey, revision, last };
@@ -201,6 +233,7 @@ export class Heads {
     }
     this.#base = signed;
     this.#pending.drop(at + 1);
+    this.#uncovered = null;
     this.#lost = null;
     this.#damage = null;
   }
@@ -214,6 +247,10 @@ export class Heads {
       const expected = recorded === undefined ? 'the size of a recorded head' : `root ${recorded} of ${size} events`;
       const follows = recorded === undefined && this.#broken ? 'a head that does not match' : null;
       findings.breach('anchor_names_head', expected, `root ${root} of ${size} events`, follows);
+      return null;
+    }
+    if (!isSignature(transaction)) {
+      findings.breach('anchor_on_chain', SIGNATURE, 'another text', null);
       return null;
     }
     this.#anchored = { size, root, transaction, slot };
@@ -236,7 +273,8 @@ export class Heads {
     return {
       base: [this.#base.size, this.#base.peaks.map((peak) => peak.toString('hex'))],
       pending: this.#pending.toJson(),
-      keys: [...this.#keys],
+      keys: this.keys.toJson(),
+      uncovered: this.#uncovered,
       logId: this.#logId,
       lastSize: this.#lastSize,
       recorded: this.#recorded,
@@ -253,7 +291,7 @@ export class Heads {
     const [size, peaks] = state.base;
     this.#base = LogTree.of(size, bytesOf(peaks));
     this.#pending = PendingLeaves.of(state.pending);
-    for (const [version, key] of state.keys) this.#keys.set(version, key);
+    this.#uncovered = state.uncovered;
     this.#logId = state.logId;
     this.#lastSize = state.lastSize;
     this.#recorded = state.recorded;

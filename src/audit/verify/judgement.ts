@@ -2,7 +2,7 @@ import type { Json } from '../../events/event.ts';
 import { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded } from '../../events/log-identity.ts';
 import type { HeadClaim } from '../../events/log-note.ts';
-import { leafOf } from '../../events/log-tree.ts';
+import { MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { RawEvent } from '../../storage/raw-events.ts';
@@ -14,8 +14,10 @@ import { assertSameLog, type Checkpoint } from './checkpoint.ts';
 import { EventFindings } from './event-findings.ts';
 import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
+import { NO_TRUSTED_KEYS, type TrustedKeys } from './head-keys.ts';
 import { type HeadFindings, Heads } from './heads.ts';
 import { judgedOf } from './judged-event.ts';
+import { leafOr } from './late-heads.ts';
 import { LookUps } from './look-ups.ts';
 import { Payloads } from './payloads.ts';
 import { Positions } from './positions.ts';
@@ -23,10 +25,10 @@ import { CHECKPOINT_FORMAT, Scratch } from './scratch.ts';
 import { storedHash } from './stored-json.ts';
 import { type StreamRecord, Streams, TAINTED } from './streams.ts';
 import { Taints } from './taints.ts';
+import { type Uncovered, uncoveredFault, uncoveredOf } from './uncovered.ts';
 import type { Verification, VerifyPorts } from './verify.ts';
 
 const CHECKPOINT = 'checkpoint';
-const NO_LEAF = Buffer.alloc(32);
 
 export class Judgement {
   readonly #ports: VerifyPorts;
@@ -44,6 +46,8 @@ export class Judgement {
   readonly #findings: EventFindings;
   readonly #headFindings: HeadFindings;
   readonly #kept: HeadClaim | null;
+  readonly #trusted: TrustedKeys;
+  #uncovered: Uncovered | null = null;
   #last: Checkpoint['last'] = null;
   #upTo: Position | null = null;
   #until: Instant | null = null;
@@ -58,9 +62,10 @@ export class Judgement {
   /** The stored hash of the event at hand; null if it cannot be read. */
   #hash: string | null = null;
 
-  constructor(ports: VerifyPorts, kept: HeadClaim | null) {
+  constructor(ports: VerifyPorts, kept: HeadClaim | null, trusted = NO_TRUSTED_KEYS) {
     this.#ports = ports;
     this.#kept = kept;
+    this.#trusted = trusted;
     this.#scratch = new Scratch(ports.scratch);
     const before = this.#scratch.note<Checkpoint>(CHECKPOINT);
     this.#before = before;
@@ -87,7 +92,6 @@ export class Judgement {
           found,
           follows ?? (this.#findings.breached ? 'another breach at this event' : null),
         ),
-      unprovable: (rule) => this.#breaches.addUnprovable(rule),
     };
     if (!sameFormat) return;
     this.#last = sameFormat.last;
@@ -144,11 +148,8 @@ export class Judgement {
     const event = fault ? null : (examined ?? judgedOf(raw));
     if (event) this.#judgeOrReport(record, event);
     else if (fault) this.#broken(record, raw, fault);
-    const { stream, revision } = raw;
     this.#hash = event ? event.metadata.hash : storedHash(raw.metadata);
-    // A leaf that cannot be known: the next head does not match, which follows from the fault.
-    const leaf = this.#hash === null ? NO_LEAF : leafOf({ stream, revision, hash: this.#hash });
-    this.#heads.add(leaf, raw);
+    this.#heads.add(leafOr(raw, this.#hash), raw);
   }
 
   /** Its position in the log, and its revision in its stream. */
@@ -218,10 +219,15 @@ export class Judgement {
         break;
       }
       case LogHeadKeyIntroduced.type:
-        this.#heads.introduceKey(LogHeadKeyIntroduced.schema.parse(data), this.#headFindings);
+        this.#heads.introduceKey(LogHeadKeyIntroduced.schema.parse(data), { revision, position }, this.#headFindings);
         break;
+      case MasterKeyIntroduced.type: {
+        const { masterVersion, fingerprint } = MasterKeyIntroduced.schema.parse(data);
+        this.#heads.keys.noteMasterKey(masterVersion, fingerprint);
+        break;
+      }
       case LogHeadRecorded.type:
-        this.#heads.check(LogHeadRecorded.schema.parse(data), revision, this.#headFindings);
+        this.#heads.check(LogHeadRecorded.schema.parse(data), { revision, position }, this.#headFindings);
         break;
       case LogHeadAnchored.type: {
         const anchor = this.#heads.anchor(LogHeadAnchored.schema.parse(data), this.#headFindings);
@@ -251,6 +257,16 @@ export class Judgement {
     this.#scratch.commit();
   }
 
+  /** Reads again what heads need at the end. @throws StorageFailure */
+  async readForHeads(): Promise<void> {
+    const { log } = this.#ports;
+    const upTo = this.#upTo;
+    if (upTo === null) return;
+    await this.#heads.late.check(log, upTo, (breach, follows) => this.#breaches.add(breach, '', follows));
+    const place = this.#heads.uncovered;
+    this.#uncovered = place && uncoveredOf(await log.find(place.stream, place.revision));
+  }
+
   /** What only the whole log can tell. To be called after `commit`. */
   finish(onProgress: (share: number) => void): void {
     if (this.#until !== null) {
@@ -264,6 +280,10 @@ export class Judgement {
     const missing = this.#positions.missing();
     const follows = missing?.explained ? 'missing revisions' : null;
     if (missing) this.#breaches.add(missing.breach, 'positions', follows);
+    this.#breaches.forget('heads');
+    for (const breach of this.#heads.keys.breaches(this.#trusted)) this.#breaches.add(breach, 'heads');
+    const late = this.#commandNamed && this.#until !== null && uncoveredFault(this.#uncovered, this.#until);
+    if (late) this.#breaches.add(late, 'heads');
     this.#breaches.forget('kept head');
     const kept = this.#heads.keptBreach();
     if (kept) {
@@ -286,6 +306,8 @@ export class Judgement {
       root: this.#heads.root(),
       heads: this.#heads.recorded,
       anchors: this.#heads.anchors,
+      keys: this.#heads.keys.judged(this.#trusted),
+      anchorCompared: anchored !== null && this.#lookUps.anchoredOnChain.has(anchored.transaction),
       proven,
       anchored: anchored && proven && anchored.size <= proven.size ? anchored : null,
       keptHolds: this.#kept && this.#heads.keptBreach() === null,

@@ -10,6 +10,8 @@ export class LookUps {
   readonly #ports: Pick<VerifyPorts, 'log' | 'checkAnchor'>;
   readonly #breaches: Breaches;
   readonly #payloads: Payloads | null;
+  /** Transactions of anchors that this run has found on the chain as the log says. */
+  readonly anchoredOnChain = new Set<string>();
   #references: Reference[] = [];
   #anchors: { readonly anchor: ClaimedAnchor; readonly at: BreachPlace }[] = [];
 
@@ -39,6 +41,7 @@ export class LookUps {
     }
     for (const { anchor, at } of anchors) {
       const checked = await this.#ports.checkAnchor?.(anchor);
+      if (checked?.holds) this.anchoredOnChain.add(anchor.transaction);
       if (checked?.holds === null) this.#breaches.addUnprovable('anchor_on_chain');
       if (checked?.holds !== false) continue;
       const { expected, found } = checked;

@@ -39,6 +39,11 @@ export class PendingLeaves {
     return this.#places[index];
   }
 
+  /** The first leaf of another stream than this one; null if there is none. */
+  firstOutside(stream: string): LeafPlace | null {
+    return this.#places.find((place) => place.stream !== stream) ?? null;
+  }
+
   /** Where the newest leaf of a place is; -1 if it is not among these. */
   indexOf({ stream, revision }: LeafPlace): number {
     return this.#places.findLastIndex((place) => place.revision === revision && place.stream === stream);

@@ -5,7 +5,7 @@
 import type { Database } from '../../storage/sqlite/driver.ts';
 
 /** Another number for each change of what is kept: a checkpoint of another format is refused. */
-export const CHECKPOINT_FORMAT = 1;
+export const CHECKPOINT_FORMAT = 2;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -37,6 +37,10 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS breaches_by_source ON breaches (source) WHERE source <> '';
   CREATE TABLE IF NOT EXISTS tainted (stream TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS heads (size INTEGER PRIMARY KEY, root TEXT NOT NULL) STRICT;
+  -- To be compared at the end of a run, because their trees were no longer in memory.
+  CREATE TABLE IF NOT EXISTS late_heads (
+    size INTEGER NOT NULL, root TEXT NOT NULL, revision INTEGER NOT NULL, position TEXT NOT NULL, damage TEXT
+  ) STRICT;
 `;
 
 export class Scratch {

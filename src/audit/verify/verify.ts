@@ -15,6 +15,7 @@ import type { FactRules, LogRules, StreamRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { FoundBreach } from './breaches.ts';
 import type { Examiner } from './examine.ts';
+import type { JudgedKey, TrustedKeys } from './head-keys.ts';
 import type { ClaimedAnchor, ProvenHead } from './heads.ts';
 import { Judgement } from './judgement.ts';
 import type { PayloadCounts } from './payloads.ts';
@@ -47,6 +48,8 @@ export interface VerifyPorts {
 export interface VerifyOptions {
   /** A head that somebody kept: the log must begin with its events. */
   readonly kept?: HeadClaim | null;
+  /** What the auditor knows about the keys of heads. */
+  readonly trusted?: TrustedKeys;
   /** After how many events a killed run need not begin again. */
   readonly commitEvery?: number;
   readonly onProgress?: (progress: Progress) => void;
@@ -72,9 +75,13 @@ export interface Verification {
   readonly root: string;
   readonly heads: number;
   readonly anchors: number;
+  /** The keys that the log introduced for heads, in that order. */
+  readonly keys: readonly JudgedKey[];
   readonly proven: ProvenHead | null;
   /** The newest anchor, if the proven head is at least as new. */
   readonly anchored: ClaimedAnchor | null;
+  /** Whether this run has found that anchor on the chain. */
+  readonly anchorCompared: boolean;
   readonly keptHolds: boolean | null;
   readonly payloads: PayloadCounts | null;
   readonly rules: readonly { readonly rule: RuleName; readonly own: number; readonly following: number }[];
@@ -94,7 +101,7 @@ const COMMIT_EVERY = 200_000;
 export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {}): Promise<Verification> {
   const { log, examiner } = ports;
   const { kept = null, commitEvery = COMMIT_EVERY, onProgress = () => undefined } = options;
-  const judgement = new Judgement(ports, kept);
+  const judgement = new Judgement(ports, kept, options.trusted);
   await judgement.assertResumable();
   const head = await log.head();
   if (head !== null) {
@@ -110,6 +117,7 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
       onProgress({ stage: 'reading', events: judgement.read, share: log.share(examined.upTo, head) });
     }
   }
+  await judgement.readForHeads();
   judgement.commit();
   judgement.finish((share) => onProgress({ stage: 'judging', events: judgement.read, share }));
   return judgement.result();

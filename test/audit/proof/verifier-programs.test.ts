@@ -55,6 +55,7 @@ describe('the verifiers', () => {
     );
     const said = [
       `ok 21 events, 7 streams, 5 heads: hashes, revisions, heads and signatures hold; root ${expected}`,
+      'WARNING: 1 event after the newest head: nothing proves that no stream was removed, added or moved there',
       `the first 18 events are signed by ${keyIn('log-good.ndjson')}`,
       'The key is what the file says. Compare it with one that you kept: --key',
       `anchored: transaction ${TRANSACTION} must have the memo "${anchorMemo({ logId: LOG_ID, ...anchored })}"`,
@@ -62,6 +63,15 @@ describe('the verifiers', () => {
     ].join('\n');
     expect(both(['log-good.ndjson'])).toEqual({ status: 0, stdout: said, stderr: '' });
     expect(both(['-'], readFileSync(join(vectors, 'log-good.ndjson'))).stdout).toBe(said);
+  });
+
+  it('warn of a log without heads, and of nothing where there is nothing to prove', () => {
+    const { status, stdout } = both(['log-without-heads.ndjson']);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ok 2 events.+\nWARNING: no heads: nothing proves that no stream was removed.+--head\n$/),
+    ]);
+    expect(both(['log-empty.ndjson']).stdout).not.toContain('WARNING');
   });
 
   it('take heads and keys that were kept', () => {

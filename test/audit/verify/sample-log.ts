@@ -64,6 +64,8 @@ export interface SampleLog {
   docket(n: number): Promise<{ readonly stream: string; readonly details: string; readonly filings: string }>;
   /** Records a head over everything so far. */
   head(): Promise<{ readonly size: number; readonly root: string }>;
+  /** Lets time pass before the next event, in seconds. */
+  pass(seconds: number): void;
   /** Removes stored content, as housekeeping or an operator does. */
   removeContent(name: string, replacement?: string): Promise<void>;
   putContent(text: string): Promise<string>;
@@ -121,6 +123,9 @@ export async function openSampleLog(): Promise<SampleLog> {
     directory,
     write,
     tamper,
+    pass(more) {
+      seconds += more;
+    },
     putContent: (text) => opened(({ payloads }) => payloads.put('docket', Buffer.from(text))),
     removeContent: (name, replacement) => opened(({ payloads }) => payloads.remove(name, replacement)),
     async docket(n) {

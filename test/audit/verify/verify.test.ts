@@ -2,6 +2,7 @@
  * What `docket audit verify` finds in a log: given a log with signed heads, when somebody changes its file, then exactly
  * that change is reported, by rule, stream and revision.
  */
+import bs58 from 'bs58';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JudgedEvent, StreamRules } from '../../../src/audit/judging.ts';
 import { ContentRedacted, contentStream } from '../../../src/events/content.ts';
@@ -346,13 +347,21 @@ describe('a head that somebody kept', () => {
 });
 
 describe('an anchor', () => {
+  const TRANSACTION = bs58.encode(Buffer.alloc(64, 7));
   const anchor = (head: { readonly size: number; readonly root: string }) =>
-    LogHeadAnchored.of({ ...head, transaction: 'T1', slot: 1, blockTime: null, fee: 5000, by: 'service' });
+    LogHeadAnchored.of({ ...head, transaction: TRANSACTION, slot: 1, blockTime: null, fee: 5000, by: 'service' });
 
   it('of a recorded head holds', async () => {
     const { size, root } = await log.head();
     await log.write(LOG_HEAD_STREAM, anchor({ size, root }));
-    expect(await log.verify()).toMatchObject({ own: [], anchored: { size, root, transaction: 'T1' } });
+    expect(await log.verify()).toMatchObject({ own: [], anchored: { size, root, transaction: TRANSACTION } });
+  });
+
+  it('whose transaction is no signature is a breach, also without the chain', async () => {
+    const { size, root } = await log.head();
+    const { data } = anchor({ size, root });
+    await log.write(LOG_HEAD_STREAM, LogHeadAnchored.of({ ...data, transaction: 'NOTATRANSACTION' }));
+    expect(await log.verify()).toMatchObject({ own: [`anchor_on_chain ${LOG_HEAD_STREAM} 4`], anchored: null });
   });
 
   it('of a head that was never recorded is a breach', async () => {
