@@ -8,7 +8,7 @@ import { openDatabase } from './open-database.ts';
 import { asStorageFailure } from './sqlite-file.ts';
 
 /**
- * A batch has at most this many positions, and ends soon after this many characters. It is small, so that its events
+ * A batch ends with this many events, and soon after this many characters. It is small, so that its events
  * are garbage before they are old.
  */
 const MOST_EVENTS = 256;
@@ -65,7 +65,7 @@ export class SqliteRawEvents implements RawEventLog {
     if (after === null) yield* this.#beforeTheFirst();
     let from = positionNumber(after);
     while (from < end) {
-      const batch = this.batch(from, Math.min(from + MOST_EVENTS, end));
+      const batch = this.batch(from, end);
       yield batch;
       from = positionNumber(batch.upTo);
     }
@@ -76,7 +76,7 @@ export class SqliteRawEvents implements RawEventLog {
     if (events.length > 0) yield { after: null, upTo: START_OF_LOG, events };
   }
 
-  /** The events after one position up to another, or the first of them if they are large. */
+  /** The events after one position up to another, or the first of them if they are many or large. */
   batch(from: number, to: number): RawBatch {
     const events: RawEvent[] = [];
     const after = from === 0 ? null : positionText(from);
@@ -88,9 +88,10 @@ export class SqliteRawEvents implements RawEventLog {
         events.push(event);
         characters += event.data.length + event.metadata.length;
       }
-      at = positionAfter(at, rows, to);
       if (rows.length < ROWS_AT_ONCE) return { after, upTo: positionText(to), events };
-      if (characters >= MOST_CHARACTERS) return { after, upTo: positionText(at), events };
+      at = positionAfter(at, rows);
+      if (events.length >= MOST_EVENTS || characters >= MOST_CHARACTERS)
+        return { after, upTo: positionText(at), events };
     }
   }
 
@@ -102,7 +103,7 @@ export class SqliteRawEvents implements RawEventLog {
       const rows = this.#rows(at, to);
       for (const row of rows) yield rawEvent(row);
       if (rows.length < ROWS_AT_ONCE) return;
-      at = positionAfter(at, rows, to);
+      at = positionAfter(at, rows);
     }
   }
 
@@ -152,11 +153,11 @@ function assertTable(database: Database): void {
 }
 
 /** Positions beyond exact numbers would be read again and again. @throws StorageFailure for such a position */
-function positionAfter(at: number, rows: readonly RawRow[], to: number): number {
-  const last = rows.at(-1);
-  const next = last === undefined ? to : Number(last[0]);
+function positionAfter(at: number, rows: readonly RawRow[]): number {
+  const position = rows.at(-1)?.[0];
+  const next = Number(position);
   if (next > at && Number.isSafeInteger(next)) return next;
-  throw new StorageFailure('storage_corrupt', `an event has position ${last?.[0]}, which this service never writes`);
+  throw new StorageFailure('storage_corrupt', `an event has position ${position}, which this service never writes`);
 }
 
 function rawEvent([position, type, stream, revision, id, metadata, data]: RawRow): RawEvent {
