@@ -5,10 +5,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TrustedKeys } from '../../../src/audit/verify/head-keys.ts';
+import { Heads } from '../../../src/audit/verify/heads.ts';
 import { LateHeads } from '../../../src/audit/verify/late-heads.ts';
 import { Scratch } from '../../../src/audit/verify/scratch.ts';
 import { LOG_HEAD_STREAM } from '../../../src/events/log-head.ts';
 import { headKeyOf } from '../../../src/events/log-note.ts';
+import { LogTree, leafOf } from '../../../src/events/log-tree.ts';
 import { EventSkipped, operatorStream } from '../../../src/events/operator.ts';
 import { openScratch } from '../../../src/service/open-audit.ts';
 import { SqliteRawEvents } from '../../../src/storage/sqlite/raw-events.ts';
@@ -164,6 +166,57 @@ describe('heads that come long after what they cover', () => {
     expect(await found([second, first])).toEqual([]);
     expect(await found([second, { ...first, root: second.root }])).toEqual([[1, null]]);
     expect(await found([{ ...first, root: second.root, damage: 'a broken event' }])).toEqual([[0, 'a broken event']]);
+  });
+
+  it('are postponed once their tree is no longer in memory, and each is judged', async () => {
+    const COUNT = 110_000;
+    const events = Array.from({ length: COUNT }, (_, revision) => ({
+      stream: NOTED,
+      revision,
+      position: String(revision).padStart(20, '0'),
+      id: '',
+      type: '',
+      data: '{}',
+      metadata: `{"hash":"${revision.toString(16).padStart(64, '0')}"}`,
+    }));
+    const scratch = new Scratch(openScratch());
+    const heads = new Heads(scratch, null, null);
+    const breaches: string[] = [];
+    const findings = { breach: (rule: string) => breaches.push(rule) };
+    heads.founded(LOG_ID);
+    heads.introduceKey({ masterVersion: 1, publicKey: KEY.publicKey }, { revision: 0, position: '' }, findings);
+    const tree = new LogTree();
+    const claims = new Map<
+      number,
+      { readonly size: number; readonly root: string; readonly peaks: readonly string[] }
+    >();
+    for (const { stream, revision, metadata } of events) {
+      const leaf = leafOf({ stream, revision, hash: JSON.parse(metadata).hash });
+      heads.add(leaf, { stream, revision });
+      tree.add(leaf);
+      if (![10_000, 20_000, COUNT].includes(tree.size)) continue;
+      const peaks = tree.peaks.map((peak) => peak.toString('hex'));
+      claims.set(tree.size, { size: tree.size, root: tree.root().toString('hex'), peaks });
+    }
+    expect(heads.uncovered).toEqual({ stream: NOTED, revision: 0 });
+    // The second of them is one that was never true of this log.
+    const forged = { ...claims.get(20_000)!, root: 'ab'.repeat(32) };
+    for (const [index, claim] of [claims.get(10_000)!, forged, claims.get(COUNT)!].entries()) {
+      const last = { stream: NOTED, revision: claim.size - 1 };
+      const head = { ...claim, peaks: [...claim.peaks], last, masterVersion: 1 };
+      const signed = { ...head, signature: KEY.signHead(claim, LOG_ID) };
+      heads.check(signed, { revision: index + 1, position: String(index) }, findings);
+    }
+    expect([breaches, heads.proven?.size, heads.uncovered]).toEqual([[], COUNT, null]);
+    const log = {
+      async *read() {
+        yield { after: null, upTo: '', events };
+      },
+    };
+    const late: (number | null)[] = [];
+    await heads.late.check(log, '', ({ revision }) => late.push(revision));
+    expect(late).toEqual([2]);
+    scratch.close();
   });
 
   it('find an event that was changed before them', async () => {
