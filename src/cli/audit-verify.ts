@@ -4,8 +4,9 @@ import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../audit/r
 import { LISTED } from '../audit/rules/catalogue.ts';
 import type { FoundBreach } from '../audit/verify/breaches.ts';
 import { CheckpointMismatch } from '../audit/verify/checkpoint.ts';
+import type { KeptClaim } from '../audit/verify/heads.ts';
 import { type Verification, verifyLog } from '../audit/verify/verify.ts';
-import { type HeadClaim, parseSignedNote } from '../events/log-note.ts';
+import { parseSignedNote } from '../events/log-note.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { CheckpointInUse, NoCheckpoint, openAudit, openCheckpoint, openScratch } from '../service/open-audit.ts';
 import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
@@ -196,7 +197,7 @@ function limitOf(text: string): number {
 }
 
 interface KeptHead {
-  readonly claim: HeadClaim;
+  readonly claim: KeptClaim;
   /** The log that the head is of; null if the head does not say. */
   readonly logId: string | null;
 }
@@ -215,7 +216,7 @@ function keptHead(text: string): KeptHead {
   }
   const note = parseSignedNote(content);
   if (!note) throw new CliError(`${text} is not a note of a head.`, HEAD_FORMS);
-  return { claim: { size: note.size, root: note.root }, logId: note.logId };
+  return { claim: { size: note.size, root: note.root, isRecorded: true }, logId: note.logId };
 }
 
 function assertLogOf(given: Pick<KeptHead, 'logId'>, { logId }: Verification): void {

@@ -79,8 +79,12 @@ export class HeadKeys {
     });
   }
 
-  /** Keys that are not what the auditor knows. */
+  /** Keys that are not what the auditor knows; and none, where a key was kept, since it once signed a head. */
   *breaches(trusted: TrustedKeys): Iterable<Breach> {
+    if (trusted.kept.length > 0 && this.#keys.size === 0) {
+      const place = { stream: 'log-head', revision: null, position: null };
+      yield { rule: 'head_key_kept', ...place, expected: 'a key given with --key', found: 'no key' };
+    }
     for (const { vouchedBy, masterVersion, publicKey, revision, position } of this.judged(trusted)) {
       if (vouchedBy !== 'other') continue;
       const expected =

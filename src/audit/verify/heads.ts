@@ -31,6 +31,12 @@ export interface ProvenHead extends HeadClaim {
   readonly last: LeafPlace;
 }
 
+/** A head that somebody kept. */
+export interface KeptClaim extends HeadClaim {
+  /** Whether the log once held it, so that it must be there still. */
+  readonly isRecorded?: boolean;
+}
+
 export interface ClaimedAnchor extends HeadClaim {
   readonly transaction: string;
   readonly slot: number;
@@ -66,7 +72,7 @@ export interface HeadsState {
 }
 
 export class Heads {
-  readonly #kept: HeadClaim | null;
+  readonly #kept: KeptClaim | null;
   readonly #insertHead;
   readonly #rootOf;
   /** The tree of all events but the pending ones. */
@@ -91,7 +97,7 @@ export class Heads {
   /** The root at the size of the kept head; null if that size was not reached. */
   #keptRoot: string | null = null;
 
-  constructor(scratch: Scratch, kept: HeadClaim | null, state: HeadsState | null) {
+  constructor(scratch: Scratch, kept: KeptClaim | null, state: HeadsState | null) {
     const { database } = scratch;
     this.keys = new HeadKeys(state?.keys ?? null);
     this.late = new LateHeads(scratch);
@@ -259,8 +265,13 @@ export class Heads {
 
   /** What the whole log says about the kept head: null if it holds, or none was given. */
   keptBreach(): { readonly expected: string; readonly found: string; readonly followsFrom: string | null } | null {
-    if (this.#kept === null || this.#keptRoot === this.#kept.root) return null;
-    const { size, root } = this.#kept;
+    if (this.#kept === null) return null;
+    const { size, root, isRecorded = false } = this.#kept;
+    if (this.#keptRoot === root) {
+      if (!isRecorded || this.#rootOf.get(size) === root) return null;
+      const followsFrom = this.#damage ?? this.#lost ?? (this.#broken ? 'a head that does not match' : null);
+      return { expected: `the kept head of ${size} events in the log`, found: 'no such head', followsFrom };
+    }
     const found = this.#keptRoot ?? `a log of ${this.size} events`;
     return { expected: `root ${root} of ${size} events`, found, followsFrom: this.#damage ?? this.#lost };
   }

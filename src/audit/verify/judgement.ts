@@ -1,7 +1,6 @@
 import type { Json } from '../../events/event.ts';
 import { LogHeadAnchored, LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded } from '../../events/log-identity.ts';
-import type { HeadClaim } from '../../events/log-note.ts';
 import { MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
@@ -15,7 +14,7 @@ import { EventFindings } from './event-findings.ts';
 import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
 import { NO_TRUSTED_KEYS, type TrustedKeys } from './head-keys.ts';
-import { type HeadFindings, Heads } from './heads.ts';
+import { type HeadFindings, Heads, type KeptClaim } from './heads.ts';
 import { judgedOf } from './judged-event.ts';
 import { leafOr } from './late-heads.ts';
 import { LookUps } from './look-ups.ts';
@@ -45,7 +44,7 @@ export class Judgement {
   readonly #logRules: readonly { readonly rules: LogRules<Json>; state: Json | undefined }[];
   readonly #findings: EventFindings;
   readonly #headFindings: HeadFindings;
-  readonly #kept: HeadClaim | null;
+  readonly #kept: KeptClaim | null;
   readonly #trusted: TrustedKeys;
   #uncovered: Uncovered | null = null;
   #last: Checkpoint['last'] = null;
@@ -62,7 +61,7 @@ export class Judgement {
   /** The stored hash of the event at hand; null if it cannot be read. */
   #hash: string | null = null;
 
-  constructor(ports: VerifyPorts, kept: HeadClaim | null, trusted = NO_TRUSTED_KEYS) {
+  constructor(ports: VerifyPorts, kept: KeptClaim | null, trusted = NO_TRUSTED_KEYS) {
     this.#ports = ports;
     this.#kept = kept;
     this.#trusted = trusted;

@@ -5,7 +5,6 @@
  */
 
 import type { Json } from '../../events/event.ts';
-import type { HeadClaim } from '../../events/log-note.ts';
 import type { Clock, Instant } from '../../runtime/instant.ts';
 import type { EventMark } from '../../storage/event-log.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
@@ -16,7 +15,7 @@ import type { RuleName } from '../rules/catalogue.ts';
 import type { FoundBreach } from './breaches.ts';
 import type { Examiner } from './examine.ts';
 import type { JudgedKey, TrustedKeys } from './head-keys.ts';
-import type { ClaimedAnchor, ProvenHead } from './heads.ts';
+import type { ClaimedAnchor, KeptClaim, ProvenHead } from './heads.ts';
 import { Judgement } from './judgement.ts';
 import type { PayloadCounts } from './payloads.ts';
 
@@ -47,7 +46,7 @@ export interface VerifyPorts {
 
 export interface VerifyOptions {
   /** A head that somebody kept: the log must begin with its events. */
-  readonly kept?: HeadClaim | null;
+  readonly kept?: KeptClaim | null;
   /** What the auditor knows about the keys of heads. */
   readonly trusted?: TrustedKeys;
   /** After how many events a killed run need not begin again. */

@@ -23,6 +23,7 @@ import {
   openSampleLog,
   rehash,
   renumber,
+  rowsOf,
   type SampleLog,
 } from './sample-log.ts';
 
@@ -88,6 +89,21 @@ describe('events that no head covers', () => {
       renumber(db);
     });
     expect((await log.verify({ kept })).own).toEqual(['head_kept_matches log-head null']);
+  });
+
+  it('leave no way around a head or a key that was kept, even if no other event was touched', async () => {
+    const { kept, size } = log.tamper((db) => {
+      const { size, root } = rowsOf(db)
+        .filter(({ stream }) => stream === LOG_HEAD_STREAM)
+        .map(({ data }) => JSON.parse(data))[1];
+      return { kept: { size, root, isRecorded: true }, size };
+    });
+    expect(await log.verify({ kept })).toMatchObject({ own: [], keptHolds: true });
+    log.tamper((db) => db.prepare('DELETE FROM events WHERE stream = ?').run(LOG_HEAD_STREAM));
+    expect(await log.verify()).toMatchObject({ own: [], events: size });
+    expect((await log.verify({ kept })).own).toEqual(['head_kept_matches log-head null']);
+    const trusted: TrustedKeys = { kept: [KEY.publicKey], derived: new Map() };
+    expect((await log.verify({ trusted })).own).toEqual(['head_key_kept log-head null']);
   });
 });
 
