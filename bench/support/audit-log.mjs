@@ -47,7 +47,7 @@ const PRICE = 990_000;
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const START = Date.parse('2026-01-01T00:00:00Z') * 1000;
 const MICROS_BETWEEN_APPENDS = 30_000;
-const LONG_AGO = '2026-02-01T00:00:00.000000Z';
+const DAY = 86_400_000_000;
 const hex = (bytes) => randomBytes(bytes).toString('hex');
 const newBlob = () => hex(32);
 
@@ -118,7 +118,11 @@ class Writer {
   }
 
   get #now() {
-    return toInstant(START + this.appends * MICROS_BETWEEN_APPENDS);
+    return this.#after(0);
+  }
+
+  #after(micros) {
+    return toInstant(START + this.appends * MICROS_BETWEEN_APPENDS + micros);
   }
 
   #append(stream, head, events, actor, id) {
@@ -199,7 +203,7 @@ class Writer {
         QueryAnswered.of({
           requestId,
           answer: newBlob(),
-          keepUntil: LONG_AGO,
+          keepUntil: this.#after(30 * DAY),
           answeredCases: 1,
           resultKey: 1,
           keyCall: null,
@@ -239,7 +243,7 @@ class Writer {
       target,
       origin,
       envelope: newBlob(),
-      keepUntil: LONG_AGO,
+      keepUntil: this.#after(40 * DAY),
       createdAt: at,
     };
     const first = this.#append(stream, NO_STREAM, [DeliveryScheduled.of(scheduled)], 'deliveries', randomUUID());

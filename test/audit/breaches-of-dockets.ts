@@ -130,6 +130,11 @@ export const BREACHES_OF_DOCKETS: readonly PlantedBreach[] = [
     plant: (log) => log.set(log.at('operator-master-key', 'MasterKeyIntroduced'), { reason: ' ' }),
   },
   {
+    name: 'a master key of the version without a reason',
+    rule: 'schema_of_its_time',
+    plant: (log) => log.downgrade(log.at('operator-master-key', 'MasterKeyIntroduced'), 'by', 'reason'),
+  },
+  {
     name: 'a receiver that replaces another than the current one',
     rule: 'receiver_change_follows',
     plant: (log) => log.set(log.at('log-identity', 'ReceiverChanged'), { previous: 'another' }),

@@ -1,5 +1,7 @@
 /** Breaches of the rules of payments, planted by an insider who recomputes every hash. */
+import { plus } from '../../src/runtime/instant.ts';
 import type { PlantedBreach } from './planted-breach.ts';
+import { HOUR, SECOND } from './recorder.ts';
 
 const OTHER_REQUEST = '00000000-0000-4000-8000-000000000000';
 const OTHER_WALLET = '7dNXsDvC6xJ6XG7VdeRoW94yN7xZkJhcaRAxKrHzq7gW';
@@ -17,6 +19,12 @@ const CHANGED_CHARGES = [
   ['late', 'PaymentRolledBack', { amount: '1' }],
   ['late', 'PaymentSettledLate', { amount: '1' }],
   ['rotation', 'ResultHandedOut', { requestId: OTHER_REQUEST }],
+] as const;
+
+/** Payments, and how an insider gives them an older schema, which had not the member yet. */
+const DOWNGRADED = [
+  ['plain', 'PaymentAuthorized', 'queries'],
+  ['promising', 'PaymentSettled', 'owes'],
 ] as const;
 
 export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
@@ -39,6 +47,60 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     name: 'an answer that is nothing',
     rule: 'charge_has_answer',
     plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { answer: null }),
+  },
+  {
+    name: 'an answer that is released instead of charged',
+    rule: 'answer_has_charge',
+    plant(log, { plain, failedQuery }) {
+      const [settled, finalized] = ['PaymentSettled', 'PaymentFinalized'].map((type) => log.at(plain, type));
+      const submitted = log.at(plain, 'PaymentSubmitted');
+      const released = log.insert(
+        submitted,
+        { stream: plain, data: { reason: 'claim_taken_over' } },
+        log.at(failedQuery, 'PaymentReleased'),
+      );
+      log.drop(submitted, ...[settled, finalized].flatMap((event) => event ?? []));
+      return released;
+    },
+  },
+  {
+    name: 'a request that is released without an answer and without a failure',
+    rule: 'payment_order',
+    plant(log, { failedQuery }) {
+      log.drop(log.at(failedQuery, 'QueryFailed'));
+      return log.set(log.at(failedQuery, 'PaymentReleased'), { reason: 'not_submitted' });
+    },
+  },
+  ...(['plain', 'batch'] as const).map(
+    (name): PlantedBreach => ({
+      name: `a charge though nothing was answered (${name})`,
+      rule: 'failed_query_not_charged',
+      plant(log, base) {
+        log.set(log.at(base[name], 'QueryAnswered'), { answeredCases: 0 });
+        log.set(log.at(base[name], 'PaymentSettled'), { answeredCases: 0 });
+        return log.at(base[name], 'PaymentSubmitted');
+      },
+    }),
+  ),
+  ...DOWNGRADED.map(
+    ([name, type, member]): PlantedBreach => ({
+      name: `${type} of the version without ${member}`,
+      rule: 'schema_of_its_time',
+      plant: (log, base) => log.downgrade(log.at(base[name], type), member),
+    }),
+  ),
+  {
+    name: 'an amount without its number of queries',
+    rule: 'amount_exact',
+    plant: (log, { batch }) => log.set(log.at(batch, 'PaymentAuthorized'), { queries: null }),
+  },
+  {
+    name: 'an answer that expires a day and a second too early',
+    rule: 'content_kept',
+    plant(log, { plain }) {
+      const answered = log.at(plain, 'QueryAnswered');
+      return log.set(answered, { keepUntil: plus(answered.metadata.recordedAt, 29 * 24 * HOUR - SECOND) });
+    },
   },
   {
     name: 'an answer without a charge',
@@ -225,6 +287,16 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     name: 'a payment on another chain',
     rule: 'paid_to_the_receiver',
     plant: (log, { plain }) => log.set(log.at(plain, 'PaymentAuthorized'), { network: 'solana:other' }),
+  },
+  {
+    name: 'a payment before the log is bound to a receiver',
+    rule: 'paid_to_the_receiver',
+    plant(log, { plain }) {
+      const [founded, authorized] = [log.at('log-identity', 'LogFounded'), log.at(plain, 'PaymentAuthorized')];
+      log.drop(founded);
+      log.insert(authorized, {}, founded);
+      return authorized;
+    },
   },
   {
     name: 'a payment to an address that is not the receiver',

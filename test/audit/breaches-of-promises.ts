@@ -173,6 +173,28 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
     plant: (log, { givenUp }) => log.set(log.at(givenUp, FINISHED, 1), { retryAfterSeconds: null }),
   },
   {
+    name: 'a longer wait that does not say whether the receiver asked for it',
+    rule: 'attempt_schedule',
+    plant(log, { givenUp }) {
+      const finished = log.at(givenUp, FINISHED, 1);
+      delete finished.data.retryAfterSeconds;
+      return finished;
+    },
+  },
+  {
+    name: 'an outcome of the version without retryAfterSeconds',
+    rule: 'schema_of_its_time',
+    plant: (log, { givenUp }) => log.downgrade(log.at(givenUp, FINISHED, 1), 'retryAfterSeconds'),
+  },
+  {
+    name: 'a callback that expires before it is sent',
+    rule: 'content_kept',
+    plant(log, { delivered }) {
+      const scheduled = log.at(delivered, 'DeliveryScheduled');
+      return log.set(scheduled, { keepUntil: text(scheduled, 'createdAt') });
+    },
+  },
+  {
     name: 'a further attempt planned after the seventh',
     rule: 'attempt_schedule',
     plant(log, { givenUp }) {

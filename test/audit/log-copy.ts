@@ -40,6 +40,13 @@ export class LogCopy {
     return event;
   }
 
+  /** Gives an event the first schema of its type, which had not these members. */
+  downgrade(event: CopiedEvent, ...members: readonly string[]): CopiedEvent {
+    for (const member of members) delete event.data[member];
+    event.metadata = { ...event.metadata, schemaVersion: 1 };
+    return event;
+  }
+
   drop(...events: readonly CopiedEvent[]): void {
     for (const event of events) this.events.splice(this.events.indexOf(event), 1);
   }

@@ -10,6 +10,7 @@ import { envelopeOf } from '../../src/callbacks/envelope.ts';
 import { readMasterKeys } from '../../src/callbacks/master-keys.ts';
 import { createOutbound } from '../../src/callbacks/outbound/guarded-outbound.ts';
 import { type Delivery, delivery, type ScheduledDelivery } from '../../src/commands/delivery/delivery.ts';
+import { DELIVERY_RETENTION } from '../../src/commands/delivery/owed.ts';
 import { handle, load } from '../../src/commands/handle.ts';
 import { originOf } from '../../src/commands/payment/answer.ts';
 import { type DeliveryEvent, deliveryStream } from '../../src/events/delivery.ts';
@@ -154,7 +155,7 @@ export async function openDeliveryWorld({ realTime = false, projections = [deliv
       target,
       origin: originOf(url),
       envelope,
-      keepUntil: toInstant(clock.now() + 1e12),
+      keepUntil: toInstant(clock.now() + DELIVERY_RETENTION),
       createdAt,
     };
     await handle({ ...storage, clock }, delivery, deliveryStream(deliveryId), { type: 'Schedule', facts }, context());

@@ -11,12 +11,17 @@ export const RULES = {
   // Events and streams.
   hash_matches: rule("Each event's hash is that of its content and of the hash before it in its stream."),
   event_in_its_stream: rule('Each event is in a stream of its own kind.'),
+  schema_of_its_time: rule(
+    'An event that names its command has no older schema than such events have had from the start.',
+  ),
 
   // Payments.
   payment_order: rule('The events of a payment come in an order that its rules allow.'),
   charge_has_answer: rule('No payment is submitted or charged before its answer is recorded.'),
   answer_has_charge: rule('Each recorded answer is submitted for payment.'),
-  failed_query_not_charged: rule('No payment is submitted or charged for a query that failed.'),
+  failed_query_not_charged: rule(
+    'No payment is submitted or charged for a query that failed, or if none of its queries was answered.',
+  ),
   one_request: rule('The answer, the failure and the charge of a payment name the request that was authorized.'),
   charge_as_authorized: rule(
     'An outcome names the wallet, request, amount, transaction and answered cases that were authorized, answered and submitted.',
@@ -94,6 +99,9 @@ export const RULES = {
   alias_unique: rule('A case number never changes its meaning.'),
 
   // Content and operators.
+  content_kept: rule(
+    'An answer is kept for 30 days and what a callback sends for 40, give or take a day for clocks that are set.',
+  ),
   redaction_in_its_stream: rule('The removal of content is recorded in the stream of that content.'),
   redaction_refers: rule('The removal of content refers to an event that names it.'),
   operator_named: rule("An operator's act names the actor and a reason."),

@@ -24,6 +24,9 @@ const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
   a === b ||
   (typeof a === 'object' && typeof b === 'object' && a !== null && b !== null && canonicalJson(a) === canonicalJson(b));
 
+/** A number with what it counts. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 /** Longer values would hide the difference and fill the screen. */
 const LONGEST_TEXT = 120;
 

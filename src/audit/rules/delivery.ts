@@ -10,6 +10,7 @@ import {
   MOST_REPEATS,
   type ScheduledDelivery,
 } from '../../commands/delivery/delivery.ts';
+import { DELIVERY_RETENTION } from '../../commands/delivery/owed.ts';
 import { MAX_ATTEMPTS } from '../../commands/delivery/schedule.ts';
 import { dueAt, waitAgain } from '../../commands/delivery/wait.ts';
 import { DELIVERY_EVENTS, type DeliveryEvent, deliveryOf } from '../../events/delivery.ts';
@@ -17,8 +18,10 @@ import type { Json, JsonObject } from '../../events/event.ts';
 import { toInstant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
 import type { RuleName } from './catalogue.ts';
-import { difference } from './compare.ts';
+import { counted, difference } from './compare.ts';
 import { nextAttempt } from './delivery-schedule.ts';
+import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
+import { judgeKept } from './kept.ts';
 import { DUE_WITHIN } from './limits.ts';
 
 /** A delivery as its decider folds it, kept as JSON by the engine. */
@@ -41,6 +44,7 @@ export const deliveryRules: StreamRules<DeliveryState> = {
       return state as unknown as DeliveryState;
     }
     const event = { type: judged.type, data: judged.data } as unknown as DeliveryEvent;
+    judgeSchema(judged, findings);
     if (event.type === 'DeliveryScheduled') {
       if (state.status !== 'none') {
         findings.breach('delivery_order', 'DeliveryScheduled once', 'DeliveryScheduled again');
@@ -74,7 +78,9 @@ function trimmed(event: DeliveryEvent): DeliveryEvent {
   return { type: event.type, data: { wallet, origin, createdAt } as typeof event.data };
 }
 
-function judgeScheduled(data: DataOf<'DeliveryScheduled'>, { stream }: JudgedEvent, findings: Findings): void {
+function judgeScheduled(data: DataOf<'DeliveryScheduled'>, judged: JudgedEvent, findings: Findings): void {
+  const { stream } = judged;
+  judgeKept(judged, DELIVERY_RETENTION, findings);
   const { deliveryId, wallet, requestId, payment, target, origin } = data;
   const named = deliveryOf(stream);
   if (named !== deliveryId) findings.breach('delivery_idempotency_key', `${named}`, deliveryId);
@@ -85,15 +91,16 @@ function judgeScheduled(data: DataOf<'DeliveryScheduled'>, { stream }: JudgedEve
 function judgeNext(
   state: ScheduledDelivery,
   event: Exclude<DeliveryEvent, { readonly type: 'DeliveryScheduled' }>,
-  { data }: JudgedEvent,
+  judged: JudgedEvent,
   findings: Findings,
 ): void {
+  const { data } = judged;
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       judgeStart(state, event.data, data, findings);
       return;
     case 'DeliveryAttemptFinished':
-      judgeFinish(state, event.data, data, findings);
+      judgeFinish(state, event.data, judged, findings);
       return;
     case 'DeliveryRedeliveryRequested': {
       if (state.redelivery) {
@@ -159,7 +166,7 @@ const IDENTITY = ['attempt', 'redelivery', 'keyId', 'startedAt'];
 function judgeFinish(
   state: ScheduledDelivery,
   finished: DataOf<'DeliveryAttemptFinished'>,
-  data: JsonObject,
+  judged: JudgedEvent,
   findings: Findings,
 ): void {
   const { underway } = state;
@@ -167,7 +174,7 @@ function judgeFinish(
     findings.breach('attempt_outcome', 'an attempt under way', `an outcome of attempt ${finished.attempt}`);
     return;
   }
-  const identity = difference(underway as unknown as JsonObject, data, IDENTITY);
+  const identity = difference(underway as unknown as JsonObject, judged.data, IDENTITY);
   if (identity) {
     findings.breach('attempt_outcome', identity.expected, identity.found);
     return;
@@ -176,6 +183,11 @@ function judgeFinish(
     findings.breach('attempt_outcome', `no end before ${underway.startedAt}`, finished.finishedAt);
   }
   judgeResult(state, finished, findings);
+  if (finished.retryAfterSeconds === undefined && !isEarlier(judged)) {
+    if (isDowngraded(judged)) return;
+    findings.breach('attempt_schedule', 'what the receiver asked for by Retry-After, or null', 'neither');
+    return;
+  }
   const next = nextAttempt(state, finished);
   if (next.isUnprovable) findings.unprovable('attempt_schedule');
   if (next.broken) findings.breach('attempt_schedule', next.broken, finished.nextAttemptAt ?? 'no further attempt');
@@ -197,7 +209,7 @@ function judgeResult(
   const interruptions = redelivery ? (state.redelivery?.interruptions ?? 0) : state.interruptions;
   const expected = interruptions < MOST_REPEATS ? 'interrupted' : 'failed';
   if (outcome !== expected) {
-    findings.breach('attempt_repeats', `${expected} after ${interruptions} interruptions`, outcome);
+    findings.breach('attempt_repeats', `${expected} after ${counted(interruptions, 'interruption')}`, outcome);
   }
 }
 

@@ -11,5 +11,7 @@ export const OWED_WITHIN: Micros = HOUR;
 export const DUE_WITHIN: Micros = 24 * HOUR;
 /** An event that no head covers. It takes a minute, and as long as the service is stopped after a kill. */
 export const HEAD_WITHIN: Micros = HOUR;
+/** How far the end of a content's time may be from what its recording time gives: clocks are set in between. */
+export const KEPT_TO_WITHIN: Micros = 24 * HOUR;
 /** Payments to a former receiver that were under way when it changed. */
 export const UNDER_WAY_FOR: Micros = HOUR;

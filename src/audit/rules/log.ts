@@ -10,6 +10,7 @@ import { MasterKeyIntroduced, SigningKeyCreated, SigningKeyRotated } from '../..
 import { type Instant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
 import { difference } from './compare.ts';
+import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
 import { UNDER_WAY_FOR } from './limits.ts';
 
 export interface ReceiverState extends JsonObject {
@@ -20,11 +21,15 @@ export interface ReceiverState extends JsonObject {
   readonly former: { readonly receiver: string; readonly until: Instant } | null;
 }
 
-export const receiverRules: LogRules<ReceiverState | null> = {
+/** A payment came before the log was founded: that is one breach, and says nothing about the payments after it. */
+const UNFOUNDED = 'unfounded';
+type Receiver = ReceiverState | typeof UNFOUNDED | null;
+
+export const receiverRules: LogRules<Receiver> = {
   types: new Set([LogFounded.type, ReceiverChanged.type, PaymentAuthorized.type]),
 
   judge(before, event, findings) {
-    const state = before ?? null;
+    const state = before === UNFOUNDED ? null : (before ?? null);
     switch (event.type) {
       case LogFounded.type: {
         const { network, mint, receiver } = event.data as EventOf<typeof LogFounded>['data'];
@@ -39,17 +44,20 @@ export const receiverRules: LogRules<ReceiverState | null> = {
         return state && { ...state, receiver, former };
       }
       default:
-        judgePayee(state, event, findings);
-        return state;
+        if (before === UNFOUNDED) return before;
+        return judgePayee(state, event, findings) ? state : UNFOUNDED;
     }
   },
 };
 
-function judgePayee(state: ReceiverState | null, { data, metadata }: JudgedEvent, findings: Findings): void {
-  // Logs of earlier versions were founded at their upgrade.
+/** @returns false if the log should have been founded before */
+function judgePayee(state: ReceiverState | null, event: JudgedEvent, findings: Findings): boolean {
+  const { data, metadata } = event;
   if (state === null) {
-    findings.unprovable('paid_to_the_receiver');
-    return;
+    // Logs of earlier versions were founded at their upgrade, before it sold anything.
+    if (isEarlier(event)) findings.unprovable('paid_to_the_receiver');
+    else findings.breach('paid_to_the_receiver', 'LogFounded before every payment', 'none before');
+    return isEarlier(event);
   }
   const { network, mint, receiver, former } = state;
   const isUnderWay =
@@ -59,6 +67,7 @@ function judgePayee(state: ReceiverState | null, { data, metadata }: JudgedEvent
   const expected = { network, mint, payTo: isUnderWay ? former.receiver : receiver };
   const differing = difference(expected, data, ['network', 'mint', 'payTo']);
   if (differing) findings.breach('paid_to_the_receiver', differing.expected, differing.found);
+  return true;
 }
 
 export interface MasterKeyState extends JsonObject {
@@ -76,13 +85,15 @@ export const masterKeyRules: LogRules<MasterKeyState> = {
     LogHeadRecorded.type,
   ]),
 
-  judge(before, { type, data }, findings) {
+  judge(before, event, findings) {
+    const { type, data } = event;
     const state: MasterKeyState = before ?? { versions: {} };
     const version = (type === QueryAnswered.type ? data.resultKey : data.masterVersion) as number | undefined;
     // Answers of earlier versions have no result key.
     if (version === undefined) return state;
     const known = state.versions[version];
     if (type === MasterKeyIntroduced.type) {
+      judgeSchema(event, findings);
       const { fingerprint } = data as EventOf<typeof MasterKeyIntroduced>['data'];
       if (known !== undefined) findings.breach('master_key_unique', `version ${version} once`, `${version} again`);
       return { versions: { [version]: fingerprint, ...state.versions } };
@@ -104,10 +115,11 @@ export const operatorRules: LogRules<JsonObject> = {
     ContentRedacted.type,
   ]),
 
-  judge(state, { data: { by, reason }, metadata: { commandId } }, findings) {
-    // Earlier versions recorded neither the command nor always who decided it.
-    const isEarlier = commandId === undefined;
-    if (isEarlier && (isAbsent(by) || isAbsent(reason))) findings.unprovable('operator_named');
+  judge(state, event, findings) {
+    const { by, reason } = event.data;
+    if (isDowngraded(event)) return state ?? {};
+    // Earlier versions did not always record who decided it.
+    if (isEarlier(event) && (isAbsent(by) || isAbsent(reason))) findings.unprovable('operator_named');
     else if (isBlank(by) || isBlank(reason)) {
       findings.breach('operator_named', 'an actor and a reason', isBlank(by) ? 'no actor' : 'no reason');
     }

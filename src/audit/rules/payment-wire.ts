@@ -2,14 +2,15 @@
  * Whether the submitted bytes are the transaction that they are said to be, and pay what was authorized. Checking each
  * signature costs more than all other rules together, so `wire_signed` is judged only on request.
  */
-import { createPublicKey, hash, verify } from 'node:crypto';
+import { hash } from 'node:crypto';
 import bs58 from 'bs58';
 import type { Purchase } from '../../commands/payment/payment.ts';
 import type { JsonObject } from '../../events/event.ts';
 import { paymentOf, paymentStream } from '../../events/payment.ts';
 import { addressBytes, associatedTokenAddress, USDC_DECIMALS } from '../../solana/addresses.ts';
+import { verifySignature } from '../../solana/keys.ts';
 import { type PaymentInstruction, readInstruction } from '../../solana/verify-transaction-instructions.ts';
-import { decodeTransaction, SIGNATURE_BYTES, type WireTransaction } from '../../solana/verify-transaction-wire.ts';
+import { decodeTransaction, type WireTransaction } from '../../solana/verify-transaction-wire.ts';
 import type { Findings, LogRules } from '../judging.ts';
 import { isBase58Of } from './base58.ts';
 import { otherCallIn } from './payment-memo.ts';
@@ -116,23 +117,10 @@ export const signatureRules: LogRules<JsonObject> = {
     if (decoded === null || 'fault' in decoded) return state ?? {};
     decoded.signatures.forEach((signature, index) => {
       const signer = decoded.accounts[index];
-      if (signer && isSigned(signer, decoded.message, signature)) return;
+      if (signer && verifySignature(signer, decoded.message, signature)) return;
       const name = signer ? bs58.encode(signer) : `signer ${index}`;
       findings.breach('wire_signed', `a valid signature of ${name}`, 'another');
     });
     return state ?? {};
   },
 };
-
-/** DER of an Ed25519 public key up to its 32 bytes (RFC 8410). */
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-
-function isSigned(signer: Buffer, message: Buffer, signature: Buffer): boolean {
-  if (signature.length !== SIGNATURE_BYTES) return false;
-  try {
-    const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, signer]), format: 'der', type: 'spki' });
-    return verify(null, message, key, signature);
-  } catch {
-    return false;
-  }
-}

@@ -3,14 +3,23 @@
  * stream before it. After the first event out of order the rest of the stream is not judged, since nothing that
  * follows can be right.
  */
-import { isSubmitted, type Payment, type PaymentCommand, payment } from '../../commands/payment/payment.ts';
+import { ANSWER_RETENTION } from '../../commands/payment/answer.ts';
+import {
+  isSubmitted,
+  mayBePresented,
+  type Payment,
+  type PaymentCommand,
+  payment,
+} from '../../commands/payment/payment.ts';
 import { priceOf } from '../../commands/purchase/price.ts';
 import type { Json } from '../../events/event.ts';
 import { PAYMENT_STREAM_EVENTS, type PaymentEvent, paymentOf } from '../../events/payment.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
 import type { Findings, JudgedEvent, StreamRules } from '../judging.ts';
 import type { RuleName } from './catalogue.ts';
-import { difference } from './compare.ts';
+import { counted, difference } from './compare.ts';
+import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
+import { judgeKept } from './kept.ts';
 import { OUTCOME_WITHIN } from './limits.ts';
 import { statePaymentFacts } from './payment-facts.ts';
 import { judgeWire } from './payment-wire.ts';
@@ -23,11 +32,13 @@ export interface PaymentState {
   readonly queryFailed: boolean;
   /** Whether an event was out of order. */
   readonly broken: boolean;
+  /** Whether an earlier version recorded the last event. */
+  readonly earlier: boolean;
   /** When it was submitted or settled, whichever was last. */
   readonly since: Instant;
 }
 
-const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, since: '' };
+const NEW: PaymentState = { payment: { status: 'none' }, queryFailed: false, broken: false, earlier: false, since: '' };
 const TYPES: ReadonlySet<string> = new Set(PAYMENT_STREAM_EVENTS.map(({ type }) => type));
 
 export const paymentRules: StreamRules<PaymentState> = {
@@ -43,16 +54,18 @@ export const paymentRules: StreamRules<PaymentState> = {
     const known = state.payment as unknown as Payment;
     const event = { type: judged.type, data: judged.data } as unknown as PaymentEvent;
     const expected = decided(known, event);
-    if (!isAllowed(known, event, expected)) {
+    judgeSchema(judged, findings);
+    if (!isAllowed(state, event, expected)) {
       findings.breach(ruleOfDisorder(state, known, event), `an event that may follow ${known.status}`, event.type);
       return { ...state, broken: true };
     }
-    judgeData(known, event, expected, judged, findings);
+    judgeData(state, event, expected, judged, findings);
     statePaymentFacts(known, event, judged, findings);
     return {
       payment: trimmed(payment.evolve(known, event)) as unknown as Json,
       queryFailed: event.type === 'QueryFailed' || (state.queryFailed && event.type !== 'PaymentAuthorized'),
       broken: false,
+      earlier: isEarlier(judged),
       since: CHARGES.has(event.type) ? judged.metadata.recordedAt : state.since,
     };
   },
@@ -81,7 +94,8 @@ function ruleOfDisorder({ queryFailed }: PaymentState, known: Payment, { type }:
 }
 
 /** Whether the decider can have recorded such an event on this stream, whatever it says. */
-function isAllowed(known: Payment, event: PaymentEvent, expected: PaymentEvent | null): boolean {
+function isAllowed(state: PaymentState, event: PaymentEvent, expected: PaymentEvent | null): boolean {
+  const known = state.payment as unknown as Payment;
   switch (event.type) {
     case 'PaymentAuthorized':
       return known.status === 'none' || known.status === 'released';
@@ -91,8 +105,10 @@ function isAllowed(known: Payment, event: PaymentEvent, expected: PaymentEvent |
     case 'PaymentSubmitted':
       return known.status === 'answered';
     case 'PaymentReleased':
-      // A takeover also releases what an earlier version of the service claimed in several appends.
-      return event.data.reason === 'query_failed' ? known.status === 'query_failed' : !isSubmitted(known);
+      if (event.data.reason === 'query_failed') return known.status === 'query_failed';
+      // A takeover also releases what an earlier version of the service claimed in several appends. An answer that is
+      // released today is judged as one without a charge.
+      return state.earlier ? !isSubmitted(known) : mayBePresented(known) || known.status === 'answered';
     default:
       return expected?.type === event.type;
   }
@@ -127,16 +143,17 @@ function decided(known: Payment, event: PaymentEvent): PaymentEvent | null {
 const CHARGE = ['requestId', 'wallet', 'amount', 'transaction', 'slot', 'answeredCases'];
 
 function judgeData(
-  known: Payment,
+  state: PaymentState,
   event: PaymentEvent,
   outcome: PaymentEvent | null,
   judged: JudgedEvent,
   findings: Findings,
 ): void {
   const data = judged.data;
+  const known = state.payment as unknown as Payment;
   switch (event.type) {
     case 'PaymentAuthorized':
-      judgeAmount(event.data, findings);
+      judgeAmount(event.data, judged, findings);
       return;
     case 'QueryAnswered': {
       judgeRequest(known, data.requestId, findings);
@@ -146,17 +163,30 @@ function judgeData(
       }
       const queries = 'authorization' in known ? known.authorization.queries : null;
       if (queries !== null && answeredCases > queries) {
-        findings.breach('answers_within_queries', `at most ${queries} cases`, `${answeredCases} cases`);
+        findings.breach(
+          'answers_within_queries',
+          `at most ${counted(queries, 'case')}`,
+          counted(answeredCases, 'case'),
+        );
       }
+      judgeKept(judged, ANSWER_RETENTION, findings);
       return;
     }
     case 'QueryFailed':
       judgeRequest(known, data.requestId, findings);
       return;
     case 'PaymentSubmitted':
-      if ('authorization' in known) judgeWire(judged.stream, known.authorization, event.data, findings);
+      if (known.status !== 'answered') return;
+      if (known.answer.answeredCases === 0 && known.answer.keyCall === null) {
+        findings.breach('failed_query_not_charged', 'at least one answered case', 'none');
+      }
+      judgeWire(judged.stream, known.authorization, event.data, findings);
       return;
     case 'PaymentReleased':
+      if (known.status !== 'answered') return;
+      // Earlier versions recorded the answer first, and a node could die before the submission.
+      if (state.earlier) findings.unprovable('answer_has_charge');
+      else findings.breach('answer_has_charge', 'PaymentSubmitted after QueryAnswered', 'PaymentReleased');
       return;
     default: {
       const expected = (outcome?.data ?? {}) as unknown as typeof data;
@@ -171,7 +201,7 @@ function judgeData(
       listFailedEntries(known, event.data, findings);
       // Earlier versions did not repeat in the settlement what the answer promised.
       if (judged.metadata.schemaVersion < 2) {
-        if (expected.owes !== null) findings.unprovable('charge_owes_promised');
+        if (expected.owes !== null && isEarlier(judged)) findings.unprovable('charge_owes_promised');
         return;
       }
       const owes = difference(expected, data, ['owes']);
@@ -185,8 +215,12 @@ function listFailedEntries(known: Payment, { answeredCases }: { readonly answere
   if (!('authorization' in known)) return;
   const { amount, queries } = known.authorization;
   const paid = queries ?? Number(BigInt(amount) / priceOf(1));
-  if (answeredCases >= paid) return;
-  findings.breach('batch_entries_failed', `${paid} queries, paid in full`, `${paid - answeredCases} of them failed`);
+  if (answeredCases === 0 || answeredCases >= paid) return;
+  findings.breach(
+    'batch_entries_failed',
+    `${counted(paid, 'query', 'queries')}, paid in full`,
+    `${paid - answeredCases} of them failed`,
+  );
 }
 
 function judgeRequest(known: Payment, requestId: Json | undefined, findings: Findings): void {
@@ -196,10 +230,16 @@ function judgeRequest(known: Payment, requestId: Json | undefined, findings: Fin
 
 type Authorized = Extract<PaymentEvent, { readonly type: 'PaymentAuthorized' }>['data'];
 
-function judgeAmount({ amount, queries, endpoint }: Authorized, findings: Findings): void {
+function judgeAmount({ amount, queries, endpoint }: Authorized, judged: JudgedEvent, findings: Findings): void {
   if (queries !== null) {
     const expected = priceOf(queries);
-    if (BigInt(amount) !== expected) findings.breach('amount_exact', `${expected} for ${queries} queries`, amount);
+    if (BigInt(amount) !== expected)
+      findings.breach('amount_exact', `${expected} for ${counted(queries, 'query', 'queries')}`, amount);
+    return;
+  }
+  if (isDowngraded(judged)) return;
+  if (!isEarlier(judged)) {
+    findings.breach('amount_exact', 'the number of queries that the amount pays for', 'none');
     return;
   }
   // Earlier versions did not record how many queries a batch had.

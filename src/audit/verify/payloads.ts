@@ -14,6 +14,7 @@ import type { JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { blobsNamedBy, type NamedBlob } from './blob-names.ts';
 import { pushedFault } from './pushed-bytes.ts';
+import { namesCommand } from './stored-json.ts';
 
 const AT_ONCE = 64;
 
@@ -131,13 +132,16 @@ export class Payloads {
     }
   }
 
-  /** Whether the content belongs to a payment that failed: nothing of it was ever owed. */
+  /**
+   * Whether the content belongs to a payment that failed: nothing of it was ever owed. Only earlier versions, whose
+   * events do not name their command, removed such content without a record.
+   */
   async #isUnpaid({ stream, revision }: Named): Promise<boolean> {
     if (paymentOf(stream) === null) return false;
     for (let at = revision + 1; ; at++) {
       const event = await this.#log.find(stream, at);
       if (event === null) return false;
-      if (event.type === PaymentFailed.type) return true;
+      if (event.type === PaymentFailed.type) return !namesCommand(event.metadata);
     }
   }
 }

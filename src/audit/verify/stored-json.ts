@@ -103,6 +103,15 @@ export function metadataOf(metadata: JsonObject): EventMetadata {
   return metadata as JsonObject & EventMetadata;
 }
 
+/** Whether an event names its command, even if the rest of its metadata is wrong. */
+export function namesCommand(metadata: string): boolean {
+  try {
+    return 'commandId' in storedObject(metadata, 'metadata');
+  } catch {
+    return false;
+  }
+}
+
 /** The hash that is stored with an event, even if the rest of its metadata is wrong; null if it cannot be read. */
 export function storedHash(metadata: string): string | null {
   try {

@@ -9,7 +9,7 @@ import type { Purchase } from '../payment/payment.ts';
 import { delivery } from './delivery.ts';
 
 /** What a delivery names is kept for 30 days after its end; the schedule with all delays takes days. */
-const RETENTION: Micros = 40 * 86_400 * MICROS_PER_SECOND;
+export const DELIVERY_RETENTION: Micros = 40 * 86_400 * MICROS_PER_SECOND;
 
 export interface SchedulePorts {
   readonly log: EventLog;
@@ -51,7 +51,7 @@ export async function scheduleOwed(
       target: callback.target,
       origin: callback.origin,
       envelope,
-      keepUntil: toInstant(clock.now() + RETENTION),
+      keepUntil: toInstant(clock.now() + DELIVERY_RETENTION),
       createdAt,
     };
     await handleWithRetry(ports, delivery, stream, { type: 'Schedule', facts }, context);

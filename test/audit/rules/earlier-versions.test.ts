@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/events/event.ts';
 import { systemClock } from '../../../src/runtime/instant.ts';
 import type { RecordedEvent } from '../../../src/storage/event-log.ts';
@@ -22,6 +22,9 @@ const ADDED_LATER: Readonly<Record<string, readonly string[]>> = {
   DeliveryRedeliveryRequested: ['by', 'reason'],
   MasterKeyIntroduced: ['by', 'reason'],
 };
+
+/** Events of payments, of which only some are taken. */
+const SALES: ReadonlySet<string> = new Set(['PaymentAuthorized', 'QueryAnswered']);
 
 let directory: string;
 let earlier: readonly RecordedEvent[];
@@ -56,6 +59,30 @@ it('is not held to what it did not record', () => {
       // The redelivery and the master key.
       operator_named: 2,
     },
+  });
+});
+
+describe('an answer that an earlier version recorded in an append of its own, and whose node then died', () => {
+  const answeredAt = () => {
+    const submitted = earlier.findIndex(({ type }) => type === 'PaymentSubmitted');
+    const { stream = '' } = earlier[submitted] ?? {};
+    return {
+      stream,
+      until: earlier.slice(0, submitted).filter((event) => !SALES.has(event.type) || event.stream === stream),
+    };
+  };
+  /** As today's version records it: with its command. */
+  const release = (stream: string, commandId?: string): RecordedEvent => {
+    const released = earlier.find(({ type }) => type === 'PaymentReleased') as RecordedEvent;
+    const metadata = { ...released.metadata, ...(commandId === undefined ? {} : { commandId }) };
+    return { ...released, stream, revision: 2, data: { reason: 'claim_taken_over' }, metadata };
+  };
+
+  it.each([undefined, 'a takeover'])('may be released (command: %s), and its charge cannot be proven', (commandId) => {
+    const { stream, until } = answeredAt();
+    const { breaches, unprovable } = judge([...until, release(stream, commandId)]);
+    expect(breaches).toEqual([]);
+    expect(unprovable).toMatchObject({ answer_has_charge: 1 });
   });
 });
 

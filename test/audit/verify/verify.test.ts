@@ -9,8 +9,11 @@ import { ContentRedacted, contentStream } from '../../../src/events/content.ts';
 import type { Json, JsonObject } from '../../../src/events/event.ts';
 import { LOG_HEAD_STREAM, LogHeadAnchored } from '../../../src/events/log-head.ts';
 import { EventSkipped, operatorStream } from '../../../src/events/operator.ts';
+import { toMicros } from '../../../src/runtime/instant.ts';
 import { eventId } from '../../../src/storage/event-id.ts';
 import type { Database } from '../../../src/storage/sqlite/driver.ts';
+import { answered, authorized, failedOnChain, submitted } from '../../commands/payment/payment.fixtures.ts';
+import { NOON } from '../../storage/samples.ts';
 import { docketNumber, edit, openSampleLog, rehash, renumber, rowsOf, type SampleLog } from './sample-log.ts';
 
 const ONE = docketNumber(1);
@@ -316,6 +319,21 @@ describe('stored content', () => {
     const verified = await log.verify();
     expect(verified.all).toEqual([]);
     expect(verified.payloads).toEqual({ named: 8, intact: 5, replaced: 2, removed: 1, expired: 0 });
+  });
+
+  it('of a failed payment may be missing without a record only if an earlier version recorded the failure', async () => {
+    const stream = `payment-${'c'.repeat(64)}`;
+    await log.write(stream, authorized, answered, submitted, failedOnChain);
+    const ports = { clock: { now: () => toMicros(NOON) } };
+    expect((await log.verify({ ports })).own).toContain(`payload_stored ${stream} 1`);
+    log.tamper((db) => {
+      const { commandId: _, ...metadata } = metadataOf(db, stream, 3);
+      set('metadata', JSON.stringify(metadata), stream, 3)(db);
+      rehash(db, stream);
+    });
+    const verified = await log.verify({ ports });
+    expect(verified.all.filter(({ rule }) => rule === 'payload_stored')).toEqual([]);
+    expect(verified.payloads).toMatchObject({ removed: 1, expired: 0 });
   });
 
   it('of a replacement must be there too', async () => {
