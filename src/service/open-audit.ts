@@ -5,9 +5,9 @@ import type { Config } from '../config.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { RawEventLog } from '../storage/raw-events.ts';
 import type { Database } from '../storage/sqlite/driver.ts';
-import { openSqliteLog } from '../storage/sqlite/open.ts';
 import { openDatabase, openTemporary } from '../storage/sqlite/open-database.ts';
 import { SqliteRawEvents } from '../storage/sqlite/raw-events.ts';
+import { SqliteRawPayloads } from '../storage/sqlite/raw-payloads.ts';
 import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
 import { canStartExaminer, startExaminer } from './audit-thread.ts';
 
@@ -15,7 +15,7 @@ export interface AuditStorage {
   readonly log: RawEventLog;
   readonly examiner: Examiner;
   /** Null if content is not compared. */
-  readonly payloads: PayloadStore | null;
+  readonly payloads: Pick<PayloadStore, 'getEncoded' | 'resolve'> | null;
   close(): Promise<void>;
 }
 
@@ -49,17 +49,11 @@ export async function openAudit(config: Config, { content }: { readonly content:
         ? startExaminer(path, log)
         : examinerHere(log, (stream, revision) => log.findNow(stream, revision)),
     );
-    return { log, examiner, payloads: content ? sqlitePayloads(path, kept) : null, close };
+    return { log, examiner, payloads: content ? kept(new SqliteRawPayloads(path)) : null, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-function sqlitePayloads(path: string, kept: (one: { close(): Promise<void> }) => void): PayloadStore {
-  const { log, payloads, cells } = openSqliteLog(path);
-  for (const one of [log, payloads, cells]) kept(one);
-  return payloads;
 }
 
 /** Marks a file as a checkpoint of a verification, so that no other database is ever written to. */

@@ -15,6 +15,14 @@ export interface RawEvent {
   readonly data: string;
 }
 
+export interface MisplacedEvent {
+  readonly stream: string;
+  /** Null if it is not a whole number. */
+  readonly revision: number | null;
+  /** As it is stored. */
+  readonly position: string;
+}
+
 /** Consecutive events: everything after one position up to another. */
 export interface RawBatch {
   readonly after: Position | null;
@@ -28,6 +36,9 @@ export interface RawEventLog {
 
   /** Position of the newest event; null in an empty log. */
   head(): Promise<Position | null>;
+
+  /** Events, not all if there are many, at positions where the service never writes and no reader finds them. */
+  misplaced(): Promise<readonly MisplacedEvent[]>;
 
   /** Everything after one position up to another, in order. @throws StorageFailure if the engine cannot read */
   read(after: Position | null, upTo: Position): AsyncIterable<RawBatch>;

@@ -139,6 +139,43 @@ const EDITS: readonly Edit[] = [
     },
   ],
   [
+    'an end of a payment that is moved before the log',
+    'positions_contiguous',
+    (database) => {
+      const event = new LogCopy(recorded).at(base.plain, 'PaymentFinalized');
+      database
+        .prepare('UPDATE events SET position = 0 WHERE stream = ? AND revision = ?')
+        .run(event.stream, event.revision);
+      return event;
+    },
+  ],
+  [
+    'an event that is added before the log',
+    'positions_contiguous',
+    (database) => {
+      const { stream, revision } = new LogCopy(recorded).at(base.plain, 'PaymentFinalized');
+      database
+        .prepare(
+          `INSERT INTO events (position, type, stream, revision, id, metadata, data)
+           SELECT -7, type, stream, revision + 1, id, metadata, data FROM events WHERE stream = ? AND revision = ?`,
+        )
+        .run(stream, revision);
+      return { stream, revision: revision + 1 };
+    },
+  ],
+  [
+    'an event that is moved far away',
+    'positions_contiguous',
+    (database) => {
+      const last = recorded.at(-1);
+      if (!last) throw new Error('an empty log');
+      database
+        .prepare('UPDATE events SET position = ? WHERE position = (SELECT max(position) FROM events)')
+        .run(2 ** 50);
+      return last;
+    },
+  ],
+  [
     'content that is changed',
     'payload_intact',
     (database) => {

@@ -4,7 +4,7 @@ import { LogFounded } from '../../events/log-identity.ts';
 import { MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
-import type { RawEvent } from '../../storage/raw-events.ts';
+import type { MisplacedEvent, RawEvent } from '../../storage/raw-events.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import type { JudgedEvent, LogRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
@@ -267,7 +267,7 @@ export class Judgement {
   }
 
   /** What only the whole log can tell. To be called after `commit`. */
-  finish(onProgress: (share: number) => void): void {
+  finish(misplaced: readonly MisplacedEvent[], onProgress: (share: number) => void): void {
     if (this.#until !== null) {
       this.#streams.end(this.#until);
       this.#facts.judge(this.#until, (judged, of) => {
@@ -275,10 +275,15 @@ export class Judgement {
         onProgress(judged / of);
       });
     }
+    this.#breaches.forget('misplaced');
+    for (const { stream, revision, position } of misplaced) {
+      const expected = 'a position from 1 on, where readers of the log find it';
+      const breach = { rule: 'positions_contiguous', stream, revision, position, expected, found: position } as const;
+      this.#breaches.add(breach, 'misplaced');
+    }
     this.#breaches.forget('positions');
-    const missing = this.#positions.missing();
-    const follows = missing?.explained ? 'missing revisions' : null;
-    if (missing) this.#breaches.add(missing.breach, 'positions', follows);
+    const missing = this.#positions.missing(misplaced.length);
+    if (missing) this.#breaches.add(missing.breach, 'positions', missing.follows);
     this.#breaches.forget('heads');
     for (const breach of this.#heads.keys.breaches(this.#trusted)) this.#breaches.add(breach, 'heads');
     const late = this.#commandNamed && this.#until !== null && uncoveredFault(this.#uncovered, this.#until);

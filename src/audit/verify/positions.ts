@@ -47,7 +47,6 @@ export class Positions {
   /** @returns what is wrong with the position; a gap is reported at the end, by `missing` */
   next(place: BreachPlace & { readonly position: Position }): 'rises' | 'gap' | 'falls' {
     const { position } = place;
-    if (this.#gapless && !(Number(position) > 0)) return 'falls';
     const before = this.#last;
     this.#last = position;
     if (before !== null && position <= before) return 'falls';
@@ -65,8 +64,11 @@ export class Positions {
     this.#lacks.push({ after: after === null ? 0 : Number(after), before: Number(before), missing });
   }
 
-  /** Missing positions that no missing revision explains: one breach for all of them. */
-  missing(): { readonly breach: Breach; readonly explained: boolean } | null {
+  /**
+   * Missing positions that no missing revision explains: one breach for all of them.
+   * @param elsewhere how many events are at positions where none belongs
+   */
+  missing(elsewhere: number): { readonly breach: Breach; readonly follows: string | null } | null {
     const lacks = this.#lacks.map((lack) => ({ ...lack }));
     const unexplained = this.#gaps.filter((gap) => !explains(lacks, gap));
     const [first] = unexplained.length > 0 ? unexplained : this.#gaps;
@@ -78,7 +80,7 @@ export class Positions {
     const found = `${total} missing before this event: ${ranges}${more}`;
     return {
       breach: { rule: 'positions_contiguous', ...first.next, expected: 'positions 1, 2, 3 …', found },
-      explained: unexplained.length === 0,
+      follows: unexplained.length === 0 ? 'missing revisions' : total <= elsewhere ? 'events at other positions' : null,
     };
   }
 

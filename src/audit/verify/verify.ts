@@ -118,6 +118,6 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
   }
   await judgement.readForHeads();
   judgement.commit();
-  judgement.finish((share) => onProgress({ stage: 'judging', events: judgement.read, share }));
+  judgement.finish(await log.misplaced(), (share) => onProgress({ stage: 'judging', events: judgement.read, share }));
   return judgement.result();
 }

@@ -3,9 +3,10 @@
 import { checkAppend } from '../checked-append.ts';
 import { type Append, type Appended, RevisionConflict } from '../event-log.ts';
 import type { SealedPayload } from '../payload-store.ts';
+import { StorageFailure } from '../storage-failure.ts';
 import { AppendRejected } from './commit-together.ts';
 import type { Database } from './driver.ts';
-import { positionText } from './event-rows.ts';
+import { isPosition, positionText } from './event-rows.ts';
 
 /** An append whose JSON is already text. It is serialized before its turn in the transaction, where time is short. */
 export interface SerialisedAppend {
@@ -67,6 +68,13 @@ export function appendWriter(database: Database, putPayload: (payload: SealedPay
     let position = 0;
     for (const { id, type, revision, metadata, data } of rows) {
       position = Number(insert.run(type, stream, revision, id, metadata, data).lastInsertRowid);
+    }
+    // No reader would find the events after one that somebody put at the last position, or before the first.
+    if (!isPosition(position)) {
+      throw new StorageFailure('storage_unavailable', `the log would go on at position ${position}`, {
+        nothingWritten: true,
+        hint: 'Somebody has changed log.sqlite: docket audit verify names the events. Restore a backup.',
+      });
     }
     return { revision: expected + rows.length, position: positionText(position) };
   };

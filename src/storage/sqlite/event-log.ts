@@ -12,7 +12,14 @@ import type {
 import { StorageFailure } from '../storage-failure.ts';
 import { serialiseAppend } from './append-events.ts';
 import { type EventReader, eventReader, leafReader } from './event-reader.ts';
-import { EVENT_COLUMNS, type EventRow, positionNumber, positionText, recordedEvent } from './event-rows.ts';
+import {
+  AT_A_POSITION,
+  EVENT_COLUMNS,
+  type EventRow,
+  positionNumber,
+  positionText,
+  recordedEvent,
+} from './event-rows.ts';
 import type { LogCommitter } from './log-committer.ts';
 import type { LogWatch } from './log-watch.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -39,10 +46,13 @@ export class SqliteEventLog implements EventLog {
     this.#watch = watch;
     this.#selectStream = file.database
       .prepare<[string, number, number], EventRow>(
-        `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT 0 + ?`,
+        `SELECT ${EVENT_COLUMNS} FROM events WHERE stream = ? AND revision >= ? AND ${AT_A_POSITION}
+         ORDER BY revision LIMIT 0 + ?`,
       )
       .raw();
-    this.#selectHead = file.database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
+    this.#selectHead = file.database
+      .prepare<[], number | null>(`SELECT max(position) FROM events WHERE ${AT_A_POSITION}`)
+      .pluck();
     this.#selectFirst = file.database.prepare<[], string>('SELECT id FROM events ORDER BY position LIMIT 1').pluck();
     this.#first = this.#selectFirst.get() ?? null;
     committer.hold();

@@ -6,7 +6,7 @@ import { FOREIGN_METADATA } from '../event-metadata.ts';
 import type { Database } from './driver.ts';
 import { EVENT_COLUMNS, type EventRow, positionText, recordedEvent } from './event-rows.ts';
 
-/** How many rows one slice examines, matching or not: a few milliseconds. */
+/** How many rows at most one slice examines, matching or not: a few milliseconds. */
 const ROWS_LOOKED_AT = 5000;
 const MOST_EVENTS = 500;
 /** A slice ends with the event that exceeds this size; one event is at most `MAX_APPEND_BYTES`. */
@@ -32,6 +32,9 @@ export function eventReader(database: Database, filter: EventFilter): EventReade
        WHERE position > ? AND position <= ? ${condition} ORDER BY position LIMIT ${MOST_EVENTS}`,
     )
     .raw();
+  const following = database
+    .prepare<[number], number | null>('SELECT min(position) FROM events WHERE position > ?')
+    .pluck();
 
   return (after, head) => {
     const end = Math.min(after + ROWS_LOOKED_AT, head);
@@ -49,7 +52,8 @@ export function eventReader(database: Database, filter: EventFilter): EventReade
       characters += row[6].length;
       if (events.length === MOST_EVENTS || characters >= MOST_CHARACTERS) return { events, upTo: position };
     }
-    return { events, upTo: end };
+    // Behind a gap in the positions, which no service leaves, the next slice begins at the next event.
+    return { events, upTo: Math.min(head, Math.max(end, (following.get(end) ?? head) - 1)) };
   };
 }
 

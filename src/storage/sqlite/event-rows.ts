@@ -39,6 +39,12 @@ function parsed(place: EventPlace, column: string, text: string): JsonObject {
 }
 
 const POSITION_DIGITS = 20;
+/**
+ * Where events are: the service writes at positions from 1 on, and more than these cannot be counted exactly. What
+ * somebody put elsewhere is no event to any reader; `docket audit verify` reports it.
+ */
+export const AT_A_POSITION = `position BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`;
+export const isPosition = (position: number): boolean => Number.isSafeInteger(position) && position > 0;
 
 /** Before the first event: the position of a subscription to an empty log. */
 export const START_OF_LOG: Position = '0'.repeat(POSITION_DIGITS);

@@ -13,6 +13,7 @@
  */
 import { accessSync, chmodSync, constants, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { StorageFailure } from '../storage-failure.ts';
 import { Database } from './driver.ts';
 
 /**
@@ -28,6 +29,43 @@ export function openDatabase(path: string, timeoutMs: number): Database {
   // SQLite would silently open a file read-only if this user may not write it.
   accessSync(path, constants.W_OK);
   return new Database(path, { timeout: timeoutMs });
+}
+
+/**
+ * Opens a database that exists, for one who may perhaps only read it. Nothing can be written on this connection, and
+ * no permissions change.
+ * @throws StorageFailure if SQLite would have to write beside it; errors of SQLite
+ */
+export function openToRead(path: string, timeoutMs: number): Database {
+  const mayWrite = isAllowed(path, constants.W_OK);
+  // A read-only connection would leave the files behind that SQLite creates beside a database.
+  const database = new Database(path, { timeout: timeoutMs, fileMustExist: true, readonly: !mayWrite });
+  try {
+    if (mayWrite) database.pragma('query_only = ON');
+    database.pragma('schema_version');
+    return database;
+  } catch (error) {
+    database.close();
+    const { code } = error as { code?: string };
+    if (!/^SQLITE_(?:CANTOPEN|READONLY)/.test(code ?? '')) throw error;
+    throw new StorageFailure(
+      'storage_unavailable',
+      `SQLite cannot create or open the files that it needs beside ${path} (${code})`,
+      {
+        cause: error,
+        hint: 'If the folder is read-only: copy log.sqlite, and log.sqlite-wal if there is one, to a folder that you may write to, and set DATA_DIR to it.',
+      },
+    );
+  }
+}
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A database in a file of SQLite's own that has no name: it is gone once it is closed, or its process ends. */

@@ -16,10 +16,12 @@ import type { Database } from './driver.ts';
 import type { LogCommitter } from './log-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-interface PayloadRow {
+export interface PayloadRow {
   readonly replacement: BlobName | null;
   readonly bytes: Buffer | null;
 }
+
+export const SELECT_PAYLOAD = 'SELECT replacement, bytes FROM payloads WHERE name = ?';
 
 /** Chains of replacements are followed this far. Redacting a redaction is rare, and a cycle is a fault. */
 const MOST_REPLACEMENTS = 32;
@@ -43,7 +45,7 @@ export class SqlitePayloadStore implements PayloadStore {
     this.#committer = committer;
     this.#clock = clock;
     const { database } = file;
-    this.#select = database.prepare<[BlobName], PayloadRow>('SELECT replacement, bytes FROM payloads WHERE name = ?');
+    this.#select = database.prepare<[BlobName], PayloadRow>(SELECT_PAYLOAD);
     this.#page = database.prepare<[PayloadKind, Instant, Instant, BlobName], StoredPayload>(
       `SELECT name, kind, stored_at AS storedAt FROM payloads
        WHERE bytes IS NOT NULL AND kind = ? AND stored_at < ? AND (stored_at, name) > (?, ?)
@@ -139,16 +141,8 @@ export class SqlitePayloadStore implements PayloadStore {
     return found && { content: await openPayload(found.holder, found.bytes), replaced: found.holder !== name };
   }
 
-  /** The bytes under a name, or under the name of the blob that replaced it. */
-  async #find(name: BlobName): Promise<{ readonly holder: BlobName; readonly bytes: Buffer } | null> {
-    let holder = name;
-    for (let hops = 0; hops <= MOST_REPLACEMENTS; hops++) {
-      const row = await this.#row(holder);
-      if (row?.bytes) return { holder, bytes: row.bytes };
-      if (!row?.replacement) return null;
-      holder = row.replacement;
-    }
-    return null;
+  #find(name: BlobName): Promise<HeldBlob | null> {
+    return heldUnder(name, (holder) => this.#row(holder));
   }
 
   async #row(name: BlobName): Promise<PayloadRow | undefined> {
@@ -167,6 +161,26 @@ export class SqlitePayloadStore implements PayloadStore {
   #assertOpen(): void {
     if (this.#closed) throw new StorageFailure('storage_closed', 'the payload store is closed');
   }
+}
+
+interface HeldBlob {
+  readonly holder: BlobName;
+  readonly bytes: Buffer;
+}
+
+/** The bytes under a name, or under the name of the blob that replaced it. */
+export async function heldUnder(
+  name: BlobName,
+  rowOf: (name: BlobName) => Promise<PayloadRow | undefined>,
+): Promise<HeldBlob | null> {
+  let holder = name;
+  for (let hops = 0; hops <= MOST_REPLACEMENTS; hops++) {
+    const row = await rowOf(holder);
+    if (row?.bytes) return { holder, bytes: row.bytes };
+    if (!row?.replacement) return null;
+    holder = row.replacement;
+  }
+  return null;
 }
 
 /**

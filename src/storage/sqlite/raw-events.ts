@@ -1,10 +1,10 @@
 /** Reads the events of a SQLite log as they are stored, on a connection of its own that cannot write. */
 import type { Position } from '../event-log.ts';
-import type { RawBatch, RawEvent, RawEventLog } from '../raw-events.ts';
+import type { MisplacedEvent, RawBatch, RawEvent, RawEventLog } from '../raw-events.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import type { Database } from './driver.ts';
-import { EVENT_COLUMNS, positionNumber, positionText, START_OF_LOG } from './event-rows.ts';
-import { openDatabase } from './open-database.ts';
+import { AT_A_POSITION, EVENT_COLUMNS, positionNumber, positionText } from './event-rows.ts';
+import { openToRead } from './open-database.ts';
 import { asStorageFailure } from './sqlite-file.ts';
 
 /**
@@ -17,33 +17,54 @@ const MOST_CHARACTERS = 1024 * 1024;
 const ROWS_AT_ONCE = 64;
 /** Writers hold the file only for moments. */
 const BUSY_MS = 15_000;
+/** More are not listed: one is enough to know that somebody has changed the file. */
+const MOST_MISPLACED = 1000;
 
 /** A column of a table whose schema somebody changed may hold anything. */
 type Cell = string | number | bigint | Buffer | null;
 type RawRow = readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell];
 
+/** A connection that cannot write. @throws StorageFailure if the file cannot be opened */
+export function openLogToRead(path: string): Database {
+  try {
+    return openToRead(path, BUSY_MS);
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
 export class SqliteRawEvents implements RawEventLog {
   readonly gapless = true;
   readonly #database: Database;
   readonly #head;
+  readonly #misplaced;
   readonly #range;
   readonly #place;
   readonly #row;
 
   /** @throws StorageFailure if the file cannot be opened or has no events table */
   constructor(path: string) {
-    this.#database = openDatabase(path, BUSY_MS);
+    this.#database = openLogToRead(path);
     try {
-      this.#database.pragma('query_only = ON');
       assertTable(this.#database);
-      this.#head = this.#database.prepare<[], number | null>('SELECT max(position) FROM events').pluck();
+      this.#head = this.#database
+        .prepare<[], number | null>(`SELECT max(position) FROM events WHERE ${AT_A_POSITION}`)
+        .pluck();
+      this.#misplaced = this.#database.prepare<[], { stream: Cell; revision: Cell; position: string }>(
+        `SELECT stream, revision, CAST(position AS TEXT) AS position FROM (
+           SELECT * FROM events WHERE position < 1
+           UNION ALL SELECT * FROM events WHERE position > ${Number.MAX_SAFE_INTEGER}
+         ) LIMIT ${MOST_MISPLACED}`,
+      );
       this.#range = this.#database
         .prepare<[number, number], RawRow>(
           `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ${ROWS_AT_ONCE}`,
         )
         .raw();
       this.#place = this.#database
-        .prepare<[string, number], number>('SELECT position FROM events WHERE stream = ? AND revision = ?')
+        .prepare<[string, number], number>(
+          `SELECT position FROM events WHERE stream = ? AND revision = ? AND ${AT_A_POSITION}`,
+        )
         .pluck();
       this.#row = this.#database
         .prepare<[number], RawRow>(`SELECT ${EVENT_COLUMNS} FROM events NOT INDEXED WHERE position = ?`)
@@ -56,24 +77,25 @@ export class SqliteRawEvents implements RawEventLog {
 
   async head(): Promise<Position | null> {
     const head = this.#now(() => this.#head.get() ?? 0);
-    return head <= 0 ? null : positionText(head);
+    return head === 0 ? null : positionText(head);
+  }
+
+  async misplaced(): Promise<readonly MisplacedEvent[]> {
+    const rows = this.#now(() => this.#misplaced.all());
+    return rows.map(({ stream, revision, position }) => {
+      const isWhole = Number.isSafeInteger(revision);
+      return { stream: text(stream) ?? 'unreadable', revision: isWhole ? Number(revision) : null, position };
+    });
   }
 
   async *read(after: Position | null, upTo: Position): AsyncIterable<RawBatch> {
     const end = positionNumber(upTo);
-    // The service never writes before position 1, and reads streams by an index that would show what is there.
-    if (after === null) yield* this.#beforeTheFirst();
     let from = positionNumber(after);
     while (from < end) {
       const batch = this.batch(from, end);
       yield batch;
       from = positionNumber(batch.upTo);
     }
-  }
-
-  *#beforeTheFirst(): Iterable<RawBatch> {
-    const events = this.#rows(Number.MIN_SAFE_INTEGER, 0).map(rawEvent);
-    if (events.length > 0) yield { after: null, upTo: START_OF_LOG, events };
   }
 
   /** The events after one position up to another, or the first of them if they are many or large. */
@@ -98,8 +120,7 @@ export class SqliteRawEvents implements RawEventLog {
   /** As `read`, one event after the other. */
   *rows(after: Position | null, upTo: Position): Iterable<RawEvent> {
     const to = positionNumber(upTo);
-    const isBeforeTheFirst = after === null && upTo === START_OF_LOG;
-    for (let at = isBeforeTheFirst ? Number.MIN_SAFE_INTEGER : positionNumber(after); ; ) {
+    for (let at = positionNumber(after); ; ) {
       const rows = this.#rows(at, to);
       for (const row of rows) yield rawEvent(row);
       if (rows.length < ROWS_AT_ONCE) return;
@@ -152,29 +173,33 @@ function assertTable(database: Database): void {
   throw new StorageFailure('storage_corrupt', 'the table of events is not as this service creates it');
 }
 
-/** Positions beyond exact numbers would be read again and again. @throws StorageFailure for such a position */
+/** Rows that a damaged file gives in another order would be read for ever. @throws StorageFailure for such rows */
 function positionAfter(at: number, rows: readonly RawRow[]): number {
-  const position = rows.at(-1)?.[0];
-  const next = Number(position);
-  if (next > at && Number.isSafeInteger(next)) return next;
-  throw new StorageFailure('storage_corrupt', `an event has position ${position}, which this service never writes`);
+  const next = Number(rows.at(-1)?.[0]);
+  if (next > at) return next;
+  throw new StorageFailure('storage_corrupt', `the event at position ${next} is not in its place`);
 }
 
+/** The service finds no event by a cell of another kind, so such an event must not look whole: nothing is said of it. */
 function rawEvent([position, type, stream, revision, id, metadata, data]: RawRow): RawEvent {
+  const texts = [type, stream, id, metadata, data].map(text);
+  const isWhole = Number.isSafeInteger(revision) && !texts.includes(null);
+  const [typeText, streamText, idText, metadataText, dataText] = texts;
   return {
     position: positionText(Number(position)),
-    stream: text(stream),
-    revision: Number(revision),
-    id: text(id),
-    type: text(type),
-    metadata: text(metadata),
-    data: text(data),
+    stream: streamText ?? 'unreadable',
+    revision: Number.isSafeInteger(revision) ? Number(revision) : -1,
+    id: idText ?? '',
+    type: typeText ?? '',
+    metadata: isWhole ? (metadataText ?? '') : '',
+    data: dataText ?? '',
   };
 }
 
-const text = (cell: Cell): string => (typeof cell === 'string' ? cell : cell === null ? '' : String(cell));
+const text = (cell: Cell): string | null => (typeof cell === 'string' ? cell : null);
 
-function translated(error: unknown): unknown {
+/** As a StorageFailure, if it is a fault of the file. */
+export function translated(error: unknown): unknown {
   if (error instanceof Error && /no such (?:table|column)/.test(error.message)) {
     return new StorageFailure('storage_corrupt', `this is not an event log: ${error.message}`, { cause: error });
   }

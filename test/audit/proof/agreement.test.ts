@@ -48,6 +48,7 @@ function rawLogOf(text: string): RawEventLog {
     },
     find: async (stream, revision) =>
       events.find((event) => event.stream === stream && event.revision === revision) ?? null,
+    misplaced: async () => [],
     share: () => 1,
     close: async () => undefined,
   };

@@ -53,6 +53,16 @@ it('keeps the breaches of earlier runs, and finds later ones in streams that it 
   ]);
 });
 
+it('finds an event that was hidden before the first position since, and reports it once', async () => {
+  await log.verify({ checkpoint });
+  log.tamper((db) =>
+    db.exec("INSERT INTO events SELECT -1, type, 'docket-x', 0, id, metadata, data FROM events WHERE position = 3"),
+  );
+  const found = ['positions_contiguous docket-x 0'];
+  expect((await log.verify({ checkpoint })).own).toEqual(found);
+  expect((await log.verify({ checkpoint })).own).toEqual(found);
+});
+
 it('resumes after a kill from what was committed', async () => {
   await log.docket(2);
   await log.docket(3);

@@ -2,6 +2,8 @@
  * What `docket audit verify` finds in a log: given a log with signed heads, when somebody changes its file, then exactly
  * that change is reported, by rule, stream and revision.
  */
+import { chmodSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import bs58 from 'bs58';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JudgedEvent, StreamRules } from '../../../src/audit/judging.ts';
@@ -59,6 +61,24 @@ const metadataOf = (database: Database, stream: string, revision: number) =>
   JSON.parse(rowsOf(database).find((row) => row.stream === stream && row.revision === revision)?.metadata ?? '{}');
 const remove = (database: Database, stream: string, revision: number) =>
   database.prepare('DELETE FROM events WHERE stream = ? AND revision = ?').run(stream, revision);
+
+/** Copies the last event of a stream as its next one. */
+const copyTo = (database: Database, stream: string, position: number): void => {
+  database
+    .prepare(
+      `INSERT INTO events (position, type, stream, revision, id, metadata, data)
+       SELECT CAST(? AS INTEGER), type, stream, revision + 1, id, metadata, data FROM events
+       WHERE stream = ? ORDER BY revision DESC LIMIT 1`,
+    )
+    .run(position, stream);
+};
+/** A table that takes values of every kind in its columns. */
+const LOOSE = `
+  CREATE TABLE other (position INTEGER PRIMARY KEY, type, stream, revision, id, metadata, data);
+  INSERT INTO other SELECT * FROM events;
+  DROP TABLE events;
+  ALTER TABLE other RENAME TO events;
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);`;
 
 const CRUDE: readonly Plant[] = [
   ['a changed field', (db) => edit(db, ONE, 0, (data) => ({ ...data, court: 'cacd' })), `hash_matches ${ONE} 0`],
@@ -208,6 +228,22 @@ const WHOLE_LOG: readonly Plant[] = [
       rehash(db, 'docket-cand-hidden');
     },
     'positions_contiguous docket-cand-hidden 0',
+  ],
+  ['the next event of a stream hidden at position 0', (db) => copyTo(db, ONE, 0), `positions_contiguous ${ONE} 4`],
+  [
+    'the next event of a stream hidden after the last number',
+    (db) => copyTo(db, ONE, 2 ** 60),
+    `positions_contiguous ${ONE} 4`,
+  ],
+  [
+    'the last event of a stream moved to position 0',
+    (db) => set('position', 0, ONE, 3)(db),
+    `positions_contiguous ${ONE} 3`,
+  ],
+  [
+    'the newest event moved far away',
+    (db) => set('position', 2 ** 50, LOG_HEAD_STREAM, 2)(db),
+    `positions_contiguous ${LOG_HEAD_STREAM} 2`,
   ],
   [
     'the newest stream removed',
@@ -411,6 +447,53 @@ describe('a rule that meets what it cannot work with', () => {
     };
     const rules = { streams: [rule as unknown as StreamRules<Json>], facts: [], log: [] };
     expect(await log.verify({ ports: { rules } })).toMatchObject({ events: 14, own: [`event_readable ${ONE} 3`] });
+  });
+});
+
+describe('a value of another kind', () => {
+  it.each([
+    ['a revision that is no whole number', 'revision = 3.5', `event_readable ${ONE} -1`],
+    ['a revision that is a text', "revision = 'x'", `event_readable ${ONE} -1`],
+    ['content as bytes', 'data = CAST(data AS BLOB)', `event_readable ${ONE} 3`],
+    ['no metadata', 'metadata = NULL', `event_readable ${ONE} 3`],
+    ['a stream as bytes', 'stream = CAST(stream AS BLOB)', 'event_readable unreadable 3'],
+  ])('such as %s is a breach at that event', async (_what, change, found) => {
+    log.tamper((db) => {
+      db.exec(LOOSE);
+      db.prepare(`UPDATE events SET ${change} WHERE stream = ? AND revision = 3`).run(ONE);
+    });
+    const verified = await log.verify();
+    expect(verified.events).toBe(14);
+    expect(verified.own).toContain(found);
+  });
+});
+
+describe('a copy that may only be read', () => {
+  it('is left as it is, by its permissions too', async () => {
+    const file = join(log.directory, 'log.sqlite');
+    chmodSync(file, 0o640);
+    log.tamper((db) => db.exec('DROP TABLE cells'));
+    expect((await log.verify()).all).toEqual([]);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('needs no right to write, except where SQLite keeps its files', async () => {
+    const file = join(log.directory, 'log.sqlite');
+    chmodSync(file, 0o400);
+    expect((await log.verify()).all).toEqual([]);
+    for (const beside of ['-wal', '-shm']) rmSync(file + beside, { force: true });
+    chmodSync(log.directory, 0o500);
+    try {
+      await expect(log.verify()).rejects.toMatchObject({ hint: expect.stringContaining('copy log.sqlite') });
+    } finally {
+      chmodSync(log.directory, 0o700);
+    }
+  });
+
+  it('without stored content is refused, unless content is not compared', async () => {
+    log.tamper((db) => db.exec('DROP TABLE payloads'));
+    await expect(log.verify()).rejects.toThrow(/no such table: payloads/);
+    expect((await log.verify({ content: false })).all).toEqual([]);
   });
 });
 
