@@ -137,7 +137,9 @@ function provenLines({
   }
   if (kept) {
     lines.push(
-      `kept head: the first ${number(kept.size)} events ${kept.holds ? 'are those of' : 'are not those of'} ${kept.root}`,
+      kept.holds
+        ? `kept head: the first ${number(kept.size)} events are those of ${kept.root}`
+        : `kept head: the log does not hold the head over ${number(kept.size)} events with root ${kept.root}`,
     );
   }
   return lines;
