@@ -38,7 +38,7 @@ Examples:
 export const addAuditExportCommand: AddCommand = (audit, context) => {
   audit
     .command('export')
-    .description('Write payments, callbacks, keys or dockets as flat rows.')
+    .description('Write payments, callbacks, keys or dockets as flat rows, or the whole log (export log --help).')
     .argument('<table>', `which rows: ${Object.keys(TABLES).join(', ')}`)
     .addOption(new Option('--format <format>', 'how').choices(Object.keys(FORMATS)).default('csv'))
     .option('--out <file>', 'write to this file, which appears once it is complete (default: stdout)')
@@ -52,7 +52,10 @@ export const addAuditExportCommand: AddCommand = (audit, context) => {
 
 async function exportTable(context: CliContext, word: string, options: ExportOptions): Promise<void> {
   if (!Object.hasOwn(TABLES, word)) {
-    throw new CliError(`Unknown table: ${word}.`, `Use one of ${Object.keys(TABLES).join(', ')}.`);
+    throw new CliError(
+      `Unknown table: ${word}.`,
+      `Use one of ${Object.keys(TABLES).join(', ')}; log is the whole log.`,
+    );
   }
   const table = TABLES[word as TableName];
   if (options.wallet !== undefined && word === 'dockets') {

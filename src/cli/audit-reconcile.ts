@@ -243,33 +243,34 @@ async function genesisAt(url: string): Promise<string | null> {
 }
 
 const REDRAW_MS = 200;
-const EVERY = 1_000;
+/** Elsewhere than on a terminal there is a line for each so many. */
+const EVERY = { listed: 10_000, fetched: 1_000 };
 
-/** One line that is redrawn on a terminal; elsewhere a line for each thousand. */
+/** One line that is redrawn on a terminal; elsewhere a line now and then. */
 function showProgress(context: CliContext): Progress & { clear(): void } {
-  let [line, drawnAt, fetched, noted] = ['', 0, 0, 0];
-  const show = (text: string, count: number): void => {
+  let [line, drawnAt, listed, fetched] = ['', 0, 0, 0];
+  const noted = { listed: 0, fetched: 0 };
+  const show = (text: string, what?: keyof typeof noted, count = 0): void => {
     line = text;
     const now = performance.now();
     if (context.interactive && now - drawnAt >= REDRAW_MS) {
       drawnAt = now;
       context.stderr.write(`\r\u001B[K${line}`);
     }
-    if (!context.interactive && count - noted >= EVERY) {
-      noted = count;
+    if (!context.interactive && what && count - noted[what] >= EVERY[what]) {
+      noted[what] = count;
       note(context, line);
     }
   };
-  let listed = 0;
   return {
-    log: (events) => show(`log: ${events} events`, 0),
+    log: (events) => show(`log: ${events} events`),
     listed(signatures) {
       listed += signatures;
-      show(`chain: ${listed} transactions listed`, 0);
+      show(`chain: ${listed} transactions listed`, 'listed', listed);
     },
     fetched(transactions, left) {
       fetched += transactions;
-      show(`chain: ${fetched} transactions fetched, ${left} left`, fetched);
+      show(`chain: ${fetched} transactions fetched, ${left} left`, 'fetched', fetched);
     },
     clear() {
       if (context.interactive && line !== '') context.stderr.write('\r\u001B[K');

@@ -112,7 +112,9 @@ function provenLines({
   if (proven) {
     lines.push(
       `heads: ${number(heads)}; the first ${number(proven.size)} events are covered by head ${proven.head_revision}, signed by key v${proven.master_version} ${proven.public_key}`,
-      `the last ${number(proven.events_after)} events are after that head: only their hashes hold them`,
+      proven.events_after === 1
+        ? 'the last event is after that head: only its hash holds it'
+        : `the last ${number(proven.events_after)} events are after that head: only their hashes hold them`,
     );
   } else {
     lines.push(

@@ -8,7 +8,14 @@ import type { KeptClaim } from '../audit/verify/heads.ts';
 import { type Verification, verifyLog } from '../audit/verify/verify.ts';
 import { parseSignedNote } from '../events/log-note.ts';
 import { systemClock } from '../runtime/instant.ts';
-import { CheckpointInUse, NoCheckpoint, openAudit, openCheckpoint, openScratch } from '../service/open-audit.ts';
+import {
+  CheckpointInUse,
+  NoCheckpoint,
+  NoFolder,
+  openAudit,
+  openCheckpoint,
+  openScratch,
+} from '../service/open-audit.ts';
 import { asStorageFailure } from '../storage/sqlite/sqlite-file.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { chainExplained, openAnchorChain } from './audit-verify-chain.ts';
@@ -133,6 +140,7 @@ function explained(error: unknown): unknown {
       'Give a file that does not exist yet, or the checkpoint of an earlier run.',
     );
   }
+  if (error instanceof NoFolder) return new CliError(`${error.message}.`, 'Create it, or give another file.');
   if (error instanceof CheckpointInUse) {
     return new CliError(`${error.message}.`, 'Wait until it has ended, or give another file.');
   }

@@ -1,5 +1,6 @@
 /** Opens what `docket audit verify` reads and where it remembers. It writes nothing to the storage of the service. */
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Examiner, examinerHere } from '../audit/verify/examine.ts';
 import type { Config } from '../config.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
@@ -68,6 +69,15 @@ export class NoCheckpoint extends Error {
   }
 }
 
+/** The file would be in a folder that does not exist. */
+export class NoFolder extends Error {
+  readonly code = 'no_folder';
+  constructor(path: string) {
+    super(`${path} cannot be created: there is no folder ${dirname(path)}`);
+    this.name = 'NoFolder';
+  }
+}
+
 /** A checkpoint is used by one run at a time. */
 export class CheckpointInUse extends Error {
   readonly code = 'checkpoint_in_use';
@@ -77,8 +87,10 @@ export class CheckpointInUse extends Error {
   }
 }
 
-/** @throws NoCheckpoint, CheckpointInUse, and errors of `node:fs` */
+/** @throws NoCheckpoint, NoFolder, CheckpointInUse, and errors of `node:fs` */
 export function openCheckpoint(path: string): Database {
+  // A folder that does not exist is most likely mistyped.
+  if (!existsSync(dirname(path))) throw new NoFolder(path);
   const database = openDatabase(path, 0);
   try {
     const id = database.pragma('application_id', { simple: true });

@@ -10,7 +10,7 @@ import { main } from '../../src/cli/main.ts';
 import { DocketOpened } from '../../src/events/docket.ts';
 import { PaymentAuthorized, paymentStream } from '../../src/events/payment.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
-import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { hashEvent, prepareAppend } from '../../src/storage/prepare-append.ts';
 import { openWrittenLog, type WrittenLog } from '../audit/written-log.ts';
 import { authorization } from '../commands/payment/payment.fixtures.ts';
 import { openWorld, type World } from '../payments/world.ts';
@@ -185,7 +185,9 @@ describe('a log with values that a caller chose', () => {
       recordedAt: NOON,
     });
     const [event] = append.events;
-    await written.log.append({ ...append, events: [{ ...event!, data: { ...event!.data, amount: '-1' } }] });
+    const broken = { ...event!, data: { ...event!.data, amount: '-1' } };
+    const metadata = { ...broken.metadata, hash: hashEvent('', broken) };
+    await written.log.append({ ...append, events: [{ ...broken, metadata }] });
     const out = join(written.directory, 'broken.csv');
     const { code, err } = await docketInProcess(['audit', 'export', 'payments', '--out', out], {
       DATA_DIR: written.directory,

@@ -1,5 +1,5 @@
 /** `docket audit verify` as an auditor calls it, on a data folder. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
@@ -162,11 +162,12 @@ it.each([
     EXIT.usage,
     /--key is of log 11111111/,
   ],
+  ['--checkpoint nowhere/audited.sqlite', EXIT.usage, /there is no folder nowhere\.\nCreate it/],
   ['--checkpoint log.sqlite', EXIT.usage, /is not a checkpoint/],
 ])('refuses %s and says what it expects', async (asked, expected, message) => {
   const argv = asked.split(' ').map((word) => (word === 'log.sqlite' ? join(log.directory, word) : word));
   const { code, err } = await verify(log, ...argv);
-  expect([code, err]).toEqual([expected, expect.stringMatching(message)]);
+  expect([code, err, existsSync('nowhere')]).toEqual([expected, expect.stringMatching(message), false]);
 });
 
 it('says if there is no log', async () => {

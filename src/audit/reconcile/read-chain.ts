@@ -1,6 +1,6 @@
 /** Asks the chain for everything that a reconciliation needs, in batches that are stored as they come. */
 import { ChainUnavailable } from '../../solana/chain.ts';
-import type { ChainHistory, TransactionLookup } from '../../solana/chain-history.ts';
+import type { ChainHistory, ListedSignature, TransactionLookup } from '../../solana/chain-history.ts';
 import type { ReconcileState } from './state.ts';
 import type { Listing, Outcome } from './state-rows.ts';
 
@@ -42,13 +42,12 @@ async function pass(
   progress: (count: number) => void,
 ): Promise<void> {
   let listing = begun;
+  const order = new PassOrder(state, begun.cursor);
   while (!listing.complete) {
     const { account, until, cursor } = listing;
     const page = await history.signatures(account, { before: cursor, until });
     const oldest = page.signatures.at(-1);
-    // An endpoint that repeats itself would never end.
-    if (oldest && oldest.signature === cursor)
-      throw new ChainUnavailable('a chain endpoint lists the same transactions again and again');
+    for (const listed of page.signatures) order.assertFollows(listed);
     listing = {
       ...listing,
       // Nothing new: what was the newest still is.
@@ -63,6 +62,35 @@ async function pass(
       state.setListing(next);
     });
     progress(page.signatures.length);
+  }
+}
+
+/** More than a block can hold. */
+const MOST_IN_A_SLOT = 50_000;
+
+/** Checks that a list goes from newer transactions to older ones: an endpoint that invents one would never end. */
+class PassOrder {
+  readonly #state: ReconcileState;
+  #slot: number;
+  readonly #inSlot = new Set<string>();
+
+  /** @param cursor where a pass goes on that was interrupted */
+  constructor(state: ReconcileState, cursor: string | null) {
+    this.#state = state;
+    this.#slot = (cursor === null ? null : state.slotOf(cursor)) ?? Number.POSITIVE_INFINITY;
+    if (cursor !== null) this.#inSlot.add(cursor);
+  }
+
+  /** @throws ChainUnavailable */
+  assertFollows({ signature, slot }: ListedSignature): void {
+    if (slot > this.#slot) throw new ChainUnavailable('a chain endpoint lists a newer transaction after an older one');
+    if (this.#inSlot.has(signature) || (this.#state.listedSlotOf(signature) ?? slot) !== slot)
+      throw new ChainUnavailable('a chain endpoint lists the same transactions again and again');
+    if (slot < this.#slot) this.#inSlot.clear();
+    this.#slot = slot;
+    this.#inSlot.add(signature);
+    if (this.#inSlot.size > MOST_IN_A_SLOT)
+      throw new ChainUnavailable(`a chain endpoint lists more than ${MOST_IN_A_SLOT} transactions in one slot`);
   }
 }
 

@@ -3,6 +3,7 @@
  * grow with the log. Everything in it can be read again from log and chain.
  */
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { LandedTransaction } from '../../solana/chain-history.ts';
 import { Database, type Statement } from '../../storage/sqlite/driver.ts';
 import { openDatabase } from '../../storage/sqlite/open-database.ts';
@@ -32,6 +33,8 @@ export class StateUnusable extends Error {
 
 /** Looks at a file before anything is changed in it: it may be the database of another program. */
 function assertOwn(path: string): void {
+  // A folder that does not exist is most likely mistyped.
+  if (!existsSync(dirname(path))) throw new StateUnusable(`there is no folder ${dirname(path)}`);
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StateUnusable('it is not a file');
   const database = new Database(path, { readonly: true, timeout: 0 });
@@ -159,6 +162,12 @@ export class ReconcileState {
 
   slotOf(signature: string): number | null {
     const row = this.#get('SELECT slot FROM signatures WHERE signature = ?', signature);
+    return (row as { slot: number | null } | undefined)?.slot ?? null;
+  }
+
+  /** The slot that a list gave for a transaction; null if none has it. */
+  listedSlotOf(signature: string): number | null {
+    const row = this.#get('SELECT slot FROM signatures WHERE signature = ? AND listed = 1', signature);
     return (row as { slot: number | null } | undefined)?.slot ?? null;
   }
 

@@ -118,6 +118,45 @@ describe('an endpoint that gives no usable answer', () => {
     expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining('lists the same transactions again')]);
   });
 
+  const invented = (count: number, from: number) =>
+    Array.from({ length: count }, (_, index) =>
+      String(from + index)
+        .replaceAll('0', 'z')
+        .padStart(88, 'A'),
+    );
+  it.each<[what: string, page: (call: number) => readonly [signature: string, slot: number][], problem: string]>([
+    [
+      'repeats a page after another one',
+      (call) => [[invented(1, call % 2)[0] ?? '', 10]],
+      'lists the same transactions again',
+    ],
+    [
+      'repeats a transaction in older and older slots',
+      (call) => [[invented(1, call % 2)[0] ?? '', 1_000_000 - call]],
+      'lists the same transactions again',
+    ],
+    [
+      'goes back to newer slots',
+      (call) => [[invented(1, call)[0] ?? '', 10 + call]],
+      'a newer transaction after an older one',
+    ],
+    [
+      'invents transactions for ever',
+      (call) => invented(1_000, call * 1_000).map((signature) => [signature, 10]),
+      'more than 50000 transactions in one slot',
+    ],
+  ])('a list that %s is noticed', async (_, page, problem) => {
+    let call = 0;
+    const proxy = await endpoint(({ method }) => {
+      if (method !== 'getSignaturesForAddress') return pass;
+      const result = page(call++).map(([signature, slot]) => ({ signature, slot, err: null }));
+      return { type: 'result', result };
+    });
+    const { code, err } = await reconciled(shop, '--rpc-url', proxy.url);
+    expect([code, err]).toEqual([EXIT.unavailable, expect.stringContaining(problem)]);
+    expect(call).toBeLessThan(60);
+  });
+
   it('the next one is asked', async () => {
     const dead = await endpoint(() => ({ type: 'status', status: 500 }));
     const { code, summary } = await reconciled(shop, '--rpc-url', dead.url, '--rpc-url', shop.rpcUrl);
@@ -194,7 +233,12 @@ describe('a state file', () => {
 
   it('that is another file, a folder or in use is refused, and left as it is', async () => {
     writeFileSync(state, 'my notes, which are long enough to be mistaken for a database'.repeat(20));
-    for (const path of [state, directory, join(shop.directory, 'data', 'log.sqlite')]) {
+    for (const path of [
+      state,
+      directory,
+      join(directory, 'nowhere', 'state.db'),
+      join(shop.directory, 'data', 'log.sqlite'),
+    ]) {
       const { code, err } = await reconciled(shop, '--state', path);
       expect([code, err]).toEqual([
         EXIT.usage,
