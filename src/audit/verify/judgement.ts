@@ -57,6 +57,9 @@ export class Judgement {
   #commandNamed = false;
   /** An event that the rules of the whole log see is broken, so what they find from there on follows from that. */
   #logTainted = false;
+  #misplaced: readonly MisplacedEvent[] = [];
+  /** Streams that have events where no reader finds them. */
+  #lacking: ReadonlySet<string> = new Set();
   #at: RawEvent | null = null;
   /** The stored hash of the event at hand; null if it cannot be read. */
   #hash: string | null = null;
@@ -120,6 +123,19 @@ export class Judgement {
     await assertSameLog(this.#before, asked);
   }
 
+  /** To be called before the first batch. */
+  noteMisplaced(misplaced: readonly MisplacedEvent[]): void {
+    this.#misplaced = misplaced;
+    this.#lacking = new Set(misplaced.map(({ stream }) => stream));
+    this.#breaches.forget('misplaced');
+    for (const { stream, revision, position } of misplaced) {
+      const expected = 'a position from 1 on, where readers of the log find it';
+      const breach = { rule: 'positions_contiguous', stream, revision, position, expected, found: position } as const;
+      this.#breaches.add(breach, 'misplaced');
+      this.#taints.add(stream);
+    }
+  }
+
   /** Judges one batch. Batches come in log order. */
   async take({ events, count, upTo, faults, judged, unprovableIds }: ExaminedEvents): Promise<void> {
     const faulty = new Map(faults.map((fault) => [fault.index, fault]));
@@ -158,6 +174,7 @@ export class Judgement {
     if (rises === 'falls') this.#breach('positions_contiguous', 'a position after the one before', position, null);
     if (rises !== 'rises') this.#heads.damaged(`missing or repeated positions before ${stream} ${revision}`);
     const record = this.#streams.of(raw);
+    if (this.#lacking.size > 0 && this.#lacking.has(stream)) this.#taint(record);
     const [expected, before] = [record.revision + 1, record.position];
     if (before === null && record.id === null) this.#streamCount++;
     const continuation = this.#streams.advance(record, raw);
@@ -267,22 +284,16 @@ export class Judgement {
   }
 
   /** What only the whole log can tell. To be called after `commit`. */
-  finish(misplaced: readonly MisplacedEvent[], onProgress: (share: number) => void): void {
+  finish(onProgress: (share: number) => void): void {
     if (this.#until !== null) {
-      this.#streams.end(this.#until);
+      this.#streams.end(this.#until, this.#lacking);
       this.#facts.judge(this.#until, (judged, of) => {
         this.#scratch.commit();
         onProgress(judged / of);
       });
     }
-    this.#breaches.forget('misplaced');
-    for (const { stream, revision, position } of misplaced) {
-      const expected = 'a position from 1 on, where readers of the log find it';
-      const breach = { rule: 'positions_contiguous', stream, revision, position, expected, found: position } as const;
-      this.#breaches.add(breach, 'misplaced');
-    }
     this.#breaches.forget('positions');
-    const missing = this.#positions.missing(misplaced.length);
+    const missing = this.#positions.missing(this.#misplaced.length);
     if (missing) this.#breaches.add(missing.breach, 'positions', missing.follows);
     this.#breaches.forget('heads');
     for (const breach of this.#heads.keys.breaches(this.#trusted)) this.#breaches.add(breach, 'heads');

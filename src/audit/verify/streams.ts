@@ -119,11 +119,14 @@ export class Streams {
     this.#memory.clear();
   }
 
-  /** What streams leave open, and streams that begin more than once. To be called after `store`. */
-  end(until: Instant): void {
+  /**
+   * What streams leave open, and streams that begin more than once. To be called after `store`.
+   * @param lacking streams that lack an event
+   */
+  end(until: Instant, lacking: ReadonlySet<string>): void {
     for (let after = 0; ; ) {
       const rows = this.#open.all(after);
-      for (const row of rows) this.#endOf(this.#recordOf(row), until);
+      for (const row of rows) this.#endOf(this.#recordOf(row), until, lacking);
       const last = rows.at(-1);
       if (!last) break;
       after = last.id;
@@ -131,10 +134,10 @@ export class Streams {
     this.#beginningTwice();
   }
 
-  #endOf(record: StreamRecord, until: Instant): void {
+  #endOf(record: StreamRecord, until: Instant, lacking: ReadonlySet<string>): void {
     const source = sourceOf(record.stream);
     this.#breaches.forget(source);
-    const follows = record.tainted ? TAINTED : null;
+    const follows = record.tainted || lacking.has(record.stream) ? TAINTED : null;
     judgeEnd(record, until, {
       breach: (breach) => this.#breaches.add(breach, source, follows),
       unprovable: (rule) => this.#breaches.addUnprovable(rule, 1, source),

@@ -102,6 +102,7 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
   const { kept = null, commitEvery = COMMIT_EVERY, onProgress = () => undefined } = options;
   const judgement = new Judgement(ports, kept, options.trusted);
   await judgement.assertResumable();
+  judgement.noteMisplaced(await log.misplaced());
   const head = await log.head();
   if (head !== null) {
     let uncommitted = 0;
@@ -118,6 +119,6 @@ export async function verifyLog(ports: VerifyPorts, options: VerifyOptions = {})
   }
   await judgement.readForHeads();
   judgement.commit();
-  judgement.finish(await log.misplaced(), (share) => onProgress({ stage: 'judging', events: judgement.read, share }));
+  judgement.finish((share) => onProgress({ stage: 'judging', events: judgement.read, share }));
   return judgement.result();
 }
