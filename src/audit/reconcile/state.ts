@@ -5,8 +5,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LandedTransaction } from '../../solana/chain-history.ts';
-import { Database, type Statement } from '../../storage/sqlite/driver.ts';
-import { openDatabase } from '../../storage/sqlite/open-database.ts';
+import type { Database, Statement } from '../../storage/sqlite/driver.ts';
+import { openDatabase, openTemporary, openUnchanged } from '../../storage/sqlite/open-database.ts';
 import type { LoggedPayment } from './logged-payment.ts';
 import {
   APPLICATION_ID,
@@ -37,7 +37,7 @@ function assertOwn(path: string): void {
   if (!existsSync(dirname(path))) throw new StateUnusable(`there is no folder ${dirname(path)}`);
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StateUnusable('it is not a file');
-  const database = new Database(path, { readonly: true, timeout: 0 });
+  const database = openUnchanged(path);
   try {
     const tables = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { count: number };
     // Created, but never written.
@@ -76,7 +76,7 @@ export class ReconcileState {
     try {
       if (path !== null) assertOwn(path);
       // SQLite's name for a temporary database.
-      database = path === null ? new Database('') : openDatabase(path, 0);
+      database = path === null ? openTemporary() : openDatabase(path, 0);
       database.pragma('locking_mode = EXCLUSIVE');
       database.pragma('synchronous = NORMAL');
       database.exec('BEGIN IMMEDIATE');

@@ -59,6 +59,9 @@ export function openToRead(path: string, timeoutMs: number): Database {
   }
 }
 
+/** Opens a database that may belong to another program, and never changes it. @throws errors of SQLite */
+export const openUnchanged = (path: string): Database => new Database(path, { readonly: true, timeout: 0 });
+
 function isAllowed(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
