@@ -35,6 +35,7 @@ const NOT_HERE: ReadonlySet<string> = new Set([
   'attempt_in_time',
   'key_paid',
   'master_key_introduced',
+  'paid_to_the_receiver',
   'transaction_used_once',
   'wire_is_the_payment',
 ]);
