@@ -117,7 +117,9 @@ export const RULES = {
   ),
   command_recorded: rule('From the first event that names its command, every event does.'),
   revisions_contiguous: rule('The revisions of each stream are 0, 1, 2 … in the order of the log.'),
-  positions_contiguous: rule('Positions rise; on SQLite they are 1, 2, 3 …'),
+  positions_contiguous: rule(
+    'Positions rise; on SQLite they are 1, 2, 3 …, and no event is before them, where no reader would find it.',
+  ),
   head_key_known: rule('Each head is signed by a version of the key that was introduced before, once.'),
   head_signature_valid: rule('Each head has a valid signature of its key.'),
   head_key_kept: rule('Each key of heads is one that was given with `--key`, or that of the master key at hand.'),
