@@ -23,7 +23,7 @@ import { contextOf } from '../storage/samples.ts';
 import { ChainRpc } from '../support/rpc.ts';
 import { silent } from './serving.ts';
 
-const DOCKETS = 4_000;
+const DOCKETS = 8_000;
 const CALLERS = 8;
 const UNKNOWN = '3:25-cv-99999';
 const numberOf = (index: number) => `3:24-cv-${String(index + 1).padStart(5, '0')}`;
@@ -107,7 +107,9 @@ describe(`a service of ${DOCKETS} cases whose read models are lost`, () => {
     );
     const count = (wanted: string) => codes.filter((code) => code === wanted).length;
     console.log(`${codes.length} questions: ${count('answered')} answered, ${count('service_unavailable')} not yet`);
-    expect(new Set(codes)).toEqual(new Set(['answered', 'service_unavailable', 'then answered']));
+    // A fast machine may have folded every case before the first question.
+    const seen = new Set(codes.filter((code) => code !== 'service_unavailable'));
+    expect(seen).toEqual(new Set(['answered', 'then answered']));
     const [agent = fetch] = agents;
     expect(await ask(agent, UNKNOWN)).toBe('case_not_found');
     expect(await ask(agent, numberOf(DOCKETS - 1))).toBe('answered');
