@@ -23,15 +23,24 @@ export interface Breach extends BreachPlace {
   readonly found: string;
 }
 
-/** An event in its newest schema, with the version that was written. */
-export interface JudgedEvent {
+/** Where an event is and what it is called, which is known of broken ones too. */
+export interface EventPlace {
   readonly position: Position;
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
   readonly type: string;
+}
+
+/** An event in its newest schema, with the version that was written. */
+export interface JudgedEvent extends EventPlace {
   readonly data: JsonObject;
-  readonly metadata: EventMetadata;
+  readonly metadata: JudgedMetadata;
+}
+
+/** As much of an event's metadata as rules need: it is made for millions of events. */
+export interface JudgedMetadata extends Pick<EventMetadata, 'recordedAt' | 'schemaVersion'> {
+  readonly commandId?: string | undefined;
 }
 
 /** Something that an event states about a subject in another stream. */

@@ -7,6 +7,7 @@ import { canonicalJson } from './canonical-json.ts';
 
 const LEAF = Buffer.of(0);
 const HASH_BYTES = 32;
+export const LEAF_BYTES = HASH_BYTES;
 /** Reused for every node: a one, then the two hashes. */
 const NODE = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 

@@ -4,6 +4,7 @@
  */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { EventExaminer, type ExaminedBatch, type Examiner } from '../audit/verify/examine.ts';
+import { eventText, toldEvents } from '../audit/verify/told-events.ts';
 import type { Position } from '../storage/event-log.ts';
 import type { RawBatch } from '../storage/raw-events.ts';
 import { SqliteRawEvents } from '../storage/sqlite/raw-events.ts';
@@ -23,7 +24,9 @@ interface Asked {
 }
 
 type Message = Asked | 'next' | 'end';
-type Answer = { readonly examined: ExaminedBatch } | { readonly error: string };
+/** `texts`: the events of the batch, for `toldEvents`. */
+type Examined = ExaminedBatch & { readonly texts: string };
+type Answer = { readonly examined: Examined } | { readonly error: string };
 
 /** A thread runs only compiled code; from sources, the caller examines on its own thread. */
 export const canStartExaminer = (): boolean => import.meta.url.endsWith('.js');
@@ -33,7 +36,7 @@ const AHEAD = 16;
 /** MiB. The thread holds one batch at a time, so it needs little; without a limit it would collect garbage late. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
-export function startExaminer(path: string, log: SqliteRawEvents): Examiner {
+export function startExaminer(path: string): Examiner {
   const worker = new Worker(new URL(import.meta.url), {
     workerData: { role: ROLE, path } satisfies ThreadData,
     resourceLimits: LIMITS,
@@ -54,7 +57,7 @@ export function startExaminer(path: string, log: SqliteRawEvents): Examiner {
     ended ??= new Error('the thread that examines events ended');
     wake();
   });
-  const answered = async (): Promise<ExaminedBatch> => {
+  const answered = async (): Promise<Examined> => {
     while (answers.length === 0) {
       if (ended !== null) throw ended;
       await new Promise<void>((resolve) => {
@@ -70,9 +73,9 @@ export function startExaminer(path: string, log: SqliteRawEvents): Examiner {
       say({ after, upTo });
       for (let ahead = 0; ahead < AHEAD; ahead++) say('next');
       for (let from = after; from !== upTo; ) {
-        const examined = await answered();
+        const { texts, ...examined } = await answered();
         say('next');
-        yield { ...examined, events: log.rows(from, examined.upTo) };
+        yield { ...examined, ...toldEvents(texts) };
         from = examined.upTo;
       }
     },
@@ -94,8 +97,11 @@ function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): 
     try {
       const batch = await batches?.next();
       if (!batch || batch.done === true) return;
-      const examined = await examiner.batch(batch.value);
-      port.postMessage({ examined } satisfies Answer);
+      let texts = '';
+      const examined = await examiner.batch(batch.value, (raw, judged) => {
+        texts += `${texts === '' ? '' : ','}${eventText(raw, judged)}`;
+      });
+      port.postMessage({ examined: { ...examined, texts } } satisfies Answer);
     } catch (error) {
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
     }

@@ -46,9 +46,7 @@ export async function openAudit(config: Config, { content }: { readonly content:
     const path = join(config.dataDirectory, 'log.sqlite');
     const log = kept(new SqliteRawEvents(path));
     const examiner = kept(
-      canStartExaminer()
-        ? startExaminer(path, log)
-        : examinerHere(log, (stream, revision) => log.findNow(stream, revision)),
+      canStartExaminer() ? startExaminer(path) : examinerHere(log, (stream, revision) => log.findNow(stream, revision)),
     );
     return { log, examiner, payloads: content ? kept(new SqliteRawPayloads(path)) : null, close };
   } catch (error) {

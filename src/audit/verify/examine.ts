@@ -3,14 +3,16 @@
  * It needs no state but a cache, so it may run on a thread of its own.
  */
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
+import { LEAF_BYTES } from '../../events/log-tree.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
-import type { Position } from '../../storage/event-log.ts';
+import type { Position, RecordedEvent } from '../../storage/event-log.ts';
 import { hashTexts } from '../../storage/prepare-append.ts';
 import type { RawBatch, RawEvent, RawEventLog } from '../../storage/raw-events.ts';
-import type { JudgedEvent } from '../judging.ts';
+import type { EventPlace, JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Generations } from './generations.ts';
+import { leafOr } from './late-heads.ts';
 import { storedEvent, storedHash } from './stored-json.ts';
 import { streamFits } from './stream-fits.ts';
 
@@ -30,14 +32,17 @@ export interface ExaminedBatch {
   readonly faults: readonly Fault[];
   /** How many events of earlier versions cannot prove their id. */
   readonly unprovableIds: number;
+  /** The tree's leaf of each event, one after the other. */
+  readonly leaves: Uint8Array;
+  /** The stored hash of the last event; null if it cannot be read, or there is none. */
+  readonly lastHash: string | null;
 }
 
 /** Examined events, together with the events. */
 export interface ExaminedEvents extends ExaminedBatch {
-  /** Read again while they are judged, if another thread has examined them: sending them takes longer. */
-  readonly events: Iterable<RawEvent>;
-  /** As they were examined, null where there is a fault; omitted if another thread has examined them. */
-  readonly judged?: readonly (JudgedEvent | null)[];
+  readonly places: readonly EventPlace[];
+  /** Null where there is a fault. */
+  readonly judged: readonly (JudgedEvent | null)[];
 }
 
 export interface Examiner {
@@ -71,22 +76,26 @@ export class EventExaminer {
     this.#find = find;
   }
 
-  /** @param keep is given each event, null for one with a fault */
+  /** @param keep is given each event, as it is judged or null for one with a fault */
   async batch(
     { events, upTo }: RawBatch,
-    keep: (event: JudgedEvent | null) => void = () => undefined,
+    keep: (raw: RawEvent, judged: JudgedEvent | null) => void,
   ): Promise<ExaminedBatch> {
     const faults: Fault[] = [];
+    const leaves = new Uint8Array(events.length * LEAF_BYTES);
     let unprovableIds = 0;
+    let lastHash: string | null = null;
     for (const [index, raw] of events.entries()) {
       const before = raw.revision > 0 ? (this.#known(raw) ?? (await this.#lookUp(raw))) : FIRST;
       const examined = examine(raw, before);
       this.#links.set(raw.stream, examined.link);
       if (examined.fault) faults.push({ index, ...examined.fault });
       if (examined.unprovableId) unprovableIds++;
-      keep(examined.event);
+      lastHash = examined.link.hash;
+      leaves.set(leafOr(raw, lastHash), index * LEAF_BYTES);
+      keep(raw, examined.event);
     }
-    return { upTo, count: events.length, faults, unprovableIds };
+    return { upTo, count: events.length, faults, unprovableIds, leaves, lastHash };
   }
 
   #known({ stream, revision }: RawEvent): Link | undefined {
@@ -149,7 +158,8 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
       return wrong({ rule: 'event_id_recomputable', expected: 'the id that its command gives it', found: id }, hash);
     }
     const link = { revision, hash, recomputed, place, command: metadata.commandId };
-    const judged = { ...event, data: decoded.data as JudgedEvent['data'] };
+    const data = decoded.data as JudgedEvent['data'];
+    const judged = { position: raw.position, stream, revision, id, type, metadata, data };
     return { link, fault: null, event: judged, unprovableId: standing === 'unprovable' };
   } catch (error) {
     return wrong(faultOf(error, type), hash ?? storedHash(raw.metadata));
@@ -157,7 +167,7 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
 }
 
 /** The event's place in its append: most likely the next one, if the same command wrote the event before it. */
-function placeOf(event: JudgedEvent, before: Link | null): number | null {
+function placeOf(event: RecordedEvent, before: Link | null): number | null {
   const { stream, revision, id, metadata } = event;
   if (typeof before?.place === 'number' && before.command !== undefined && before.command === metadata.commandId) {
     const next = before.place + 1;
@@ -185,8 +195,8 @@ export function examinerHere(log: Pick<RawEventLog, 'read'>, find: FindEvent): E
     async *examined(after, upTo) {
       for await (const batch of log.read(after, upTo)) {
         const judged: (JudgedEvent | null)[] = [];
-        const examined = await examiner.batch(batch, (event) => judged.push(event));
-        yield { ...examined, events: batch.events, judged };
+        const examined = await examiner.batch(batch, (_raw, event) => judged.push(event));
+        yield { ...examined, places: batch.events, judged };
       }
     },
     close: async () => undefined,

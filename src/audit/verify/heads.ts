@@ -145,9 +145,12 @@ export class Heads {
     this.#logId ??= logId;
   }
 
-  /** @param leaf zeros if the event's hash cannot be read, which `damaged` reports */
-  add(leaf: Uint8Array, place: LeafPlace): void {
-    this.#pending.add(leaf, place);
+  /**
+   * Adds the leaf at an index of some leaves.
+   * @param leaves with zeros for an event whose hash cannot be read, which `damaged` reports
+   */
+  add(leaves: Uint8Array, index: number, place: LeafPlace): void {
+    this.#pending.add(leaves, index, place);
     if (this.#kept?.size === this.size) this.#keptRoot = this.#rootAt(this.size);
     if (this.#pending.count < MOST_PENDING) return;
     this.#uncovered ??= this.#pending.firstOutside(LOG_HEAD_STREAM);

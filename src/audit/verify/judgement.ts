@@ -4,9 +4,8 @@ import { LogFounded } from '../../events/log-identity.ts';
 import { MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
-import type { MisplacedEvent, RawEvent } from '../../storage/raw-events.ts';
-import { StorageFailure } from '../../storage/storage-failure.ts';
-import type { JudgedEvent, LogRules } from '../judging.ts';
+import type { MisplacedEvent } from '../../storage/raw-events.ts';
+import type { EventPlace, JudgedEvent, LogRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
@@ -15,13 +14,10 @@ import type { ExaminedEvents, Fault } from './examine.ts';
 import { Facts } from './facts.ts';
 import { NO_TRUSTED_KEYS, type TrustedKeys } from './head-keys.ts';
 import { type HeadFindings, Heads, type KeptClaim } from './heads.ts';
-import { judgedOf } from './judged-event.ts';
-import { leafOr } from './late-heads.ts';
 import { LookUps } from './look-ups.ts';
 import { Payloads } from './payloads.ts';
 import { Positions } from './positions.ts';
 import { CHECKPOINT_FORMAT, Scratch } from './scratch.ts';
-import { storedHash } from './stored-json.ts';
 import { type StreamRecord, Streams, TAINTED } from './streams.ts';
 import { Taints } from './taints.ts';
 import { type Uncovered, uncoveredFault, uncoveredOf } from './uncovered.ts';
@@ -60,9 +56,7 @@ export class Judgement {
   #misplaced: readonly MisplacedEvent[] = [];
   /** Streams that have events where no reader finds them. */
   #lacking: ReadonlySet<string> = new Set();
-  #at: RawEvent | null = null;
-  /** The stored hash of the event at hand; null if it cannot be read. */
-  #hash: string | null = null;
+  #at: EventPlace | null = null;
 
   constructor(ports: VerifyPorts, kept: KeptClaim | null, trusted = NO_TRUSTED_KEYS) {
     this.#ports = ports;
@@ -137,19 +131,19 @@ export class Judgement {
   }
 
   /** Judges one batch. Batches come in log order. */
-  async take({ events, count, upTo, faults, judged, unprovableIds }: ExaminedEvents): Promise<void> {
+  async take({ places, count, upTo, faults, judged, unprovableIds, leaves, lastHash }: ExaminedEvents): Promise<void> {
     const faulty = new Map(faults.map((fault) => [fault.index, fault]));
-    let index = 0;
-    for (const raw of events) {
-      this.#takeOne(raw, faulty.get(index) ?? null, judged?.[index] ?? null);
-      index++;
-    }
-    if (index !== count) {
-      throw new StorageFailure('storage_replaced', 'the log changed while it was read; nothing may be removed from it');
+    for (const [index, place] of places.entries()) {
+      const record = this.#continue(place);
+      const fault = faulty.get(index);
+      const event = judged[index];
+      if (fault) this.#broken(record, place, fault);
+      else if (event) this.#judgeOrReport(record, event);
+      this.#heads.add(leaves, index, place);
     }
     if (count > 0 && this.#at) {
       const { position, stream, revision, id } = this.#at;
-      this.#last = { position, stream, revision, id, hash: this.#hash };
+      this.#last = { position, stream, revision, id, hash: lastHash };
     }
     this.#read += count;
     this.#upTo = upTo;
@@ -157,27 +151,18 @@ export class Judgement {
     await this.#lookUps.run();
   }
 
-  #takeOne(raw: RawEvent, fault: Fault | null, examined: JudgedEvent | null): void {
-    this.#at = raw;
-    const record = this.#continue(raw);
-    const event = fault ? null : (examined ?? judgedOf(raw));
-    if (event) this.#judgeOrReport(record, event);
-    else if (fault) this.#broken(record, raw, fault);
-    this.#hash = event ? event.metadata.hash : storedHash(raw.metadata);
-    this.#heads.add(leafOr(raw, this.#hash), raw);
-  }
-
   /** Its position in the log, and its revision in its stream. */
-  #continue(raw: RawEvent): StreamRecord {
-    const { stream, revision, position } = raw;
-    const rises = this.#positions.next({ stream, revision, position });
+  #continue(place: EventPlace): StreamRecord {
+    this.#at = place;
+    const { stream, revision, position } = place;
+    const rises = this.#positions.next(place);
     if (rises === 'falls') this.#breach('positions_contiguous', 'a position after the one before', position, null);
     if (rises !== 'rises') this.#heads.damaged(`missing or repeated positions before ${stream} ${revision}`);
-    const record = this.#streams.of(raw);
+    const record = this.#streams.of(place);
     if (this.#lacking.size > 0 && this.#lacking.has(stream)) this.#taint(record);
     const [expected, before] = [record.revision + 1, record.position];
     if (before === null && record.id === null) this.#streamCount++;
-    const continuation = this.#streams.advance(record, raw);
+    const continuation = this.#streams.advance(record, place);
     if (continuation.kind === 'next') return record;
     this.#taint(record);
     this.#heads.damaged(`the revisions of ${stream} at ${revision}`);
@@ -189,7 +174,7 @@ export class Judgement {
 
   #broken(
     record: StreamRecord,
-    { stream, revision, type }: Pick<RawEvent, 'stream' | 'revision' | 'type'>,
+    { stream, revision, type }: EventPlace,
     { rule, expected, found }: Omit<Fault, 'index'>,
   ): void {
     this.#breach(rule, expected, found, null);

@@ -1,7 +1,5 @@
 /** The newest leaves of the log, not yet part of the tree: a head covers a prefix that ended before the head itself. */
-import type { LogTree } from '../../events/log-tree.ts';
-
-const LEAF_BYTES = 32;
+import { LEAF_BYTES, type LogTree } from '../../events/log-tree.ts';
 
 export interface LeafPlace {
   readonly stream: string;
@@ -16,10 +14,14 @@ export class PendingLeaves {
     return this.#places.length;
   }
 
-  add(leaf: Uint8Array, { stream, revision }: LeafPlace): void {
+  /** Adds the leaf at an index of some leaves. */
+  add(leaves: Uint8Array, index: number, { stream, revision }: LeafPlace): void {
     const at = this.#places.length * LEAF_BYTES;
     if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
-    this.#bytes.set(leaf, at);
+    const bytes = this.#bytes;
+    const from = index * LEAF_BYTES;
+    // By hand: a view of the leaf would cost more than copying it.
+    for (let byte = 0; byte < LEAF_BYTES; byte++) bytes[at + byte] = leaves[from + byte] as number;
     this.#places.push({ stream, revision });
   }
 
@@ -58,7 +60,7 @@ export class PendingLeaves {
     const pending = new PendingLeaves();
     const leaves = Buffer.from(bytes, 'base64');
     for (const [index, [stream, revision]] of places.entries()) {
-      pending.add(leaves.subarray(index * LEAF_BYTES, (index + 1) * LEAF_BYTES), { stream, revision });
+      pending.add(leaves, index, { stream, revision });
     }
     return pending;
   }

@@ -3,7 +3,7 @@
  * position and by its revision; what one of them has reported, the other does not report again.
  */
 import type { Position } from '../../storage/event-log.ts';
-import type { Breach, BreachPlace } from '../judging.ts';
+import type { Breach, BreachPlace, EventPlace } from '../judging.ts';
 
 /** More are counted, but not explained by each other. */
 const MOST_KEPT = 1000;
@@ -45,8 +45,7 @@ export class Positions {
   }
 
   /** @returns what is wrong with the position; a gap is reported at the end, by `missing` */
-  next(place: BreachPlace & { readonly position: Position }): 'rises' | 'gap' | 'falls' {
-    const { position } = place;
+  next({ stream, revision, position }: EventPlace): 'rises' | 'gap' | 'falls' {
     const before = this.#last;
     this.#last = position;
     if (before !== null && position <= before) return 'falls';
@@ -54,7 +53,7 @@ export class Positions {
     const after = before === null ? 0 : Number(before);
     const missing = Number(position) - after - 1;
     if (missing === 0) return 'rises';
-    if (this.#gaps.length < MOST_KEPT) this.#gaps.push({ after, missing, next: place });
+    if (this.#gaps.length < MOST_KEPT) this.#gaps.push({ after, missing, next: { stream, revision, position } });
     return 'gap';
   }
 

@@ -5,8 +5,7 @@
 import type { Json } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
-import type { RawEvent } from '../../storage/raw-events.ts';
-import type { Breach, Findings, StreamRules } from '../judging.ts';
+import type { Breach, EventPlace, Findings, StreamRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
 import { Generations } from './generations.ts';
@@ -84,7 +83,7 @@ export class Streams {
   }
 
   /** The stream of an event, before that event. */
-  of({ stream, revision }: RawEvent): StreamRecord {
+  of({ stream, revision }: EventPlace): StreamRecord {
     const known = this.#memory.get(stream);
     if (known) return known;
     // A first event begins a stream, so nothing is looked up for it. `beginningTwice` finds one that began before.
@@ -95,7 +94,7 @@ export class Streams {
   }
 
   /** Notes an event as the newest of its stream. */
-  advance(record: StreamRecord, { revision, position }: RawEvent): Continuation {
+  advance(record: StreamRecord, { revision, position }: EventPlace): Continuation {
     const expected = record.revision + 1;
     record.position = position;
     if (revision === expected) {

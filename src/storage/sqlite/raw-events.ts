@@ -117,17 +117,6 @@ export class SqliteRawEvents implements RawEventLog {
     }
   }
 
-  /** As `read`, one event after the other. */
-  *rows(after: Position | null, upTo: Position): Iterable<RawEvent> {
-    const to = positionNumber(upTo);
-    for (let at = positionNumber(after); ; ) {
-      const rows = this.#rows(at, to);
-      for (const row of rows) yield rawEvent(row);
-      if (rows.length < ROWS_AT_ONCE) return;
-      at = positionAfter(at, rows);
-    }
-  }
-
   #rows(from: number, to: number): readonly RawRow[] {
     return this.#now(() => this.#range.all(from, to));
   }

@@ -208,7 +208,7 @@ describe('heads that come long after what they cover', () => {
     >();
     for (const { stream, revision, metadata } of events) {
       const leaf = leafOf({ stream, revision, hash: JSON.parse(metadata).hash });
-      heads.add(leaf, { stream, revision });
+      heads.add(leaf, 0, { stream, revision });
       tree.add(leaf);
       if (![10_000, 20_000, COUNT].includes(tree.size)) continue;
       const peaks = tree.peaks.map((peak) => peak.toString('hex'));
