@@ -98,10 +98,10 @@ function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): 
       const batch = await batches?.next();
       if (!batch || batch.done === true) return;
       let texts = '';
-      const examined = await examiner.batch(batch.value, (raw, judged) => {
-        texts += `${texts === '' ? '' : ','}${eventText(raw, judged)}`;
+      const examined = await examiner.batch(batch.value, (raw, names, judged) => {
+        texts += `${texts === '' ? '[' : ','}${eventText(raw, names, judged)}`;
       });
-      port.postMessage({ examined: { ...examined, texts } } satisfies Answer);
+      port.postMessage({ examined: { ...examined, texts: texts === '' ? '[]' : `${texts}]` } } satisfies Answer);
     } catch (error) {
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
     }

@@ -3,17 +3,16 @@
  * It needs no state but a cache, so it may run on a thread of its own.
  */
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
-import { LEAF_BYTES } from '../../events/log-tree.ts';
+import { LEAF_BYTES, leafHexOf } from '../../events/log-tree.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
 import type { Position, RecordedEvent } from '../../storage/event-log.ts';
-import { hashTexts } from '../../storage/prepare-append.ts';
 import type { RawBatch, RawEvent, RawEventLog } from '../../storage/raw-events.ts';
 import type { EventPlace, JudgedEvent } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
+import { canonicalText } from './canonical-plain.ts';
 import { Generations } from './generations.ts';
-import { leafOr } from './late-heads.ts';
-import { storedEvent, storedHash } from './stored-json.ts';
+import { chainHash, storedEvent, storedHash } from './stored-json.ts';
 import { streamFits } from './stream-fits.ts';
 
 /** What is wrong with one event. The first fault only: the others follow from it. */
@@ -68,6 +67,9 @@ const LINKS = 1_000;
 /** Finds an event that was read before and is no longer in the cache. */
 export type FindEvent = (stream: string, revision: number) => Promise<RawEvent | null> | RawEvent | null;
 
+/** @param names the canonical texts of its stream, revision, id and type, separated by commas */
+export type KeepExamined = (raw: RawEvent, names: string, judged: JudgedEvent | null) => void;
+
 export class EventExaminer {
   readonly #find: FindEvent;
   readonly #links = new Generations<Link>(LINKS);
@@ -77,23 +79,25 @@ export class EventExaminer {
   }
 
   /** @param keep is given each event, as it is judged or null for one with a fault */
-  async batch(
-    { events, upTo }: RawBatch,
-    keep: (raw: RawEvent, judged: JudgedEvent | null) => void,
-  ): Promise<ExaminedBatch> {
+  async batch({ events, upTo }: RawBatch, keep: KeepExamined): Promise<ExaminedBatch> {
     const faults: Fault[] = [];
-    const leaves = new Uint8Array(events.length * LEAF_BYTES);
+    const leaves = Buffer.alloc(events.length * LEAF_BYTES);
     let unprovableIds = 0;
     let lastHash: string | null = null;
-    for (const [index, raw] of events.entries()) {
+    let index = 0;
+    for (const raw of events) {
       const before = raw.revision > 0 ? (this.#known(raw) ?? (await this.#lookUp(raw))) : FIRST;
-      const examined = examine(raw, before);
-      this.#links.set(raw.stream, examined.link);
-      if (examined.fault) faults.push({ index, ...examined.fault });
+      const stream = canonicalText(raw.stream);
+      const names = `${stream},${raw.revision},${canonicalText(raw.id)},${canonicalText(raw.type)}`;
+      const examined = examine(raw, names, before);
+      const { link, fault, event } = examined;
+      this.#links.set(raw.stream, link);
+      if (fault) faults.push({ index, ...fault });
       if (examined.unprovableId) unprovableIds++;
-      lastHash = examined.link.hash;
-      leaves.set(leafOr(raw, lastHash), index * LEAF_BYTES);
-      keep(raw, examined.event);
+      lastHash = link.hash;
+      if (lastHash !== null) leaves.write(leafHexOf(stream, raw.revision, `"${lastHash}"`), index * LEAF_BYTES, 'hex');
+      keep(raw, names, event);
+      index++;
     }
     return { upTo, count: events.length, faults, unprovableIds, leaves, lastHash };
   }
@@ -123,7 +127,7 @@ interface ExaminedEvent {
 }
 
 /** @param before the event before it in its stream; null if it is missing, which is found elsewhere */
-function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
+function examine(raw: RawEvent, names: string, before: Link | null): ExaminedEvent {
   const { stream, revision, id, type } = raw;
   let recomputed: string | null = null;
   const wrong = (fault: FoundFault, hash: string | null): ExaminedEvent => ({
@@ -139,9 +143,9 @@ function examine(raw: RawEvent, before: Link | null): ExaminedEvent {
     const { metadata } = event;
     ({ hash } = metadata);
     if (before !== null && before.hash !== null) {
-      recomputed = hashTexts(before.hash, event, dataText, metadataText);
+      recomputed = chainHash(before.hash, names, dataText, metadataText);
       // If only the stored hash of the event before was changed, this one continues what it had been.
-      const continues = (of: string): boolean => hashTexts(of, event, dataText, metadataText) === hash;
+      const continues = (of: string): boolean => chainHash(of, names, dataText, metadataText) === hash;
       if (recomputed !== hash && (before.recomputed === null || !continues(before.recomputed))) {
         const follows = before.revision < 0 ? 'the beginning of the stream' : `revision ${before.revision}`;
         return wrong({ rule: 'hash_matches', expected: `${recomputed} after ${follows}`, found: hash }, hash);
@@ -195,7 +199,7 @@ export function examinerHere(log: Pick<RawEventLog, 'read'>, find: FindEvent): E
     async *examined(after, upTo) {
       for await (const batch of log.read(after, upTo)) {
         const judged: (JudgedEvent | null)[] = [];
-        const examined = await examiner.batch(batch, (_raw, event) => judged.push(event));
+        const examined = await examiner.batch(batch, (_raw, _names, event) => judged.push(event));
         yield { ...examined, places: batch.events, judged };
       }
     },

@@ -2,25 +2,27 @@
  * Examined events as one text, for the thread that judges them: it reads one text faster than it would receive objects,
  * or read their rows again.
  */
-import { canonicalJson } from '../../events/canonical-json.ts';
 import { upcastData } from '../../events/codec.ts';
 import type { Json, JsonObject } from '../../events/event.ts';
 import type { RawEvent } from '../../storage/raw-events.ts';
 import type { EventPlace, JudgedEvent } from '../judging.ts';
+import { canonicalText } from './canonical-plain.ts';
 
 /** Members of the list for each event. */
 const MEMBERS = 9;
+
 const BROKEN = '0,"",null,null';
 
-/** @param judged null for an event with a fault, of which only the place is said */
-export function eventText(
-  { position, stream, revision, id, type, data }: RawEvent,
-  judged: JudgedEvent | null,
-): string {
-  const place = `"${position}",${canonicalJson(stream)},${revision},${canonicalJson(id)},${canonicalJson(type)}`;
-  if (judged === null) return `${place},${BROKEN}`;
-  const { schemaVersion, recordedAt, commandId = null } = judged.metadata;
-  return `${place},${schemaVersion},"${recordedAt}",${canonicalJson(commandId)},${data}`;
+/**
+ * The text of an event, to be separated from others by a comma.
+ * @param names the canonical texts of its stream, revision, id and type
+ * @param judged null for an event with a fault, of which only the place is said
+ */
+export function eventText({ position, data }: RawEvent, names: string, judged: JudgedEvent | null): string {
+  if (judged === null) return `"${position}",${names},${BROKEN}`;
+  const { schemaVersion, recordedAt, commandId } = judged.metadata;
+  const command = commandId === undefined ? 'null' : canonicalText(commandId);
+  return `"${position}",${names},${schemaVersion},"${recordedAt}",${command},${data}`;
 }
 
 export interface ToldEvents {
@@ -29,9 +31,9 @@ export interface ToldEvents {
   readonly judged: readonly (JudgedEvent | null)[];
 }
 
-/** @param texts of events, separated by commas */
+/** @param texts a list of the texts of events */
 export function toldEvents(texts: string): ToldEvents {
-  const told = JSON.parse(`[${texts}]`) as readonly Json[];
+  const told = JSON.parse(texts) as readonly Json[];
   const places: EventPlace[] = [];
   const judged: (JudgedEvent | null)[] = [];
   for (let at = 0; at < told.length; at += MEMBERS) {

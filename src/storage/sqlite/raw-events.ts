@@ -9,9 +9,9 @@ import { asStorageFailure } from './sqlite-file.ts';
 
 /**
  * A batch ends with this many events, and soon after this many characters. It is small, so that its events
- * are garbage before they are old.
+ * are garbage before they are old, and that sending them to another thread needs no large piece of memory each time.
  */
-const MOST_EVENTS = 256;
+const MOST_EVENTS = 128;
 const MOST_CHARACTERS = 1024 * 1024;
 /** Rows that the driver gives at once: faster than one by one. An event is at most a megabyte. */
 const ROWS_AT_ONCE = 64;
@@ -171,21 +171,21 @@ function positionAfter(at: number, rows: readonly RawRow[]): number {
 
 /** The service finds no event by a cell of another kind, so such an event must not look whole: nothing is said of it. */
 function rawEvent([position, type, stream, revision, id, metadata, data]: RawRow): RawEvent {
-  const texts = [type, stream, id, metadata, data].map(text);
-  const isWhole = Number.isSafeInteger(revision) && !texts.includes(null);
-  const [typeText, streamText, idText, metadataText, dataText] = texts;
+  const isNumbered = Number.isSafeInteger(revision);
+  const areTexts = isText(type) && isText(stream) && isText(id) && isText(metadata) && isText(data);
   return {
     position: positionText(Number(position)),
-    stream: streamText ?? 'unreadable',
-    revision: Number.isSafeInteger(revision) ? Number(revision) : -1,
-    id: idText ?? '',
-    type: typeText ?? '',
-    metadata: isWhole ? (metadataText ?? '') : '',
-    data: dataText ?? '',
+    stream: text(stream) ?? 'unreadable',
+    revision: isNumbered ? Number(revision) : -1,
+    id: text(id) ?? '',
+    type: text(type) ?? '',
+    metadata: isNumbered && areTexts ? metadata : '',
+    data: text(data) ?? '',
   };
 }
 
-const text = (cell: Cell): string | null => (typeof cell === 'string' ? cell : null);
+const isText = (cell: Cell): cell is string => typeof cell === 'string';
+const text = (cell: Cell): string | null => (isText(cell) ? cell : null);
 
 /** As a StorageFailure, if it is a fault of the file. */
 export function translated(error: unknown): unknown {
