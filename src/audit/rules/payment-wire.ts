@@ -87,8 +87,14 @@ function faultOfParties(
     : { expected: `${USDC_DECIMALS} decimals`, found: `${checked.decimals} decimals` };
 }
 
+/** Nearly all payments of a log go to the same account. */
+let lastAccount: { readonly payTo: string; readonly mint: string; readonly account: string | null } | null = null;
+
 function accountOf(payTo: string, mint: string): string | null {
-  return bytesOf(payTo) && bytesOf(mint) ? associatedTokenAddress(payTo, mint) : null;
+  if (lastAccount?.payTo === payTo && lastAccount.mint === mint) return lastAccount.account;
+  const account = bytesOf(payTo) && bytesOf(mint) ? associatedTokenAddress(payTo, mint) : null;
+  lastAccount = { payTo, mint, account };
+  return account;
 }
 
 /** Decoding base58 is slow, and the same few thousand addresses come again and again. */

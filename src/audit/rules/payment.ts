@@ -254,14 +254,24 @@ function judgeAmount({ amount, queries, endpoint }: Authorized, judged: JudgedEv
  * of all of them.
  */
 function trimmed(state: Payment): Payment {
-  if (!isSubmitted(state) || state.submission.wire === '') return state;
+  if (state.status === 'settled' && state.finalized) return ended(state);
+  if (state.status !== 'submitted' || state.submission.wire === '') return state;
   const { requestId, wallet, amount, queries, identifierHash } = state.authorization;
   const { answeredCases, callbacks, keyCall } = state.answer;
   const kept = {
-    ...state,
+    status: state.status,
     authorization: { requestId, wallet, amount, queries, identifierHash },
     answer: { answeredCases, callbacks, keyCall },
     submission: { transaction: state.submission.transaction, wire: '' },
   };
   return kept as unknown as Payment;
 }
+
+/** After a final transfer, only an answer may be handed out, which repeats the request. */
+function ended({ status, finalized, handedOut, authorization }: Settled): Payment {
+  const { requestId } = authorization;
+  const kept = { status, finalized, handedOut, authorization: { requestId }, answer: {}, submission: {} };
+  return kept as unknown as Payment;
+}
+
+type Settled = Extract<Payment, { readonly status: 'settled' }>;

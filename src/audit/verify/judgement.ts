@@ -5,7 +5,7 @@ import { MasterKeyIntroduced } from '../../events/signing-key.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { MisplacedEvent } from '../../storage/raw-events.ts';
-import type { EventPlace, JudgedEvent, LogRules } from '../judging.ts';
+import type { EventPlace, JudgedEvent, LogRules, StreamRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import { Breaches } from './breaches.ts';
 import { assertSameLog, type Checkpoint } from './checkpoint.ts';
@@ -200,8 +200,9 @@ export class Judgement {
     if (metadata.commandId !== undefined) this.#commandNamed = true;
     else if (this.#commandNamed) this.#breach('command_recorded', 'the command of the event', 'none', null);
     this.#findings.of(event, record.tainted ? TAINTED : null);
-    for (const [index, rules] of record.rules.entries()) {
-      record.states[index] = rules.judge(record.states[index], event, this.#findings);
+    const { rules, states } = record;
+    for (let index = 0; index < rules.length; index++) {
+      states[index] = (rules[index] as StreamRules<Json>).judge(states[index], event, this.#findings);
     }
     if (this.#logTainted) this.#findings.of(event, 'a broken event that concerns the whole log');
     for (const one of this.#logRules) {

@@ -19,7 +19,8 @@ interface StoredEvent {
 }
 
 /** @throws Unreadable, or RangeError for data that is too deep: nobody may read such an event as another one */
-export function storedEvent({ position, stream, revision, id, type, ...raw }: RawEvent): StoredEvent {
+export function storedEvent(raw: RawEvent): StoredEvent {
+  const { position, stream, revision, id, type } = raw;
   if (!Number.isSafeInteger(revision) || revision < 0) throw new Unreadable('its revision is not a whole number');
   const { metadata, metadataText } = writtenMetadata(raw.metadata) ?? readMetadata(raw.metadata);
   const data = storedObject(raw.data, 'data');

@@ -142,19 +142,29 @@ export const payment: Decider<Payment, PaymentCommand, PaymentEvent, PaymentReje
       case 'PaymentAuthorized':
         return { status: 'authorized', authorization: event.data };
       case 'QueryAnswered':
-        return state.status === 'authorized' ? { ...state, status: 'answered', answer: event.data } : state;
+        if (state.status !== 'authorized') return state;
+        // Member by member, here and below: spreading takes twice as long, and an audit folds millions of payments.
+        return { status: 'answered', authorization: state.authorization, answer: event.data };
       case 'QueryFailed':
         return state.status === 'authorized' ? { ...state, status: 'query_failed' } : state;
       case 'PaymentReleased':
         return { status: 'released' };
       case 'PaymentSubmitted':
-        return state.status === 'answered' ? { ...state, status: 'submitted', submission: event.data } : state;
+        if (state.status !== 'answered') return state;
+        return {
+          status: 'submitted',
+          authorization: state.authorization,
+          answer: state.answer,
+          submission: event.data,
+        };
       case 'PaymentSettled':
       case 'PaymentSettledLate':
         if (!isSubmitted(state)) return state;
         return {
-          ...purchaseOf(state),
           status: 'settled',
+          authorization: state.authorization,
+          answer: state.answer,
+          submission: state.submission,
           slot: event.data.slot,
           late: event.type === 'PaymentSettledLate',
           finalized: false,
