@@ -98,8 +98,8 @@ function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): 
       const batch = await batches?.next();
       if (!batch || batch.done === true) return;
       let texts = '';
-      const examined = await examiner.batch(batch.value, (raw, names, judged) => {
-        texts += `${texts === '' ? '[' : ','}${eventText(raw, names, judged)}`;
+      const examined = await examiner.batch(batch.value, (raw, names, hash, judged) => {
+        texts += `${texts === '' ? '[' : ','}${eventText(raw, names, hash, judged)}`;
       });
       port.postMessage({ examined: { ...examined, texts: texts === '' ? '[]' : `${texts}]` } } satisfies Answer);
     } catch (error) {

@@ -3,7 +3,6 @@
  * It needs no state but a cache, so it may run on a thread of its own.
  */
 import { decodeEvent, UnknownEventType } from '../../events/codec.ts';
-import { LEAF_BYTES, leafHexOf } from '../../events/log-tree.ts';
 import { UnreadableEvent } from '../../events/unreadable-event.ts';
 import { appendIndexOf, eventId, eventIdStanding } from '../../storage/event-id.ts';
 import type { Position, RecordedEvent } from '../../storage/event-log.ts';
@@ -31,15 +30,13 @@ export interface ExaminedBatch {
   readonly faults: readonly Fault[];
   /** How many events of earlier versions cannot prove their id. */
   readonly unprovableIds: number;
-  /** The tree's leaf of each event, one after the other. */
-  readonly leaves: Uint8Array;
-  /** The stored hash of the last event; null if it cannot be read, or there is none. */
-  readonly lastHash: string | null;
 }
 
 /** Examined events, together with the events. */
 export interface ExaminedEvents extends ExaminedBatch {
   readonly places: readonly EventPlace[];
+  /** As they are stored; null where none can be read. */
+  readonly hashes: readonly (string | null)[];
   /** Null where there is a fault. */
   readonly judged: readonly (JudgedEvent | null)[];
 }
@@ -67,8 +64,11 @@ const LINKS = 1_000;
 /** Finds an event that was read before and is no longer in the cache. */
 export type FindEvent = (stream: string, revision: number) => Promise<RawEvent | null> | RawEvent | null;
 
-/** @param names the canonical texts of its stream, revision, id and type, separated by commas */
-export type KeepExamined = (raw: RawEvent, names: string, judged: JudgedEvent | null) => void;
+/**
+ * @param names the canonical texts of its stream, revision, id and type, separated by commas
+ * @param hash as it is stored; null if it cannot be read
+ */
+export type KeepExamined = (raw: RawEvent, names: string, hash: string | null, judged: JudgedEvent | null) => void;
 
 export class EventExaminer {
   readonly #find: FindEvent;
@@ -81,25 +81,20 @@ export class EventExaminer {
   /** @param keep is given each event, as it is judged or null for one with a fault */
   async batch({ events, upTo }: RawBatch, keep: KeepExamined): Promise<ExaminedBatch> {
     const faults: Fault[] = [];
-    const leaves = Buffer.alloc(events.length * LEAF_BYTES);
     let unprovableIds = 0;
-    let lastHash: string | null = null;
     let index = 0;
     for (const raw of events) {
       const before = raw.revision > 0 ? (this.#known(raw) ?? (await this.#lookUp(raw))) : FIRST;
-      const stream = canonicalText(raw.stream);
-      const names = `${stream},${raw.revision},${canonicalText(raw.id)},${canonicalText(raw.type)}`;
+      const names = `${canonicalText(raw.stream)},${raw.revision},${canonicalText(raw.id)},${canonicalText(raw.type)}`;
       const examined = examine(raw, names, before);
       const { link, fault, event } = examined;
       this.#links.set(raw.stream, link);
       if (fault) faults.push({ index, ...fault });
       if (examined.unprovableId) unprovableIds++;
-      lastHash = link.hash;
-      if (lastHash !== null) leaves.write(leafHexOf(stream, raw.revision, `"${lastHash}"`), index * LEAF_BYTES, 'hex');
-      keep(raw, names, event);
+      keep(raw, names, link.hash, event);
       index++;
     }
-    return { upTo, count: events.length, faults, unprovableIds, leaves, lastHash };
+    return { upTo, count: events.length, faults, unprovableIds };
   }
 
   #known({ stream, revision }: RawEvent): Link | undefined {
@@ -198,9 +193,13 @@ export function examinerHere(log: Pick<RawEventLog, 'read'>, find: FindEvent): E
   return {
     async *examined(after, upTo) {
       for await (const batch of log.read(after, upTo)) {
+        const hashes: (string | null)[] = [];
         const judged: (JudgedEvent | null)[] = [];
-        const examined = await examiner.batch(batch, (_raw, _names, event) => judged.push(event));
-        yield { ...examined, places: batch.events, judged };
+        const examined = await examiner.batch(batch, (_raw, _names, hash, event) => {
+          hashes.push(hash);
+          judged.push(event);
+        });
+        yield { ...examined, places: batch.events, hashes, judged };
       }
     },
     close: async () => undefined,

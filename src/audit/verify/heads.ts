@@ -10,12 +10,13 @@ import {
   type LogHeadRecorded,
 } from '../../events/log-head.ts';
 import { type HeadClaim, verifyHeadSignature } from '../../events/log-note.ts';
-import { LogTree, nodeHash } from '../../events/log-tree.ts';
+import { LogTree, leafHexOf, nodeHash } from '../../events/log-tree.ts';
 import { isSignature, SIGNATURE } from '../../solana/addresses.ts';
 import type { Position } from '../../storage/event-log.ts';
 import type { RuleName } from '../rules/catalogue.ts';
+import { canonicalText } from './canonical-plain.ts';
 import { HeadKeys, type HeadKeysState } from './head-keys.ts';
-import { LateHeads } from './late-heads.ts';
+import { LateHeads, NO_LEAF } from './late-heads.ts';
 import { type LeafPlace, PendingLeaves } from './pending-leaves.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -146,11 +147,12 @@ export class Heads {
   }
 
   /**
-   * Adds the leaf at an index of some leaves.
-   * @param leaves with zeros for an event whose hash cannot be read, which `damaged` reports
+   * Adds the leaf of an event.
+   * @param hash null if it cannot be read, which `damaged` reports
    */
-  add(leaves: Uint8Array, index: number, place: LeafPlace): void {
-    this.#pending.add(leaves, index, place);
+  add(hash: string | null, { stream, revision }: LeafPlace): void {
+    const leaf = hash === null ? NO_LEAF : leafHexOf(canonicalText(stream), revision, `"${hash}"`);
+    this.#pending.add(leaf, { stream, revision });
     if (this.#kept?.size === this.size) this.#keptRoot = this.#rootAt(this.size);
     if (this.#pending.count < MOST_PENDING) return;
     this.#uncovered ??= this.#pending.firstOutside(LOG_HEAD_STREAM);

@@ -131,7 +131,7 @@ export class Judgement {
   }
 
   /** Judges one batch. Batches come in log order. */
-  async take({ places, count, upTo, faults, judged, unprovableIds, leaves, lastHash }: ExaminedEvents): Promise<void> {
+  async take({ places, hashes, judged, count, upTo, faults, unprovableIds }: ExaminedEvents): Promise<void> {
     const faulty = new Map(faults.map((fault) => [fault.index, fault]));
     for (const [index, place] of places.entries()) {
       const record = this.#continue(place);
@@ -139,11 +139,11 @@ export class Judgement {
       const event = judged[index];
       if (fault) this.#broken(record, place, fault);
       else if (event) this.#judgeOrReport(record, event);
-      this.#heads.add(leaves, index, place);
+      this.#heads.add(hashes[index] ?? null, place);
     }
     if (count > 0 && this.#at) {
       const { position, stream, revision, id } = this.#at;
-      this.#last = { position, stream, revision, id, hash: lastHash };
+      this.#last = { position, stream, revision, id, hash: hashes.at(-1) ?? null };
     }
     this.#read += count;
     this.#upTo = upTo;

@@ -11,11 +11,11 @@ import type { Scratch } from './scratch.ts';
 import { storedHash } from './stored-json.ts';
 
 /** The leaf of an event whose hash cannot be read. */
-const NO_LEAF = Buffer.alloc(32);
+export const NO_LEAF = '0'.repeat(64);
 
 /** @param hash null if it cannot be read: then the next head does not match, which follows from that fault */
-export const leafOr = ({ stream, revision }: Pick<RawEvent, 'stream' | 'revision'>, hash: string | null): Buffer =>
-  hash === null ? NO_LEAF : leafOf({ stream, revision, hash });
+const leafOr = ({ stream, revision }: Pick<RawEvent, 'stream' | 'revision'>, hash: string | null): Buffer =>
+  hash === null ? Buffer.from(NO_LEAF, 'hex') : leafOf({ stream, revision, hash });
 
 export interface LateHead {
   readonly size: number;

@@ -14,15 +14,12 @@ export class PendingLeaves {
     return this.#places.length;
   }
 
-  /** Adds the leaf at an index of some leaves. */
-  add(leaves: Uint8Array, index: number, { stream, revision }: LeafPlace): void {
+  /** @param leaf in hex */
+  add(leaf: string, place: LeafPlace): void {
     const at = this.#places.length * LEAF_BYTES;
     if (at === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#bytes.length)]);
-    const bytes = this.#bytes;
-    const from = index * LEAF_BYTES;
-    // By hand: a view of the leaf would cost more than copying it.
-    for (let byte = 0; byte < LEAF_BYTES; byte++) bytes[at + byte] = leaves[from + byte] as number;
-    this.#places.push({ stream, revision });
+    this.#bytes.write(leaf, at, LEAF_BYTES, 'hex');
+    this.#places.push(place);
   }
 
   /** Appends the first leaves to a tree. */
@@ -60,7 +57,7 @@ export class PendingLeaves {
     const pending = new PendingLeaves();
     const leaves = Buffer.from(bytes, 'base64');
     for (const [index, [stream, revision]] of places.entries()) {
-      pending.add(leaves, index, { stream, revision });
+      pending.add(leaves.toString('hex', index * LEAF_BYTES, (index + 1) * LEAF_BYTES), { stream, revision });
     }
     return pending;
   }

@@ -9,24 +9,32 @@ import type { EventPlace, JudgedEvent } from '../judging.ts';
 import { canonicalText } from './canonical-plain.ts';
 
 /** Members of the list for each event. */
-const MEMBERS = 9;
+const MEMBERS = 10;
 
 const BROKEN = '0,"",null,null';
 
 /**
  * The text of an event, to be separated from others by a comma.
  * @param names the canonical texts of its stream, revision, id and type
+ * @param hash as it is stored; null if it cannot be read
  * @param judged null for an event with a fault, of which only the place is said
  */
-export function eventText({ position, data }: RawEvent, names: string, judged: JudgedEvent | null): string {
-  if (judged === null) return `"${position}",${names},${BROKEN}`;
+export function eventText(
+  { position, data }: RawEvent,
+  names: string,
+  hash: string | null,
+  judged: JudgedEvent | null,
+): string {
+  const stored = hash === null ? 'null' : `"${hash}"`;
+  if (judged === null) return `"${position}",${names},${stored},${BROKEN}`;
   const { schemaVersion, recordedAt, commandId } = judged.metadata;
   const command = commandId === undefined ? 'null' : canonicalText(commandId);
-  return `"${position}",${names},${schemaVersion},"${recordedAt}",${command},${data}`;
+  return `"${position}",${names},${stored},${schemaVersion},"${recordedAt}",${command},${data}`;
 }
 
 export interface ToldEvents {
   readonly places: readonly EventPlace[];
+  readonly hashes: readonly (string | null)[];
   /** In their newest schemas, which they are known to fit; null for events with a fault. */
   readonly judged: readonly (JudgedEvent | null)[];
 }
@@ -35,6 +43,7 @@ export interface ToldEvents {
 export function toldEvents(texts: string): ToldEvents {
   const told = JSON.parse(texts) as readonly Json[];
   const places: EventPlace[] = [];
+  const hashes: (string | null)[] = [];
   const judged: (JudgedEvent | null)[] = [];
   for (let at = 0; at < told.length; at += MEMBERS) {
     const event = {
@@ -44,15 +53,16 @@ export function toldEvents(texts: string): ToldEvents {
       id: told[at + 3] as string,
       type: told[at + 4] as string,
       metadata: {
-        schemaVersion: told[at + 5] as number,
-        recordedAt: told[at + 6] as string,
-        commandId: (told[at + 7] as string | null) ?? undefined,
+        schemaVersion: told[at + 6] as number,
+        recordedAt: told[at + 7] as string,
+        commandId: (told[at + 8] as string | null) ?? undefined,
       },
-      data: told[at + 8] as JsonObject,
+      data: told[at + 9] as JsonObject,
     };
     places.push(event);
-    if (told[at + 8] !== null) event.data = upcastData(event);
-    judged.push(told[at + 8] === null ? null : event);
+    hashes.push(told[at + 5] as string | null);
+    if (told[at + 9] !== null) event.data = upcastData(event);
+    judged.push(told[at + 9] === null ? null : event);
   }
-  return { places, judged };
+  return { places, hashes, judged };
 }

@@ -207,9 +207,9 @@ describe('heads that come long after what they cover', () => {
       { readonly size: number; readonly root: string; readonly peaks: readonly string[] }
     >();
     for (const { stream, revision, metadata } of events) {
-      const leaf = leafOf({ stream, revision, hash: JSON.parse(metadata).hash });
-      heads.add(leaf, 0, { stream, revision });
-      tree.add(leaf);
+      const { hash } = JSON.parse(metadata);
+      heads.add(hash, { stream, revision });
+      tree.add(leafOf({ stream, revision, hash }));
       if (![10_000, 20_000, COUNT].includes(tree.size)) continue;
       const peaks = tree.peaks.map((peak) => peak.toString('hex'));
       claims.set(tree.size, { size: tree.size, root: tree.root().toString('hex'), peaks });

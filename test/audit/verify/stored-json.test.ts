@@ -103,12 +103,15 @@ it('tells another thread all that is judged', () => {
   const names = '"operator-x",3,"0b0ad886-ecb1-4d7a-907b-71197f9446ae","LogHeadAnchored"';
   const broken = { ...RAW, stream: 'a "stream"', revision: -1, type: '', metadata: '', data: '{' };
   const brokenNames = '"a \\"stream\\"",-1,"0b0ad886-ecb1-4d7a-907b-71197f9446ae",""';
-  const { places, judged } = toldEvents(`[${eventText(RAW, names, event)},${eventText(broken, brokenNames, null)}]`);
+  const { hash } = METADATA;
+  const texts = [eventText(RAW, names, hash, event), eventText(broken, brokenNames, null, null)];
+  const { places, hashes, judged } = toldEvents(`[${texts}]`);
+  expect(hashes).toEqual([hash, null]);
   const { metadata: _, ...told } = event;
   expect(judged).toEqual([{ ...told, metadata: { recordedAt, schemaVersion, commandId } }, null]);
   expect(places).toMatchObject([
     { position: RAW.position, stream: 'operator-x', revision: 3, id: RAW.id, type: 'LogHeadAnchored' },
     { position: RAW.position, stream: 'a "stream"', revision: -1, id: RAW.id, type: '' },
   ]);
-  expect(toldEvents('[]')).toEqual({ places: [], judged: [] });
+  expect(toldEvents('[]')).toEqual({ places: [], hashes: [], judged: [] });
 });
