@@ -23,7 +23,8 @@ interface Asked {
   readonly upTo: Position;
 }
 
-type Message = Asked | 'next' | 'end';
+/** `taken`: one more batch is no longer waiting. */
+type Message = Asked | 'taken' | 'end';
 /** `texts`: the events of the batch, for `toldEvents`. */
 type Examined = ExaminedBatch & { readonly texts: string };
 type Answer = { readonly examined: Examined } | { readonly error: string };
@@ -31,8 +32,9 @@ type Answer = { readonly examined: Examined } | { readonly error: string };
 /** A thread runs only compiled code; from sources, the caller examines on its own thread. */
 export const canStartExaminer = (): boolean => import.meta.url.endsWith('.js');
 
-/** Batches that the thread may be ahead of the caller. */
+/** Batches that the thread may be ahead of the caller; fewer if they have many characters, which wait in memory. */
 const AHEAD = 16;
+const MOST_CHARACTERS = 8 * 1024 * 1024;
 /** MiB. The thread holds one batch at a time, so it needs little; without a limit it would collect garbage late. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
@@ -71,10 +73,9 @@ export function startExaminer(path: string): Examiner {
   return {
     async *examined(after, upTo) {
       say({ after, upTo });
-      for (let ahead = 0; ahead < AHEAD; ahead++) say('next');
       for (let from = after; from !== upTo; ) {
         const { texts, ...examined } = await answered();
-        say('next');
+        say('taken');
         yield { ...examined, ...toldEvents(texts) };
         from = examined.upTo;
       }
@@ -93,25 +94,37 @@ function runThread(port: NonNullable<typeof parentPort>, { path }: ThreadData): 
   const examiner = new EventExaminer((stream, revision) => log.findNow(stream, revision));
   let batches: AsyncIterator<RawBatch> | null = null;
   let busy = Promise.resolve();
-  const next = async (): Promise<void> => {
+  /** Characters of each batch that was sent and not yet taken. */
+  const ahead: number[] = [];
+  const mayGoOn = (): boolean =>
+    ahead.length === 0 ||
+    (ahead.length < AHEAD && ahead.reduce((sum, characters) => sum + characters) < MOST_CHARACTERS);
+  const goOn = async (): Promise<void> => {
     try {
-      const batch = await batches?.next();
-      if (!batch || batch.done === true) return;
-      let texts = '';
-      const examined = await examiner.batch(batch.value, (raw, names, hash, judged) => {
-        texts += `${texts === '' ? '[' : ','}${eventText(raw, names, hash, judged)}`;
-      });
-      port.postMessage({ examined: { ...examined, texts: texts === '' ? '[]' : `${texts}]` } } satisfies Answer);
+      while (batches !== null && mayGoOn()) {
+        const batch = await batches.next();
+        if (batch.done === true) return;
+        let texts = '';
+        const examined = await examiner.batch(batch.value, (raw, names, hash, judged) => {
+          texts += `${texts === '' ? '[' : ','}${eventText(raw, names, hash, judged)}`;
+        });
+        ahead.push(texts.length);
+        port.postMessage({ examined: { ...examined, texts: texts === '' ? '[]' : `${texts}]` } } satisfies Answer);
+      }
     } catch (error) {
+      batches = null;
       port.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer);
     }
   };
   port.on('message', (message: Message) => {
     busy = busy.then(async () => {
-      if (message === 'next') return next();
+      if (message === 'taken') {
+        ahead.shift();
+        return goOn();
+      }
       if (message !== 'end') {
         batches = log.read(message.after, message.upTo)[Symbol.asyncIterator]();
-        return;
+        return goOn();
       }
       await log.close();
       port.close();

@@ -44,6 +44,18 @@ it.each([
   await events.close();
 });
 
+it('reads only a few large events at once after it has met them', async () => {
+  const events = await written(100, 'short');
+  const database = new Database(path);
+  database.exec("UPDATE events SET data = data || printf('%*s', 200000, '')");
+  database.close();
+  const counts: number[] = [];
+  for await (const batch of events.read(null, (await events.head())!)) counts.push(batch.events.length);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(100);
+  expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(10);
+  await events.close();
+});
+
 it('names events before the first position, or beyond exact numbers, and reads the others', async () => {
   const events = await written(4, 'short');
   const database = new Database(path);

@@ -3,8 +3,7 @@
  * own form name one; what else they hold is a hash of parameters that no event has.
  */
 
-import { readInstruction } from '../../solana/verify-transaction-instructions.ts';
-import type { WireTransaction } from '../../solana/verify-transaction-wire.ts';
+import type { PaymentInstruction } from '../../solana/verify-transaction-instructions.ts';
 
 /** The word of each call in a short memo. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -22,9 +21,8 @@ const SHORT = /^docket1 (\S+) /;
 const IN_WORDS = /^Docket Monitor 1: pays for ((?:GET|POST) \S+) at /;
 
 /** The call that a memo names instead; null if it names this one, or none. */
-export function otherCallIn({ instructions }: WireTransaction, endpoint: string): string | null {
-  for (const instruction of instructions) {
-    const read = readInstruction(instruction);
+export function otherCallIn(instructions: readonly PaymentInstruction[], endpoint: string): string | null {
+  for (const read of instructions) {
     if (read.kind !== 'memo') continue;
     const text = read.text.toString();
     const word = SHORT.exec(text)?.[1];

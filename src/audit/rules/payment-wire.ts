@@ -10,7 +10,7 @@ import { paymentOf, paymentStream } from '../../events/payment.ts';
 import { addressBytes, associatedTokenAddress, USDC_DECIMALS } from '../../solana/addresses.ts';
 import { verifySignature } from '../../solana/keys.ts';
 import { type PaymentInstruction, readInstruction } from '../../solana/verify-transaction-instructions.ts';
-import { decodeTransaction, type WireTransaction } from '../../solana/verify-transaction-wire.ts';
+import { decodeTransaction } from '../../solana/verify-transaction-wire.ts';
 import type { Findings, LogRules } from '../judging.ts';
 import { isBase58Of } from './base58.ts';
 import { otherCallIn } from './payment-memo.ts';
@@ -36,9 +36,10 @@ export function judgeWire(
     const signature = first ? bs58.encode(first) : 'none';
     findings.breach('wire_is_the_payment', `the first signature ${signature}`, transaction);
   }
-  const fault = faultOfTransfer(decoded, authorization);
+  const instructions = decoded.instructions.map(readInstruction);
+  const fault = faultOfTransfer(instructions, authorization);
   if (fault) findings.breach('wire_pays_as_authorized', fault.expected, fault.found);
-  const other = otherCallIn(decoded, authorization.endpoint);
+  const other = otherCallIn(instructions, authorization.endpoint);
   if (other !== null)
     findings.breach('memo_names_the_call', `a memo for ${authorization.endpoint}`, `one for ${other}`);
 }
@@ -53,10 +54,10 @@ type Transfer = Extract<PaymentInstruction, { readonly kind: 'transfer' }>;
 const MOVES: ReadonlySet<PaymentInstruction['kind']> = new Set(['transfer', 'token-2022', 'advance-nonce', 'unknown']);
 
 function faultOfTransfer(
-  decoded: WireTransaction,
+  instructions: readonly PaymentInstruction[],
   { wallet, payTo, mint, amount }: Purchase['authorization'],
 ): Fault | null {
-  const moving = decoded.instructions.map(readInstruction).filter(({ kind }) => MOVES.has(kind));
+  const moving = instructions.filter(({ kind }) => MOVES.has(kind));
   const [transfer, ...others] = moving;
   if (transfer?.kind !== 'transfer' || others.length > 0) {
     return { expected: 'one transfer', found: moving.map(({ kind }) => kind).join(', ') || 'none' };

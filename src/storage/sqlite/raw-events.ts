@@ -13,7 +13,7 @@ import { asStorageFailure } from './sqlite-file.ts';
  */
 const MOST_EVENTS = 128;
 const MOST_CHARACTERS = 1024 * 1024;
-/** Rows that the driver gives at once: faster than one by one. An event is at most a megabyte. */
+/** Rows that the driver gives at once: faster than one by one. Fewer after large ones: an event may have a megabyte. */
 const ROWS_AT_ONCE = 64;
 /** Writers hold the file only for moments. */
 const BUSY_MS = 15_000;
@@ -41,6 +41,7 @@ export class SqliteRawEvents implements RawEventLog {
   readonly #range;
   readonly #place;
   readonly #row;
+  #atOnce = ROWS_AT_ONCE;
 
   /** @throws StorageFailure if the file cannot be opened or has no events table */
   constructor(path: string) {
@@ -57,8 +58,8 @@ export class SqliteRawEvents implements RawEventLog {
          ) LIMIT ${MOST_MISPLACED}`,
       );
       this.#range = this.#database
-        .prepare<[number, number], RawRow>(
-          `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ${ROWS_AT_ONCE}`,
+        .prepare<[number, number, number], RawRow>(
+          `SELECT ${EVENT_COLUMNS} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
         )
         .raw();
       this.#place = this.#database
@@ -104,21 +105,25 @@ export class SqliteRawEvents implements RawEventLog {
     const after = from === 0 ? null : positionText(from);
     let characters = 0;
     for (let at = from; ; ) {
-      const rows = this.#rows(at, to);
+      const [atOnce, before] = [this.#atOnce, characters];
+      const rows = this.#now(() => this.#range.all(at, to, atOnce));
       for (const row of rows) {
         const event = rawEvent(row);
         events.push(event);
         characters += event.data.length + event.metadata.length;
       }
-      if (rows.length < ROWS_AT_ONCE) return { after, upTo: positionText(to), events };
+      if (rows.length > 0) this.#adapt(atOnce, (characters - before) / rows.length);
+      if (rows.length < atOnce) return { after, upTo: positionText(to), events };
       at = positionAfter(at, rows);
       if (events.length >= MOST_EVENTS || characters >= MOST_CHARACTERS)
         return { after, upTo: positionText(at), events };
     }
   }
 
-  #rows(from: number, to: number): readonly RawRow[] {
-    return this.#now(() => this.#range.all(from, to));
+  /** Many large events at once would need much memory, here and in a thread that they are sent to. */
+  #adapt(atOnce: number, charactersOfOne: number): void {
+    const fitting = Math.floor(MOST_CHARACTERS / (charactersOfOne + 1));
+    this.#atOnce = Math.max(1, Math.min(fitting, 2 * atOnce, ROWS_AT_ONCE));
   }
 
   async find(stream: string, revision: number): Promise<RawEvent | null> {
