@@ -78,12 +78,35 @@ export class LogTree {
   }
 
   add(leaf: Buffer): void {
-    let node = leaf;
-    for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
+    this.#grow(leaf, 1);
+  }
+
+  /**
+   * Adds leaves that follow each other in memory, two at a time where they make a node.
+   * @throws RangeError unless all have 32 bytes
+   */
+  addAll(leaves: Uint8Array): void {
+    if (leaves.length % HASH_BYTES !== 0) throw new RangeError('leaves have 32 bytes each');
+    for (let at = 0; at < leaves.length; ) {
+      const isPair = this.#size % 2 === 0 && at + 2 * HASH_BYTES <= leaves.length;
+      const end = at + (isPair ? 2 : 1) * HASH_BYTES;
+      const bytes = leaves.subarray(at, end);
+      if (isPair) {
+        NODE.set(bytes, 1);
+        this.#grow(bytesOf(hash('sha256', NODE)), 2);
+      } else this.#grow(Buffer.from(bytes), 1);
+      at = end;
+    }
+  }
+
+  /** @param root of a complete subtree of this many leaves, which must divide the size */
+  #grow(root: Buffer, leaves: 1 | 2): void {
+    let node = root;
+    for (let left = this.#size / leaves; left % 2 === 1; left = Math.floor(left / 2)) {
       node = nodeHash(this.#peaks.pop() as Buffer, node);
     }
     this.#peaks.push(node);
-    this.#size += 1;
+    this.#size += leaves;
   }
 
   root(): Buffer {

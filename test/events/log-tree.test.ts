@@ -36,6 +36,7 @@ const treeOf = ({ from, to }: LeafRange): LogTree => {
   return tree;
 };
 const rootOf = (range: LeafRange): Buffer => treeOf(range).root();
+const roots = Array.from({ length: LARGEST + 1 }, (_, to) => rootOf({ from: 0, to }));
 const upTo = (size: number) => ({ size, root: rootOf({ from: 0, to: size }) });
 
 it('has the published roots', () => {
@@ -55,6 +56,17 @@ it('continues from its peaks as if it had never stopped', () => {
     expect(again.root()).toEqual(upTo(LARGEST).root);
   }
   expect(() => LogTree.of(3, [leaves[0] as Buffer])).toThrow(RangeError);
+});
+
+it('adds many leaves as if they came one by one', () => {
+  for (let size = 0; size <= LARGEST; size++) {
+    for (let to = size; to <= LARGEST; to++) {
+      const tree = treeOf({ from: 0, to: size });
+      tree.addAll(Buffer.concat(leaves.slice(size, to)));
+      expect({ size: tree.size, root: tree.root() }).toEqual({ size: to, root: roots[to] });
+    }
+  }
+  expect(() => new LogTree().addAll(Buffer.alloc(33))).toThrow(RangeError);
 });
 
 it('proves each leaf in each tree, and no other leaf, place or root', () => {
