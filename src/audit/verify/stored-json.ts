@@ -105,8 +105,12 @@ export const HASH_MEMBER = 74;
  * @throws Unreadable if a name occurs twice in an object
  */
 export function assertSaidOnce(text: string, canonicalLength: number, what: string): void {
-  if (text.length !== canonicalLength && repeatsName(text)) throw new Unreadable(`its ${what} has a name twice`);
+  const mayRepeat = text.length !== canonicalLength || EXPONENT.test(text);
+  if (mayRepeat && repeatsName(text)) throw new Unreadable(`its ${what} has a name twice`);
 }
+
+/** A number that is shorter than its canonical form: it could make room for a repeated member. */
+const EXPONENT = /[:,[]\s*-?\d[\d.]*[eE]/;
 
 /** Whether an object in a valid JSON text has a name more than once. */
 export function repeatsName(text: string): boolean {

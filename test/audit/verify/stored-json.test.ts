@@ -83,6 +83,13 @@ it.each([
   expect(() => storedEvent({ ...RAW, metadata })).toThrow();
 });
 
+it('refuses data with a member twice, even if a short number makes room for it', () => {
+  const data = '{"slot":1,"slot":1e12}';
+  expect(data).toHaveLength('{"slot":1000000000000}'.length);
+  expect(() => storedEvent({ ...RAW, data })).toThrow('its data has a name twice');
+  expect(storedEvent({ ...RAW, data: '{"slot":1e12}' }).dataText).toBe('{"slot":1000000000000}');
+});
+
 function metadataWith(text: string, other: string): string {
   return JSON.stringify(METADATA).replace(text, other);
 }
