@@ -9,6 +9,7 @@ import { LogTree, leafOf } from '../events/log-tree.ts';
 import { type Clock, toInstant } from '../runtime/instant.ts';
 import type { StorageCopies } from '../storage/copies.ts';
 import { assertNotMidCopy, COPY_MARKER } from '../storage/copy-marker.ts';
+import { appendIndexOf } from '../storage/event-id.ts';
 import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { BlobName } from '../storage/payload-store.ts';
 import { ChainCheck } from './chain-check.ts';
@@ -169,23 +170,41 @@ async function writeEvents(
   );
   const counted = await log.countAfter(from, Number.MAX_SAFE_INTEGER);
   const names = new Set<BlobName>();
-  let last: RecordedEvent | null = null;
+  let last = null as RecordedEvent | null;
   let count = 0;
+  const take = async (event: RecordedEvent): Promise<void> => {
+    const problem = await chains.problemOf(event);
+    if (problem !== null) throw damagedLog(problem);
+    tree.add(leafOf({ ...event, hash: event.metadata.hash }));
+    for (const name of blobsNamedBy(event)) names.add(name);
+    await writer.write(eventLine(event));
+    last = event;
+    count++;
+  };
   reading: for await (const { events } of log.readAll(from, { by: 'all' })) {
     for (const event of events) {
       if (event.position > head) break reading;
-      const problem = await chains.problemOf(event);
-      if (problem !== null) throw damagedLog(problem);
-      tree.add(leafOf({ ...event, hash: event.metadata.hash }));
-      for (const name of blobsNamedBy(event)) names.add(name);
-      await writer.write(eventLine(event));
-      last = event;
-      count++;
+      await take(event);
     }
     onProgress('events', count, counted === UNCOUNTED ? null : Math.max(counted, count));
   }
+  for (const event of await restOfAppend(log, last)) await take(event);
   await writer.flush();
   return { files: writer.files, names, last, tree, count };
+}
+
+/**
+ * EventStoreDB makes the events of an append readable one by one, and the head may have been read between two. No stream
+ * of a restored log may end there.
+ */
+async function restOfAppend(
+  log: Pick<EventLog, 'read'>,
+  last: RecordedEvent | null,
+): Promise<readonly RecordedEvent[]> {
+  if (last === null) return [];
+  const after = await log.read(last.stream, { from: last.revision + 1 });
+  const end = after.findIndex((event) => (appendIndexOf(event) ?? 0) === 0);
+  return end === -1 ? after : after.slice(0, end);
 }
 
 const damagedLog = (problem: string): CopyRefused =>

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manifestOf, manifestText, readManifest } from '../../src/backup/manifest.ts';
 import { blobsNamedBy, CONTENT_FIELDS } from '../../src/backup/named-content.ts';
 import { Backup } from '../../src/backup/read.ts';
-import { takeBackup } from '../../src/backup/take.ts';
+import { type BackupSource, takeBackup } from '../../src/backup/take.ts';
 import { verifyBackup } from '../../src/backup/verify.ts';
 import { EXIT } from '../../src/cli/command.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
@@ -40,8 +40,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const STREAM = 'operator-notes';
 const directory = () => join(folder, 'backup');
-const take = (incremental = false, from: Storage = storage, owner = leaseOwner()) =>
+const take = (incremental = false, from: Omit<BackupSource, 'keys'> = storage, owner = leaseOwner()) =>
   takeBackup({
     source: { ...from, keys: join(folder, 'data/keys') },
     directory: directory(),
@@ -78,6 +79,27 @@ describe('a backup', () => {
       ['master-key', '1:secret\n'],
     ]);
     expect(await verify()).toMatchObject({ problems: [], remarks: [], events: events.length, payloads: 2, cells: 1 });
+  });
+
+  it('ends with a whole append, even if the head was read in the middle of one', async () => {
+    const before = await storage.log.head();
+    const { head: end } = await append(storage, STREAM, [note('one'), note('two'), note('three')]);
+    const events = (await collect(storage.log, null)).events;
+    const first = events.find(({ position }) => before !== null && position > before);
+    await append(storage, STREAM, [note('four')], end);
+    const { log } = storage;
+    const source = {
+      ...storage,
+      log: {
+        read: log.read.bind(log),
+        readAll: log.readAll.bind(log),
+        countAfter: log.countAfter.bind(log),
+        head: async () => first?.position ?? null,
+      },
+    };
+    await take(false, source);
+    expect(await eventsOf(await Backup.open(directory()))).toEqual(events);
+    expect(await problems()).toEqual([]);
   });
 
   it('can be read only by its owner', async () => {

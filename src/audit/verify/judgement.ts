@@ -272,7 +272,9 @@ export class Judgement {
   /** What only the whole log can tell. To be called after `commit`. */
   finish(onProgress: (share: number) => void): void {
     if (this.#until !== null) {
-      this.#streams.end(this.#until, this.#lacking);
+      // EventStoreDB makes the events of an append readable one by one, and reading may have ended between two.
+      const unfinished = this.#ports.log.gapless ? null : (this.#last?.position ?? null);
+      this.#streams.end(this.#until, this.#lacking, unfinished);
       this.#facts.judge(this.#until, (judged, of) => {
         this.#scratch.commit();
         onProgress(judged / of);

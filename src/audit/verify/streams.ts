@@ -121,11 +121,15 @@ export class Streams {
   /**
    * What streams leave open, and streams that begin more than once. To be called after `store`.
    * @param lacking streams that lack an event
+   * @param unfinished the position of an event whose append may not be readable as a whole yet; null if there is none
    */
-  end(until: Instant, lacking: ReadonlySet<string>): void {
+  end(until: Instant, lacking: ReadonlySet<string>, unfinished: Position | null): void {
     for (let after = 0; ; ) {
       const rows = this.#open.all(after);
-      for (const row of rows) this.#endOf(this.#recordOf(row), until, lacking);
+      for (const row of rows) {
+        const record = this.#recordOf(row);
+        if (unfinished === null || record.position !== unfinished) this.#endOf(record, until, lacking);
+      }
       const last = rows.at(-1);
       if (!last) break;
       after = last.id;

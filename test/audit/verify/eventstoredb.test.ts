@@ -10,6 +10,7 @@ import { BaselineCompleted, DocketChecked, DocketOpened } from '../../../src/eve
 import type { DomainEvent } from '../../../src/events/event.ts';
 import { LOG_HEAD_STREAM, LogHeadKeyIntroduced, LogHeadRecorded } from '../../../src/events/log-head.ts';
 import { LOG_IDENTITY_STREAM } from '../../../src/events/log-identity.ts';
+import { PaymentAuthorized, paymentStream } from '../../../src/events/payment.ts';
 import { MASTER_KEY_STREAM } from '../../../src/events/signing-key.ts';
 import { type EventLog, NO_STREAM, type StreamHead } from '../../../src/storage/event-log.ts';
 import { openEventStore } from '../../../src/storage/eventstoredb/open.ts';
@@ -106,4 +107,30 @@ it('finds an event that another program wrote into a stream of ours', async () =
     { rule: 'event_readable' },
     { rule: 'hash_matches', stream: ONE, revision: last.revision + 1 },
   ]);
+});
+
+it('does not judge where the newest append ends, since its events become readable one by one', async () => {
+  const before = (await verify()).breaches;
+  const payment = paymentStream('cd'.repeat(32));
+  const { network, mint, receiver } = FOUNDED.data;
+  await write(
+    payment,
+    PaymentAuthorized.of({
+      requestId: randomUUID(),
+      wallet: receiver,
+      dialect: 'self-paid',
+      network,
+      mint,
+      payTo: receiver,
+      amount: '990000',
+      queries: 1,
+      endpoint: 'GET /v2/case',
+      requestHash: 'ef'.repeat(32),
+      identifierHash: null,
+    }),
+  );
+  expect((await verify()).breaches).toEqual(before);
+  await write(docketNumber(2), DocketOpened.of({ court: 'cand', caseNumber: '3:25-cv-00002' }));
+  const cut = { rule: 'payment_order', stream: payment, revision: null };
+  expect((await verify()).breaches).toEqual([...before, expect.objectContaining(cut)]);
 });
