@@ -58,7 +58,7 @@ export interface FoundAnchor extends AnchorMemo {
 /**
  * The anchors of a log that the chain has, the newest first, whether or not the log knows them: a log whose tail was cut
  * together with its anchors does not lead to their roots.
- * @param notKept called for each listed transaction that the endpoints no longer keep: nobody knows what it says
+ * @param notKept called for each listed transaction that the endpoints no longer keep, so that its memo is unknown
  * @throws the errors of the history
  */
 export async function* anchorsOnChain(
