@@ -12,8 +12,80 @@ export const EventSkipped = event(
     reason: z.string(),
     /** Absent in events of earlier versions. */
     by: z.string().min(1).optional(),
+    /**
+     * The event itself. Its position differs from engine to engine, so a restored log finds it by its id. Absent in
+     * events of earlier versions.
+     */
+    eventId: z.uuid().optional(),
   }),
 );
+
+const Text = z.string().min(1);
+const Generation = z.int().positive();
+
+/** Who decided it, and why. */
+const Act = { by: Text, reason: Text };
+
+/** An operator had a new generation of a read model built beside the one that readers see. */
+export const RebuildStarted = event(
+  'RebuildStarted',
+  1,
+  z.strictObject({
+    projection: Text,
+    generation: Generation,
+    /** The head of the log at that moment, up to which the rebuild counts its progress; null for an empty log. */
+    through: z.string().nullable(),
+    ...Act,
+  }),
+);
+
+/** An operator had a generation dropped that readers have not seen. */
+export const RebuildCancelled = event(
+  'RebuildCancelled',
+  1,
+  z.strictObject({ projection: Text, generation: Generation, ...Act }),
+);
+
+/** Readers see another generation from now on. */
+export const GenerationActivated = event(
+  'GenerationActivated',
+  1,
+  z.strictObject({
+    projection: Text,
+    generation: Generation,
+    previous: Generation,
+    act: z.enum(['swap', 'rollback']),
+    /** The position at which both generations were compared; null if they were not. */
+    comparedAt: z.string().nullable(),
+    /** Documents that differed, and were accepted by the reason; null if the generations were not compared. */
+    differences: z.int().nonnegative().nullable(),
+    ...Act,
+  }),
+);
+
+/** A generation that readers no longer see was dropped after its grace period. */
+export const GenerationRetired = event(
+  'GenerationRetired',
+  1,
+  z.strictObject({ projection: Text, generation: Generation, ...Act }),
+);
+
+/** Scheme, host and port, as a delivery names it. */
+const Origin = z.string().regex(/^https?:\/\/[^/?#@]+$/);
+
+/** An operator paused the callbacks to one origin: none is attempted, and none is counted as failed. */
+export const HostPaused = event('HostPaused', 1, z.strictObject({ origin: Origin, ...Act }));
+
+/** Callbacks to the origin are attempted again. */
+export const HostResumed = event('HostResumed', 1, z.strictObject({ origin: Origin, ...Act }));
+
+const Wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+
+/** Nothing is sold to this wallet any more. What it has paid for is still delivered. */
+export const WalletBanned = event('WalletBanned', 1, z.strictObject({ wallet: Wallet, ...Act }));
+
+/** The wallet may buy again. */
+export const WalletUnbanned = event('WalletUnbanned', 1, z.strictObject({ wallet: Wallet, ...Act }));
 
 /** Stored content was masked again: everything up to a position, by the rules of one version. */
 export const MaskingApplied = event(
@@ -30,7 +102,20 @@ export const MaskingApplied = event(
   }),
 );
 
-export const OPERATOR_EVENTS = [EventSkipped, MaskingApplied] as const;
+/** Acts on a projection, in the stream of its subject. */
+export const PROJECTION_ACTS = [
+  EventSkipped,
+  RebuildStarted,
+  RebuildCancelled,
+  GenerationActivated,
+  GenerationRetired,
+] as const;
+
+/** Acts on where callbacks go, and on who may buy. */
+export const HOST_ACTS = [HostPaused, HostResumed] as const;
+export const WALLET_ACTS = [WalletBanned, WalletUnbanned] as const;
+
+export const OPERATOR_EVENTS = [...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS, MaskingApplied] as const;
 
 /** The subject of actions on the masking of stored content. */
 export const MASKING_SUBJECT = 'masking';
@@ -39,3 +124,7 @@ export const MASKING_SUBJECT = 'masking';
 export const operatorStream = (subject: string): string => `operator-${subject}`;
 /** The subject of actions on a projection. */
 export const projectionSubject = (projection: string): string => `projection-${projection}`;
+/** The subject of actions on callbacks to an origin. */
+export const hostSubject = (origin: string): string => `host-${origin}`;
+/** The subject of an operator's actions on a wallet; the wallet's own stream holds its keys. */
+export const walletSubject = (wallet: string): string => `wallet-${wallet}`;

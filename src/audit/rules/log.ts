@@ -4,7 +4,7 @@ import { DeliveryRedeliveryRequested } from '../../events/delivery.ts';
 import type { EventOf, JsonObject } from '../../events/event.ts';
 import { LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded, ReceiverChanged } from '../../events/log-identity.ts';
-import { EventSkipped } from '../../events/operator.ts';
+import { HOST_ACTS, PROJECTION_ACTS, WALLET_ACTS } from '../../events/operator.ts';
 import { PaymentAuthorized, QueryAnswered } from '../../events/payment.ts';
 import { MasterKeyIntroduced, SigningKeyCreated, SigningKeyRotated } from '../../events/signing-key.ts';
 import { type Instant, toMicros } from '../../runtime/instant.ts';
@@ -111,8 +111,8 @@ export const operatorRules: LogRules<JsonObject> = {
     DeliveryRedeliveryRequested.type,
     MasterKeyIntroduced.type,
     ReceiverChanged.type,
-    EventSkipped.type,
     ContentRedacted.type,
+    ...[...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS].map(({ type }) => type),
   ]),
 
   judge(state, event, findings) {
