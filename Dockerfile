@@ -1,5 +1,7 @@
 # The service in two steps: everything is built in the first, and only what runs is kept in the second.
-FROM node:26-trixie-slim AS build
+# The active LTS line. To pin the image, give its digest: docker build --build-arg NODE_IMAGE=node:26-trixie-slim@sha256:…
+ARG NODE_IMAGE=node:26-trixie-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # On this version of Node nothing is compiled: the SQLite driver ships its binaries, so no package has to run a script.
@@ -9,7 +11,7 @@ COPY scripts/build.mjs scripts/
 COPY src src
 RUN npm run -s build && npm prune --omit=dev --ignore-scripts
 
-FROM node:26-trixie-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -2,6 +2,7 @@
  * The configuration: every environment variable in one schema. An invalid configuration reports every error at once, with
  * the variable, the value received and what is expected.
  */
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { MasterKeyUnreadable, readMasterKeys } from './callbacks/master-keys.ts';
@@ -201,6 +202,60 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'SOLANA_RPC_URL',
 ]);
 
+const MAX_SECRET_FILE_BYTES = 64 * 1024;
+
+/**
+ * Reads the secrets that are in files, as containers and systemd pass them: `MASTER_KEY_FILE` names the file that holds
+ * `MASTER_KEY`, whose line break at the end is not part of it.
+ */
+function withSecretFiles(environment: NodeJS.ProcessEnv, faults: ConfigurationFault[]): NodeJS.ProcessEnv {
+  const read: NodeJS.ProcessEnv = { ...environment };
+  for (const variable of SECRET_VARIABLES) {
+    const named = fileVariable(variable);
+    const path = environment[named];
+    if (!path) continue;
+    if (environment[variable]) {
+      faults.push({ variable: named, problem: `${variable} is set as well; set only one of them` });
+      continue;
+    }
+    const text = readSecret(path);
+    if (typeof text === 'string') read[variable] = text;
+    else faults.push({ variable: named, problem: `${text.problem}; received ${JSON.stringify(path)}` });
+  }
+  return read;
+}
+
+/** One variable that may hold a secret, from itself or from its file. @throws ConfigurationError */
+export function readSecretVariable(environment: NodeJS.ProcessEnv, variable: string): string | undefined {
+  const faults: ConfigurationFault[] = [];
+  const own = { [variable]: environment[variable], [fileVariable(variable)]: environment[fileVariable(variable)] };
+  const value = withSecretFiles(own, faults)[variable];
+  if (faults.length > 0) throw new ConfigurationError(faults);
+  return value;
+}
+
+/** The variable that names the file of a secret. */
+export const fileVariable = (variable: string): string => `${variable}_FILE`;
+
+function readSecret(path: string): string | { readonly problem: string } {
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_SECRET_FILE_BYTES) {
+      return { problem: `a file of at most ${MAX_SECRET_FILE_BYTES} bytes is expected, this one has ${size}` };
+    }
+    const text = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+    return text === '' ? { problem: 'the file is empty' } : text;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problems: Readonly<Record<string, string>> = {
+      ENOENT: 'there is no such file',
+      EACCES: 'the user of this process may not read the file',
+      EISDIR: 'this is a folder, and a file is expected',
+    };
+    return { problem: problems[code ?? ''] ?? `the file cannot be read (${code ?? String(error)})` };
+  }
+}
+
 /** The URLs of the distributed engines. Set both, or neither to use SQLite in the data folder for all three stores. */
 export interface EngineUrls {
   readonly eventStore: string;
@@ -262,8 +317,8 @@ export interface Config {
 
 /** @throws ConfigurationError that lists every error */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const parsed = Environment.safeParse(environment);
   const faults: ConfigurationFault[] = [];
+  const parsed = Environment.safeParse(withSecretFiles(environment, faults));
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const variable = String(issue.path[0]);

@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { maskUrl, shownConfig, sourcedConfig } from '../src/cli/config.ts';
 import { ConfigurationError, readConfig, SECRET_VARIABLES } from '../src/config.ts';
 
@@ -20,6 +24,48 @@ describe('the configuration', () => {
     expect(wrong).not.toHaveLength(0);
     expect(JSON.stringify(faultsOf(Object.fromEntries(wrong)))).not.toContain('S3CR3T');
     expect(JSON.stringify(faultsOf({ SOLANA_RPC_URL: 'https://one,htp:/key.S3CR3T' }))).not.toContain('S3CR3T');
+  });
+
+  describe('a secret in a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'docket-secrets-'));
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const fileWith = (text: string | Buffer): string => {
+      const path = join(folder, randomUUID());
+      writeFileSync(path, text);
+      return path;
+    };
+
+    it.each([...SECRET_VARIABLES])('is read as if it were in %s, without its line break', (variable) => {
+      const values: Record<string, string> = {
+        EVENTSTORE_URL: 'esdb://one:2113?tls=false',
+        MONGODB_URL: 'mongodb://one:27017/docket',
+        MASTER_KEY: `1:${'ab'.repeat(32)}`,
+        SOLANA_RPC_URL: 'https://rpc.example/key',
+      };
+      const value = values[variable] ?? 'a value of any form';
+      const others = variable === 'EVENTSTORE_URL' || variable === 'MONGODB_URL' ? values : {};
+      const direct = readConfig({ ...others, [variable]: value });
+      for (const end of ['', '\n', '\r\n']) {
+        const environment = { ...others, [variable]: '', [`${variable}_FILE`]: fileWith(value + end) };
+        expect(readConfig(environment)).toEqual(direct);
+        expect(JSON.stringify(sourcedConfig(readConfig(environment), environment))).toContain(`"${variable}_FILE"`);
+      }
+    });
+
+    it('is missing, empty, unreadable, too large, or given twice: each is a fault that names the file', () => {
+      const fault = (path: string, more: NodeJS.ProcessEnv = {}) => faultsOf({ MASTER_KEY_FILE: path, ...more });
+      const missing = join(folder, 'missing');
+      expect(fault(missing)).toEqual({
+        MASTER_KEY_FILE: `there is no such file; received ${JSON.stringify(missing)}`,
+      });
+      expect(fault(fileWith('\n')).MASTER_KEY_FILE).toContain('empty');
+      expect(fault(folder).MASTER_KEY_FILE).toContain('folder');
+      expect(fault(fileWith(Buffer.alloc(70_000, 'a'))).MASTER_KEY_FILE).toContain('at most 65536 bytes');
+      expect(fault(fileWith('1:aa'), { MASTER_KEY: 'x' }).MASTER_KEY_FILE).toContain('MASTER_KEY is set as well');
+      const wrong = fault(fileWith('S3CR3T'));
+      expect(Object.keys(wrong)).toEqual(['MASTER_KEY']);
+      expect(JSON.stringify(wrong)).not.toContain('S3CR3T');
+    });
   });
 
   it('needs no settings: everything runs on the embedded defaults', () => {

@@ -1,10 +1,12 @@
 /** Checks the Dockerfile and docker-compose.yml against the project, without an engine to run them. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../src/config.ts';
+import { EXIT } from '../src/cli/command.ts';
+import { readConfig, SECRET_VARIABLES } from '../src/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
@@ -27,7 +29,7 @@ describe('the Dockerfile', () => {
   const last = (name: string) => secondStage.findLast((instruction) => instruction.name === name)?.rest;
 
   it('has only valid instructions', () => {
-    const known = 'FROM RUN WORKDIR COPY ENV VOLUME EXPOSE USER HEALTHCHECK CMD'.split(' ');
+    const known = 'ARG FROM RUN WORKDIR COPY ENV VOLUME EXPOSE USER HEALTHCHECK CMD'.split(' ');
     expect(instructions.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
@@ -80,14 +82,12 @@ describe('the Dockerfile', () => {
   });
 
   it('runs one version of Node, which the package supports, also to compile the driver', () => {
-    const versions = instructions
-      .filter(({ name }) => name === 'FROM')
-      .map(({ rest }) => /^node:(\d+)-/.exec(rest)?.[1] ?? '');
-    expect(new Set(versions).size).toBe(1);
-    for (const version of versions) {
-      expect(manifest.engines.node.split(' || ')).toContain(`${version}.x`);
-      expect(version).not.toBe('20');
-    }
+    const images = instructions.filter(({ name }) => name === 'FROM').map(({ rest }) => rest.split(' ', 1)[0]);
+    expect(new Set(images)).toEqual(new Set([`$\{NODE_IMAGE}`]));
+    const [argument] = instructions;
+    const [, version] = /^NODE_IMAGE=node:(\d+)-/.exec(argument?.rest ?? '') ?? [];
+    expect(manifest.engines.node.split(' || ')).toContain(`${version}.x`);
+    expect(version).not.toBe('20');
   });
 });
 
@@ -97,9 +97,15 @@ interface Composed {
   readonly environment: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes: readonly string[];
+  readonly mem_limit?: string;
+  readonly stop_grace_period?: string;
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
+
+/** The longest that the service takes to stop, rounded up. */
+const STOP_WITHIN_SECONDS = 15;
 
 describe('docker-compose.yml', () => {
   const { services, volumes } = parse(read('docker-compose.yml')) as {
@@ -153,10 +159,64 @@ describe('docker-compose.yml', () => {
     expect(ask(true, true)).toEqual([]);
   });
 
+  it('limits the memory of each, ends each in order, and bounds what they log', () => {
+    for (const { mem_limit: memory, stop_grace_period: grace, logging } of Object.values(services)) {
+      expect(memory).toMatch(/^\d+g$/);
+      expect(Number.parseInt(grace ?? '', 10)).toBeGreaterThanOrEqual(STOP_WITHIN_SECONDS);
+      expect(logging?.options).toMatchObject({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
+    }
+  });
+
+  it('runs the service without rights, on a file system where it can write only its data', () => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(service?.volumes).toEqual(['service-data:/data']);
+  });
+
+  it('takes each secret of the service from a file, too', () => {
+    const secrets = ['FEE_PAYER_KEY', 'MASTER_KEY'];
+    for (const secret of secrets) expect(service?.environment[`${secret}_FILE`]).toBe(`\${${secret}_FILE:-}`);
+  });
+
   it('keeps persistent data in volumes, and opens ports to this machine only', () => {
     for (const { volumes: mounts, ports = [] } of Object.values(services)) {
       for (const mount of mounts) expect(Object.keys(volumes)).toContain(mount.split(':', 1)[0]);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     }
+  });
+});
+
+describe('the systemd unit', () => {
+  const lines = read('ops/systemd/docket-monitor.service').split('\n');
+  const settings = lines
+    .filter((line) => /^[A-Z]\w*=/.test(line))
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const);
+  const all = (name: string) => settings.flatMap(([key, value]) => (key === name ? [value] : []));
+
+  it('starts the service as npm start does', () => {
+    const [, node = '', options = ''] = /^exec (node) (.*) bin\/docket\.js serve$/.exec(manifest.scripts.start) ?? [];
+    expect(all('ExecStart')).toEqual([`/usr/bin/${node} ${options} /opt/docket-monitor/bin/docket.js serve`]);
+  });
+
+  it('gives a stop the time that it takes, and does not repeat a start that cannot succeed', () => {
+    expect(Number(all('TimeoutStopSec')[0])).toBeGreaterThan(STOP_WITHIN_SECONDS);
+    expect(all('RestartPreventExitStatus')).toEqual([String(EXIT.usage)]);
+  });
+
+  it('reads secrets from credentials, by the variables of the configuration', () => {
+    const named = [...lines.join('\n').matchAll(/^#?Environment=(\w+)_FILE=%d\/([\w-]+)$/gm)];
+    expect(named.length).toBeGreaterThan(1);
+    for (const [, variable = '', credential] of named) {
+      expect(SECRET_VARIABLES).toContain(variable);
+      expect(lines).toContain(`#LoadCredential=${credential}:/etc/docket-monitor/${credential}`);
+    }
+  });
+
+  it('is accepted by systemd itself', (test) => {
+    const path = join(ROOT, 'ops/systemd/docket-monitor.service');
+    const verified = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+    if (verified.error) return test.skip('systemd-analyze is not installed');
+    // Where node is installed elsewhere, that is the only complaint.
+    const complaints = verified.stderr.split('\n').filter((line) => line && !line.includes('/usr/bin/node'));
+    expect(complaints).toEqual([]);
   });
 });

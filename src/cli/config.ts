@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, fileVariable, readConfig, SECRET_VARIABLES } from '../config.ts';
 import { reachableHost } from '../runtime/listen.ts';
 import { masterKeyFile } from '../service/open-master-keys.ts';
 import { parseKey } from '../solana/keys.ts';
@@ -83,6 +83,9 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
     Object.entries(flat).map(([key, value]) => {
       const variable = VARIABLES[key];
       if (variable !== undefined && environment[variable]) return [key, { value, source: variable }];
+      if (variable !== undefined && SECRET_VARIABLES.has(variable) && environment[fileVariable(variable)]) {
+        return [key, { value, source: fileVariable(variable) }];
+      }
       return [key, inUse[key] ?? { value, source: 'default' }];
     }),
   );
@@ -176,9 +179,13 @@ Variables:
   CALLBACK_NAT64_PREFIXES
                         NAT64 prefixes of the network (2001:db8:64::/96,…); callbacks never use them
 
+Secrets from files, as Docker, Kubernetes and systemd pass them: instead of a variable, set the one that names its file.
+${[...SECRET_VARIABLES].map((variable) => `  ${fileVariable(variable)}`).join('\n')}
+
 Examples:
   $ docket config
-  $ PORT=9000 docket config --json`,
+  $ PORT=9000 docket config --json
+  $ MASTER_KEY_FILE=/run/secrets/master-key docket config`,
     )
     .action((options: { json?: boolean }) => {
       const shown = sourcedConfig(readConfig(context.environment), context.environment);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readSecretVariable } from '../config.ts';
 import type { SolanaNetwork } from '../solana/addresses.ts';
 import { associatedTokenAddress, isAddress, NETWORKS, SOL_DECIMALS, USDC_DECIMALS } from '../solana/addresses.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
@@ -126,7 +127,7 @@ async function fundWallet(address: string, options: FundOptions, context: CliCon
 async function showBalance(address: string, options: { json?: boolean }, context: CliContext): Promise<void> {
   assertAddress(address);
   const network = networkOf(context.environment);
-  if (network !== 'local' && !context.environment.SOLANA_RPC_URL) {
+  if (network !== 'local' && !readSecretVariable(context.environment, 'SOLANA_RPC_URL')) {
     // Otherwise the local chain would answer, and its balance would pass for that of the cluster.
     throw new CliError(
       `No RPC endpoint is configured for ${network}.`,
@@ -206,7 +207,7 @@ function networkOf({ SOLANA_NETWORK }: NodeJS.ProcessEnv): SolanaNetwork {
 }
 
 function rpcUrl(environment: NodeJS.ProcessEnv): string {
-  const [first] = (environment.SOLANA_RPC_URL || '').split(',');
+  const [first] = (readSecretVariable(environment, 'SOLANA_RPC_URL') || '').split(',');
   const url = first?.trim() || `http://127.0.0.1:${environment.SOLANA_LOCAL_PORT || '8899'}`;
   // The URL may contain a key, so the message does not repeat it.
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
