@@ -28,10 +28,11 @@ interface FundOptions {
 export const addWalletCommand: AddCommand = (program: Command, context) => {
   const wallet = program
     .command('wallet')
-    .description('Create a test wallet, fund it on the local chain, show its balance.')
+    .description('Your own test wallet: create it, fund it on the local chain, show its balance.')
     .addHelpText(
       'after',
       `
+To see the wallets that buy from the service, see docket wallets.
 The chain is at SOLANA_RPC_URL if that is set, otherwise on loopback at SOLANA_LOCAL_PORT (8899).
 
 Examples:

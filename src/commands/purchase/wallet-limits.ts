@@ -194,6 +194,37 @@ export async function failuresWithinAYear({ readStore, clock }: LimitPorts, wall
   return (await readStore.increment(yearOf(wallet), 0, Number.MAX_SAFE_INTEGER, clock.now(), YEAR)).count;
 }
 
+/** How far one limit of a wallet is used up. */
+export interface LimitUse {
+  readonly used: number;
+  readonly limit: number;
+  /** When its window ends; null if none is open. */
+  readonly resetsAt: Micros | null;
+}
+
+export interface WalletLimits {
+  readonly requestsPerMinute: LimitUse;
+  readonly casesPerDay: LimitUse;
+  readonly failuresPerHour: LimitUse;
+  readonly failuresOfYear: number;
+}
+
+/** The limits of a wallet as they are now, for operators. Counts nothing. */
+export async function limitsInUse({ readStore, clock }: LimitPorts, wallet: string): Promise<WalletLimits> {
+  const now = clock.now();
+  const use = async (id: string, limit: number, window: Micros): Promise<LimitUse> => {
+    const { count, resetsAt } = await readStore.increment(id, 0, limit, now, window);
+    return { used: count, limit, resetsAt: count === 0 ? null : resetsAt };
+  };
+  const [requestsPerMinute, casesPerDay, failuresPerHour, failuresOfYear] = await Promise.all([
+    use(minuteOf(wallet), REQUESTS_PER_MINUTE, MINUTE),
+    use(dayOf(wallet), CASES_PER_DAY, DAY),
+    use(failuresOf(wallet), SETTLEMENT_FAILURES_PER_HOUR, HOUR),
+    failuresWithinAYear({ readStore, clock }, wallet),
+  ]);
+  return { requestsPerMinute, casesPerDay, failuresPerHour, failuresOfYear };
+}
+
 const secondsUntil = ({ resetsAt }: Counted, now: Micros): number =>
   Math.max(1, Math.ceil((resetsAt - now) / MICROS_PER_SECOND));
 

@@ -1,0 +1,101 @@
+/** Everything about one wallet, for operators: what it bought, what is refused to it, its keys and its callbacks. */
+import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
+import { allowedUnderWay, isProvenBy } from '../commands/purchase/allowance.ts';
+import { limitsInUse, type WalletLimits } from '../commands/purchase/wallet-limits.ts';
+import { type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key/signing-key.ts';
+import { loadSigningKeys } from '../commands/signing-key/use.ts';
+import { decodeEvent } from '../events/codec.ts';
+import type { EventOf } from '../events/event.ts';
+import { operatorStream, WalletBanned, walletSubject } from '../events/operator.ts';
+import { DELIVERIES, type DeliveryRecord } from '../projections/deliveries.ts';
+import { WALLETS, type WalletRecord } from '../projections/wallets.ts';
+import type { Clock, Instant } from '../runtime/instant.ts';
+import type { EventLog } from '../storage/event-log.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { findDeliveries } from './delivery-history.ts';
+
+export interface OverviewPorts {
+  readonly log: EventLog;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+}
+
+export interface WalletBan {
+  readonly by: string;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
+export interface WalletOverview {
+  readonly wallet: string;
+  /** Null if it never presented a payment. */
+  readonly record: WalletRecord | null;
+  readonly ban: WalletBan | null;
+  readonly limits: WalletLimits;
+  readonly proven: boolean;
+  /** How many of its payments may be pending at once. */
+  readonly mayBePending: number;
+  readonly keys: WalletKeys;
+  readonly validKeys: ValidKeys | null;
+  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
+  /** Newest first. */
+  readonly lastDeliveries: readonly DeliveryRecord[];
+}
+
+const LAST_DELIVERIES = 5;
+/** Counting stops here, so that the query stays quick. */
+export const MOST_DELIVERIES_COUNTED = 100_000;
+
+export async function walletOverview(ports: OverviewPorts, wallet: string): Promise<WalletOverview> {
+  const { log, readStore, clock } = ports;
+  const [loaded, ban, limits, keys, deliveries, last] = await Promise.all([
+    readStore.load<WalletRecord>(WALLETS, [wallet]),
+    banOf(log, wallet),
+    limitsInUse(ports, wallet),
+    loadSigningKeys(log, wallet),
+    deliveriesByStatus(readStore, wallet),
+    findDeliveries(
+      readStore,
+      { wallet, status: null, court: null, caseNumber: null, attemptedAfter: null },
+      { limit: LAST_DELIVERIES, after: null },
+    ),
+  ]);
+  const record = loaded.get(wallet)?.document ?? null;
+  const settled = record?.answeredCalls ?? 0;
+  const proven = settled > 0 && isProvenBy(settled, limits.failuresOfYear);
+  return {
+    wallet,
+    record,
+    ban,
+    limits,
+    proven,
+    mayBePending: allowedUnderWay({ isProven: proven, settled, failures: limits.failuresPerHour.used }),
+    keys,
+    validKeys: validKeysAt(keys, clock.now()),
+    deliveries,
+    lastDeliveries: last.deliveries,
+  };
+}
+
+/** Who banned the wallet, and why; null if it is not banned. */
+export async function banOf(log: Pick<EventLog, 'read'>, wallet: string): Promise<WalletBan | null> {
+  const newest = (await log.read(operatorStream(walletSubject(wallet)))).at(-1);
+  if (newest?.type !== WalletBanned.type) return null;
+  const { by, reason } = (decodeEvent(newest) as EventOf<typeof WalletBanned>).data;
+  return { by, reason, at: newest.metadata.recordedAt };
+}
+
+async function deliveriesByStatus(
+  readStore: Pick<ReadStore, 'count'>,
+  wallet: string,
+): Promise<Record<DeliveryStatus, number>> {
+  const having = (status: DeliveryStatus) =>
+    readStore.count({ collection: DELIVERIES, equals: { wallet, status }, limit: MOST_DELIVERIES_COUNTED });
+  const [pending, retrying, succeeded, failed] = await Promise.all([
+    having('pending'),
+    having('retrying'),
+    having('succeeded'),
+    having('failed'),
+  ]);
+  return { pending, retrying, succeeded, failed };
+}
