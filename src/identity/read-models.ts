@@ -77,7 +77,8 @@ export async function startOver(
   generation: number,
 ): Promise<void> {
   await readStore.prepare(name, generation + 1, collections);
-  await readStore.activateGeneration(name, generation + 1);
+  const pointer = await readStore.generationPointer(name);
+  if (pointer.active === generation) await readStore.movePointer(name, pointer, { active: generation + 1, next: null });
   // The halt was recorded at a position of the other log.
   await writeHalt(readStore, name, null);
   await readStore.retireGeneration(name, generation);

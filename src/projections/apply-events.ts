@@ -1,5 +1,6 @@
 /** Applies events: decode, fetch content, load, fold, commit. If that fails, finds the event that cannot be folded. */
 import { decodeEvent } from '../events/codec.ts';
+import { toInstant } from '../runtime/instant.ts';
 import type { Position, RecordedEvent } from '../storage/event-log.ts';
 import { LeaseLost } from '../storage/held-lease.ts';
 import type { DocumentState, ReadStore } from '../storage/read-store.ts';
@@ -88,6 +89,7 @@ async function applyStep(application: Application, step: FoldStep): Promise<void
     writes,
     position,
     newest: { position, stream, revision, id },
+    at: toInstant(application.clock.now()),
   });
   application.committed(position);
 }

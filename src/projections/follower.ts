@@ -133,8 +133,9 @@ export class Follower {
   async #store(): Promise<void> {
     const position = this.#unstored;
     if (position === null || this.#lease.lost.aborted) return;
-    const { readStore, projection } = this.#options;
-    await readStore.commit({ projection: projection.name, generation: this.#generation, writes: [], position });
+    const { readStore, projection, clock } = this.#options;
+    const at = toInstant(clock.now());
+    await readStore.commit({ projection: projection.name, generation: this.#generation, writes: [], position, at });
     if (this.#unstored === position) this.#unstored = null;
   }
 }

@@ -17,7 +17,7 @@ export interface Halt {
 const cellOf = (projection: string): string => `projection-halt/${projection}`;
 
 /** Null if the projection is not halted. */
-export async function readHalt(readStore: ReadStore, projection: string): Promise<Halt | null> {
+export async function readHalt(readStore: Pick<ReadStore, 'cell'>, projection: string): Promise<Halt | null> {
   const { value } = await readStore.cell(cellOf(projection));
   return value?.halt ? (value.halt as unknown as Halt) : null;
 }

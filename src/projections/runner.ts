@@ -4,13 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
-import { type Clock, type Instant, MICROS_PER_SECOND, toMicros } from '../runtime/instant.ts';
+import type { Clock, Instant } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { type Halt, readHalt } from './halt.ts';
 import type { Projection } from './projection.ts';
 import { Projector } from './projector.ts';
+import { MOST_EVENTS_COUNTED, secondsBehind } from './status.ts';
 
 export interface ProjectionRunnerOptions {
   readonly log: EventLog;
@@ -75,8 +76,6 @@ export class ProjectionHalted extends Error {
     this.name = 'ProjectionHalted';
   }
 }
-
-export const MOST_EVENTS_COUNTED = 1_000_000;
 
 const LEASE_MS = 15_000;
 const RETRY_DELAYS_MS = [50, 250, 1000];
@@ -145,20 +144,11 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
       position,
       state: halt ? 'halted' : projector?.isOwner ? 'running' : 'standby',
       eventsBehind,
-      secondsBehind: eventsBehind === 0 ? 0 : await secondsBehind(position),
+      secondsBehind: eventsBehind === 0 ? 0 : await secondsBehind({ log, clock }, position),
       lastProgressAt: projector?.lastProgressAt ?? null,
       halt,
       trouble: projector?.trouble ?? null,
     };
-  }
-
-  async function secondsBehind(position: Position | null): Promise<number> {
-    for await (const { events } of log.readAll(position, { by: 'all' })) {
-      const [oldest] = events;
-      if (!oldest) continue;
-      return Math.max(0, (clock.now() - toMicros(oldest.metadata.recordedAt)) / MICROS_PER_SECOND);
-    }
-    return 0;
   }
 
   async function catchUp(signal?: AbortSignal): Promise<void> {

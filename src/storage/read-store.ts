@@ -4,7 +4,7 @@
  * transaction. The conformance suite in `test/storage/read-store.conformance.ts` is its specification.
  */
 import type { JsonObject } from '../events/event.ts';
-import type { Micros } from '../runtime/instant.ts';
+import type { Instant, Micros } from '../runtime/instant.ts';
 import type { EventMark, Position } from './event-log.ts';
 
 export type Scalar = string | number | boolean | null;
@@ -74,7 +74,26 @@ export interface Commit {
   readonly position: Position;
   /** The last folded event, at or before the position; omitted if only the position moves. */
   readonly newest?: EventMark;
+  /** When it is made, for those who watch a projection from another process. */
+  readonly at?: Instant;
 }
+
+/** How far a generation has come. */
+export interface GenerationProgress {
+  readonly position: Position;
+  /** When its checkpoint last moved; null if no commit has said so. */
+  readonly movedAt: Instant | null;
+}
+
+/** Which generation of a projection readers see. */
+export interface GenerationPointer {
+  readonly active: number;
+  /** The generation that is about to take its place: what denies something waits for both; usually null. */
+  readonly next: number | null;
+}
+
+/** Where the pointer of each projection starts. */
+export const FIRST_POINTER: GenerationPointer = { active: 1, next: null };
 
 /** A small document outside all generations, changed by compare-and-set on its version. */
 export interface Cell {
@@ -142,6 +161,9 @@ export interface ReadStore {
   /** The position that a projection's generation has reached; null before its first commit. */
   checkpoint(projection: string, generation: number): Promise<Position | null>;
 
+  /** The checkpoint, and when it last moved; null before the first commit. */
+  progress(projection: string, generation: number): Promise<GenerationProgress | null>;
+
   /** The newest event that a generation's commits have named as folded; null if none has named one. */
   newestEvent(projection: string, generation: number): Promise<EventMark | null>;
 
@@ -150,13 +172,21 @@ export interface ReadStore {
   /** How many documents match. */
   count(query: Count, generation?: number): Promise<number>;
 
-  /** The generation that readers see: 1 until another is activated. */
+  /** The generation that readers see: 1 until the pointer is moved. */
   activeGeneration(projection: string): Promise<number>;
-  activateGeneration(projection: string, generation: number): Promise<void>;
+  generationPointer(projection: string): Promise<GenerationPointer>;
+  /**
+   * Moves the pointer in one step, if it is still as it was read. Returns whether it did. Every later read, on any node,
+   * sees the generation that it names.
+   */
+  movePointer(projection: string, from: GenerationPointer, to: GenerationPointer): Promise<boolean>;
+  /** The generations that were prepared and not retired, ascending. */
+  generations(projection: string): Promise<readonly number[]>;
 
   /**
-   * Removes the documents, tombstones and the checkpoint of a generation that is not active. Repeating it is harmless.
-   * @throws RangeError for the active generation
+   * Removes the documents, tombstones and the checkpoint of a generation that readers do not see, in small steps.
+   * Repeating it is harmless.
+   * @throws RangeError for the active generation, and for the next one
    */
   retireGeneration(projection: string, generation: number): Promise<void>;
 
@@ -194,7 +224,8 @@ export interface ReadStore {
 /** The part that queries need: documents, and the cells of case clocks. */
 export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet'>;
 
-/** @throws RangeError for the generation that readers see */
-export function assertRetirable(active: number, projection: string, generation: number): void {
+/** @throws RangeError for the generation that readers see, and for the one that they are about to see */
+export function assertRetirable({ active, next }: GenerationPointer, projection: string, generation: number): void {
   if (generation === active) throw new RangeError(`generation ${generation} of ${projection} is the active one`);
+  if (generation === next) throw new RangeError(`generation ${generation} of ${projection} is about to be active`);
 }

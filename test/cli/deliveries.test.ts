@@ -108,7 +108,7 @@ it('says that its list is incomplete while the read model is behind', async () =
   expect(await run('list')).toMatchObject({ err: '', out: expect.stringMatching(/^1 delivery$/m) });
   const { readStore } = world.storage;
   await readStore.prepare(DELIVERIES, 2, deliveries.collections);
-  await readStore.activateGeneration(DELIVERIES, 2);
+  await readStore.movePointer(DELIVERIES, { active: 1, next: null }, { active: 2, next: null });
   expect(await run('list')).toMatchObject({
     err: expect.stringMatching(/^This list is not complete/),
     out: '0 deliveries\n',

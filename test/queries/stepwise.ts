@@ -83,7 +83,7 @@ export async function openStepwise() {
     async beginAnew(): Promise<void> {
       const next = (await readStore.activeGeneration(cases.name)) + 1;
       await readStore.prepare(cases.name, next, cases.collections);
-      await readStore.activateGeneration(cases.name, next);
+      await readStore.movePointer(cases.name, { active: next - 1, next: null }, { active: next, next: null });
     },
     /**
      * The number of the case that a query returns, or why it returns none; by both queries. A number may change to a

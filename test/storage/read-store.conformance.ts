@@ -2,8 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/events/event.ts';
-import { MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
-import type { CollectionSpec, DocumentWrite, Find, ReadStore } from '../../src/storage/read-store.ts';
+import { type Instant, MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
+import {
+  type CollectionSpec,
+  type DocumentWrite,
+  FIRST_POINTER,
+  type Find,
+  type ReadStore,
+} from '../../src/storage/read-store.ts';
 
 export interface OpenedReadStore {
   readonly readStore: ReadStore;
@@ -175,6 +181,56 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
     });
 
     describe('generations', () => {
+      const to = (active: number, next: number | null = null) => ({ active, next });
+
+      it('are pointed to by a pointer that moves only from where it was read', async () => {
+        const { projection } = await collection();
+        expect(await store.generationPointer(projection)).toEqual(FIRST_POINTER);
+        expect(await store.movePointer(projection, to(2), to(3))).toBe(false);
+        expect(await store.movePointer(projection, to(1), to(1, 2))).toBe(true);
+        expect(await other.generationPointer(projection)).toEqual(to(1, 2));
+        expect(await other.movePointer(projection, FIRST_POINTER, to(3))).toBe(false);
+        expect(await other.movePointer(projection, to(1, 2), to(2))).toBe(true);
+        expect(await store.activeGeneration(projection)).toBe(2);
+      });
+
+      it('move for one of many that try at once', async () => {
+        const { projection } = await collection();
+        const moves = [2, 3, 4, 5].map((generation, index) =>
+          (index % 2 ? store : other).movePointer(projection, FIRST_POINTER, to(generation)),
+        );
+        expect((await Promise.all(moves)).filter((moved) => moved)).toHaveLength(1);
+      });
+
+      it('are listed from their preparation until they are retired', async () => {
+        const { projection, documents } = await collection();
+        for (const generation of [12, 3])
+          await store.prepare(projection, generation, [{ name: documents, indexes: [] }]);
+        expect(await other.generations(projection)).toEqual([1, 3, 12]);
+        await store.retireGeneration(projection, 3);
+        expect(await other.generations(projection)).toEqual([1, 12]);
+        expect(await other.generations('nobody')).toEqual([]);
+      });
+
+      it('remember when their checkpoint last moved', async () => {
+        const { projection } = await collection();
+        expect(await store.progress(projection, 1)).toBeNull();
+        const commit = (position: number, second: number) =>
+          store.commit({
+            projection,
+            generation: 1,
+            writes: [],
+            position: at(position),
+            at: `2026-01-01T00:00:0${second}.000000Z` as Instant,
+          });
+        await commit(5, 1);
+        await commit(6, 2);
+        expect(await other.progress(projection, 1)).toEqual({
+          position: at(6),
+          movedAt: '2026-01-01T00:00:02.000000Z',
+        });
+      });
+
       it('live side by side, and readers follow the pointer', async () => {
         const { projection, documents, commit } = await collection([['n']]);
         await commit(1, { a: { n: 1 } });
@@ -187,12 +243,12 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         });
         expect(await store.activeGeneration(projection)).toBe(1);
         expect(await seen()).toEqual({ a: 1, found: 1, counted: 0 });
-        await store.activateGeneration(projection, 2);
+        expect(await store.movePointer(projection, FIRST_POINTER, to(2))).toBe(true);
         expect(await other.activeGeneration(projection)).toBe(2);
         expect(await seen()).toEqual({ a: 2, found: 2, counted: 2 });
         expect((await store.load(documents, ['a'], 1)).get('a')?.document).toEqual({ n: 1 });
         expect(await store.find({ collection: documents, limit: 10 }, 1)).toHaveLength(1);
-        await store.activateGeneration(projection, 1);
+        expect(await other.movePointer(projection, to(2), to(1))).toBe(true);
         expect((await seen()).a).toBe(1);
       });
 
@@ -201,7 +257,10 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         await commit(5, { a: { n: 1 } });
         await store.prepare(projection, 2, [{ name: documents, indexes: [['n']] }]);
         await expect(store.retireGeneration(projection, 1)).rejects.toThrow(RangeError);
-        await store.activateGeneration(projection, 2);
+        await store.movePointer(projection, FIRST_POINTER, to(1, 2));
+        await expect(store.retireGeneration(projection, 2)).rejects.toThrow(RangeError);
+        await store.movePointer(projection, to(1, 2), FIRST_POINTER);
+        await store.movePointer(projection, FIRST_POINTER, to(2));
         await store.retireGeneration(projection, 1);
         await store.retireGeneration(projection, 1);
         expect(await store.checkpoint(projection, 1)).toBeNull();

@@ -1,6 +1,7 @@
 /** The documents of projections: one MongoDB collection for each generation of each collection. */
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import { markText, readMark } from '../event-mark.ts';
 import {
@@ -10,10 +11,13 @@ import {
   type Count,
   type DocumentState,
   type DocumentWrite,
+  FIRST_POINTER,
   type Find,
+  type GenerationPointer,
+  type GenerationProgress,
   type Stored,
 } from '../read-store.ts';
-import { despiteRaces } from './failures.ts';
+import { despiteRaces, isDuplicate } from './failures.ts';
 import { fieldPath, findFilter, findSort, matching, type StoredDocument, searchableFields } from './find-filter.ts';
 
 interface Registration {
@@ -28,8 +32,8 @@ const MOST_IDS_AT_ONCE = 1000;
 export class Documents {
   readonly #database: Db;
   readonly #registrations: Collection<Registration>;
-  readonly #generations: Collection<{ _id: string; generation: number }>;
-  readonly #checkpoints: Collection<{ _id: string; position: Position; newest?: string }>;
+  readonly #generations: Collection<{ _id: string; generation: number; next?: number | null }>;
+  readonly #checkpoints: Collection<{ _id: string; position: Position; newest?: string; movedAt?: Instant }>;
   readonly #madeFrom: Collection<{ _id: string; logId: string }>;
   readonly #prepared = new Set<string>();
   readonly #ownerOf = new Map<string, string>();
@@ -101,7 +105,7 @@ export class Documents {
   }
 
   /** Writes in order, then the checkpoint. A write to a document at or past its position changes nothing. */
-  async commit({ projection, generation, writes, position, newest }: Commit): Promise<void> {
+  async commit({ projection, generation, writes, position, newest, at }: Commit): Promise<void> {
     for (const { collection } of writes) await this.#assertPrepared(collection, generation);
     for (const [collection, run] of runsOf(writes)) {
       // A commit can be repeated: writes that are already stored are left unchanged.
@@ -111,7 +115,7 @@ export class Documents {
       this.#checkpoints.updateOne(
         { _id: checkpointId(projection, generation) },
         // Marks sort as their positions do.
-        { $max: { position, ...(newest && { newest: markText(newest) }) } },
+        { $max: { position, ...(newest && { newest: markText(newest) }), ...(at && { movedAt: at }) } },
         UPSERT,
       ),
     );
@@ -122,14 +126,19 @@ export class Documents {
     return stored?.position ?? null;
   }
 
+  async progress(projection: string, generation: number): Promise<GenerationProgress | null> {
+    const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
+    return stored && { position: stored.position, movedAt: stored.movedAt ?? null };
+  }
+
   async newestEvent(projection: string, generation: number): Promise<EventMark | null> {
     const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
     return stored?.newest === undefined ? null : readMark(stored.newest);
   }
 
-  /** @throws RangeError for the active generation */
+  /** @throws RangeError for a generation that readers see */
   async retireGeneration(projection: string, generation: number): Promise<void> {
-    assertRetirable(await this.activeGeneration(projection), projection, generation);
+    assertRetirable(await this.pointer(projection), projection, generation);
     for (const { _id, collection } of await this.#registrations.find({ projection, generation }).toArray()) {
       await this.#documents(collection, generation).drop();
       this.#prepared.delete(_id);
@@ -172,11 +181,34 @@ export class Documents {
   }
 
   async activeGeneration(projection: string): Promise<number> {
-    return (await this.#generations.findOne({ _id: projection }))?.generation ?? 1;
+    return (await this.pointer(projection)).active;
   }
 
-  async activateGeneration(projection: string, generation: number): Promise<void> {
-    await despiteRaces(() => this.#generations.updateOne({ _id: projection }, { $set: { generation } }, UPSERT));
+  async pointer(projection: string): Promise<GenerationPointer> {
+    const stored = await this.#generations.findOne({ _id: projection });
+    return stored === null ? FIRST_POINTER : { active: stored.generation, next: stored.next ?? null };
+  }
+
+  /** One atomic operation: an update of the pointer as it was read, or the insertion of the first one. */
+  async movePointer(projection: string, from: GenerationPointer, to: GenerationPointer): Promise<boolean> {
+    const moved = await this.#generations.updateOne(
+      { _id: projection, generation: from.active, next: from.next },
+      { $set: { generation: to.active, next: to.next } },
+    );
+    if (moved.matchedCount > 0) return true;
+    if (from.active !== FIRST_POINTER.active || from.next !== null) return false;
+    try {
+      await this.#generations.insertOne({ _id: projection, generation: to.active, next: to.next });
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async generations(projection: string): Promise<readonly number[]> {
+    const registered = await this.#registrations.distinct('generation', { projection });
+    return registered.toSorted((one, other) => one - other);
   }
 
   /**

@@ -14,6 +14,8 @@ import type {
   Counted,
   DocumentState,
   Find,
+  GenerationPointer,
+  GenerationProgress,
   Increment,
   Lease,
   ReadStore,
@@ -91,8 +93,20 @@ export class MongoReadStore implements ReadStore {
     return this.#run(() => this.#documents.activeGeneration(projection));
   }
 
-  activateGeneration(projection: string, generation: number): Promise<void> {
-    return this.#run(() => this.#documents.activateGeneration(projection, generation));
+  generationPointer(projection: string): Promise<GenerationPointer> {
+    return this.#run(() => this.#documents.pointer(projection));
+  }
+
+  movePointer(projection: string, from: GenerationPointer, to: GenerationPointer): Promise<boolean> {
+    return this.#run(() => this.#documents.movePointer(projection, from, to));
+  }
+
+  generations(projection: string): Promise<readonly number[]> {
+    return this.#run(() => this.#documents.generations(projection));
+  }
+
+  progress(projection: string, generation: number): Promise<GenerationProgress | null> {
+    return this.#run(() => this.#documents.progress(projection, generation));
   }
 
   newestEvent(projection: string, generation: number): Promise<EventMark | null> {

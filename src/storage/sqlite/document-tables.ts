@@ -1,6 +1,7 @@
 /** The documents of projections: one table for each generation of each collection. */
 
 import type { JsonObject } from '../../events/event.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import { markText, readMark } from '../event-mark.ts';
 import {
@@ -9,7 +10,10 @@ import {
   type Commit,
   type Count,
   type DocumentState,
+  FIRST_POINTER,
   type Find,
+  type GenerationPointer,
+  type GenerationProgress,
   type Stored,
 } from '../read-store.ts';
 import type { Database, Statement } from './driver.ts';
@@ -28,9 +32,11 @@ export class DocumentTables {
   readonly #owner;
   readonly #claim;
   readonly #generationOf;
-  readonly #activeGeneration;
-  readonly #activate;
+  readonly #pointer;
+  readonly #movePointer;
+  readonly #generationsOf;
   readonly #checkpoint;
+  readonly #progress;
   readonly #moveCheckpoint;
   readonly #newest;
   readonly #logId;
@@ -55,21 +61,28 @@ export class DocumentTables {
          LEFT JOIN active_generations USING (projection)`,
       )
       .pluck();
-    this.#activeGeneration = database
-      .prepare<[string], number>('SELECT generation FROM active_generations WHERE projection = ?')
-      .pluck();
-    this.#activate = database.prepare(
-      `INSERT INTO active_generations (projection, generation) VALUES (?, ?)
-       ON CONFLICT (projection) DO UPDATE SET generation = excluded.generation`,
+    this.#pointer = database.prepare<[string], GenerationPointer>(
+      'SELECT generation AS active, next FROM active_generations WHERE projection = ?',
     );
+    this.#movePointer = database.prepare(
+      `INSERT INTO active_generations (projection, generation, next) VALUES (?, ?, ?)
+       ON CONFLICT (projection) DO UPDATE SET generation = excluded.generation, next = excluded.next`,
+    );
+    this.#generationsOf = database
+      .prepare<[string], number>('SELECT DISTINCT generation FROM collections WHERE projection = ? ORDER BY generation')
+      .pluck();
     this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
     this.#checkpoint = database
       .prepare<[string, number], Position>('SELECT position FROM checkpoints WHERE projection = ? AND generation = ?')
       .pluck();
+    this.#progress = database.prepare<[string, number], { position: Position; movedAt: Instant | null }>(
+      'SELECT position, moved_at AS movedAt FROM checkpoints WHERE projection = ? AND generation = ?',
+    );
     this.#moveCheckpoint = database.prepare(
-      `INSERT INTO checkpoints (projection, generation, position, newest) VALUES (?, ?, ?, ?)
+      `INSERT INTO checkpoints (projection, generation, position, newest, moved_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (projection, generation)
-       DO UPDATE SET position = excluded.position, newest = coalesce(excluded.newest, newest)
+       DO UPDATE SET position = excluded.position, newest = coalesce(excluded.newest, newest),
+         moved_at = excluded.moved_at
        WHERE excluded.position > position`,
     );
     this.#newest = database
@@ -112,17 +125,21 @@ export class DocumentTables {
   }
 
   /** Writes, then the checkpoint. A write to a document at or past its position changes nothing. */
-  commit({ projection, generation, writes, position, newest }: Commit): void {
+  commit({ projection, generation, writes, position, newest, at }: Commit): void {
     for (const write of writes) {
       const statements = this.#statements(write.collection, generation);
       if (!statements) throw new Error(`generation ${generation} of collection ${write.collection} was never prepared`);
       statements.write.run(write.id, write.position, write.document && JSON.stringify(write.document));
     }
-    this.#moveCheckpoint.run(projection, generation, position, newest ? markText(newest) : null);
+    this.#moveCheckpoint.run(projection, generation, position, newest ? markText(newest) : null, at ?? null);
   }
 
   checkpoint(projection: string, generation: number): Position | null {
     return this.#checkpoint.get(projection, generation) ?? null;
+  }
+
+  progress(projection: string, generation: number): GenerationProgress | null {
+    return this.#progress.get(projection, generation) ?? null;
   }
 
   newestEvent(projection: string, generation: number): EventMark | null {
@@ -139,14 +156,34 @@ export class DocumentTables {
     return this.logId() ?? logId;
   }
 
-  /** @throws RangeError for the active generation */
-  retireGeneration(projection: string, generation: number): void {
-    assertRetirable(this.activeGeneration(projection), projection, generation);
-    const collections = this.#database
+  /**
+   * Removes up to `most` documents of a generation, and returns whether any are left. Removed content is overwritten, so
+   * dropping a large table at once would block every other writer for seconds.
+   * @throws RangeError for a generation that readers see
+   */
+  removeSome(projection: string, generation: number, most: number): boolean {
+    assertRetirable(this.pointer(projection), projection, generation);
+    for (const collection of this.#collections(projection, generation)) {
+      const table = documentTable(collection, generation);
+      const { changes } = this.#database
+        .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} LIMIT ?)`)
+        .run(most);
+      if (changes > 0) return true;
+    }
+    return false;
+  }
+
+  #collections(projection: string, generation: number): readonly string[] {
+    return this.#database
       .prepare<[string, number], string>('SELECT collection FROM collections WHERE projection = ? AND generation = ?')
       .pluck()
       .all(projection, generation);
-    for (const collection of collections) {
+  }
+
+  /** @throws RangeError for a generation that readers see */
+  retireGeneration(projection: string, generation: number): void {
+    assertRetirable(this.pointer(projection), projection, generation);
+    for (const collection of this.#collections(projection, generation)) {
       const table = documentTable(collection, generation);
       this.#tables.delete(table);
       this.#database.exec(`DROP TABLE IF EXISTS ${table}`);
@@ -175,12 +212,24 @@ export class DocumentTables {
   }
 
   activeGeneration(projection: string): number {
-    return this.#activeGeneration.get(projection) ?? 1;
+    return this.pointer(projection).active;
   }
 
-  activateGeneration(projection: string, generation: number): void {
+  pointer(projection: string): GenerationPointer {
+    return this.#pointer.get(projection) ?? FIRST_POINTER;
+  }
+
+  /** Within a transaction of the caller. */
+  movePointer(projection: string, from: GenerationPointer, to: GenerationPointer): boolean {
+    const { active, next } = this.pointer(projection);
+    if (active !== from.active || next !== from.next) return false;
     this.#generations.clear();
-    this.#activate.run(projection, generation);
+    this.#movePointer.run(projection, to.active, to.next);
+    return true;
+  }
+
+  generations(projection: string): readonly number[] {
+    return this.#generationsOf.all(projection);
   }
 
   *#rows(collection: string, ids: readonly string[], generation: number): Iterable<DocumentRow> {

@@ -4,6 +4,7 @@
  * can lose the last moments. Then documents and checkpoints go back together and are folded again; an old lease has
  * expired; a counter forgets a few calls. Cells, which cannot be rebuilt, are in the file of the event log.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
@@ -16,6 +17,8 @@ import type {
   Counted,
   DocumentState,
   Find,
+  GenerationPointer,
+  GenerationProgress,
   Increment,
   Lease,
   ReadStore,
@@ -28,6 +31,10 @@ import { Counters } from './counters.ts';
 import { DocumentTables } from './document-tables.ts';
 import { GroupCommitter } from './group-committer.ts';
 import type { SqliteFile } from './sqlite-file.ts';
+
+/** Other writers get their turn between two portions of a removal. */
+const REMOVED_AT_ONCE = 200;
+const REMOVAL_PAUSE_MS = 5;
 
 export class SqliteReadStore implements ReadStore {
   readonly #file: SqliteFile;
@@ -109,8 +116,20 @@ export class SqliteReadStore implements ReadStore {
     return this.#file.whenFree(() => this.#documents.activeGeneration(projection));
   }
 
-  async activateGeneration(projection: string, generation: number): Promise<void> {
-    await this.#file.transaction(() => this.#documents.activateGeneration(projection, generation));
+  async generationPointer(projection: string): Promise<GenerationPointer> {
+    return this.#file.whenFree(() => this.#documents.pointer(projection));
+  }
+
+  async movePointer(projection: string, from: GenerationPointer, to: GenerationPointer): Promise<boolean> {
+    return this.#file.transaction(() => this.#documents.movePointer(projection, from, to));
+  }
+
+  async generations(projection: string): Promise<readonly number[]> {
+    return this.#file.whenFree(() => this.#documents.generations(projection));
+  }
+
+  async progress(projection: string, generation: number): Promise<GenerationProgress | null> {
+    return this.#file.whenFree(() => this.#documents.progress(projection, generation));
   }
 
   async newestEvent(projection: string, generation: number): Promise<EventMark | null> {
@@ -118,6 +137,8 @@ export class SqliteReadStore implements ReadStore {
   }
 
   async retireGeneration(projection: string, generation: number): Promise<void> {
+    const remove = (): boolean => this.#documents.removeSome(projection, generation, REMOVED_AT_ONCE);
+    while (await this.#file.transaction(remove)) await sleep(REMOVAL_PAUSE_MS);
     await this.#file.transaction(() => this.#documents.retireGeneration(projection, generation));
   }
 

@@ -79,4 +79,10 @@ export const READ_MIGRATIONS: readonly string[] = [
   ALTER TABLE checkpoints ADD COLUMN newest TEXT;
   CREATE TABLE made_from (id INTEGER PRIMARY KEY CHECK (id = 1), log_id TEXT NOT NULL) STRICT;
   `,
+  `
+  -- The generation that is about to be active.
+  ALTER TABLE active_generations ADD COLUMN next INTEGER;
+  -- When the checkpoint last moved; null for a checkpoint of an earlier version.
+  ALTER TABLE checkpoints ADD COLUMN moved_at TEXT;
+  `,
 ];
