@@ -1,9 +1,10 @@
 /**
- * Removes content that can no longer be requested: expired answers, and, by record, content of failed payments once
- * their failure is certain. Events keep the hashes, and a result without content is `result_gone`. Runs under a lease, a limited
- * amount at a time; every step may be repeated.
+ * Removes content that can no longer be requested: what has expired, envelopes of callbacks that were acknowledged, and,
+ * by record, content of failed payments once their failure is certain. Events keep the hashes, and a result without
+ * content is `result_gone`. Runs under a lease, a limited amount at a time; every step may be repeated.
  */
 import type { BaseLogger } from 'pino';
+import { DELIVERY_RETENTION } from '../commands/delivery/owed.ts';
 import { removeByRecord } from '../commands/docket/redaction.ts';
 import { folded } from '../commands/handle.ts';
 import { ANSWER_RETENTION } from '../commands/payment/answer.ts';
@@ -13,10 +14,11 @@ import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtim
 import { steadyClock } from '../runtime/steady-clock.ts';
 import type { EventLog, RecordedEvent } from '../storage/event-log.ts';
 import { resolveIntact } from '../storage/intact-payloads.ts';
-import type { PayloadStore } from '../storage/payload-store.ts';
+import type { PayloadKind, PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
+import { removeDoneEnvelopes } from './done-envelopes.ts';
 import { LogWitness } from './log-witness.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
@@ -35,8 +37,10 @@ export interface PayloadHousekeepingPorts {
 export interface HousekeepingRound {
   /** Removed blobs of failed payments. */
   readonly unpaid: number;
-  /** Removed answers that had expired. */
+  /** Removed answers, URLs and envelopes that had expired. */
   readonly expired: number;
+  /** Removed envelopes of acknowledged callbacks. */
+  readonly delivered: number;
 }
 
 export interface PayloadHousekeeping {
@@ -52,8 +56,16 @@ const LEASE_MS = 30_000;
 const PAUSE_MS = 60_000;
 /** Nodes' clocks differ and a read model may be behind, so younger content is left for a later round. */
 const MARGIN: Micros = 600 * MICROS_PER_SECOND;
-/** Maximum number of expired blobs removed per round. */
+/** Maximum number of expired blobs of one kind removed per round. */
 const MOST_EXPIRED = 2_000;
+/** A callback's URL is stored at the sale and kept from the settlement, which may come up to a day later. */
+const SETTLED_WITHIN: Micros = 2 * 86_400 * MICROS_PER_SECOND;
+
+const KEPT_FOR: readonly (readonly [PayloadKind, Micros])[] = [
+  ['answer', ANSWER_RETENTION],
+  ['target', DELIVERY_RETENTION + SETTLED_WITHIN],
+  ['envelope', DELIVERY_RETENTION],
+];
 
 export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): PayloadHousekeeping {
   const { log, readStore, payloads, clock, steady = steadyClock, logger, owner } = ports;
@@ -71,7 +83,8 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
       standBy: () => witness.look(),
       async work(_lease, workSignal) {
         const done = await round(workSignal);
-        if (done.unpaid + done.expired > 0) logger.info(done, 'content that can no longer be requested was removed');
+        if (done.unpaid + done.expired + done.delivered > 0)
+          logger.info(done, 'content that can no longer be requested was removed');
         trouble.recovered();
       },
       failed: (error) =>
@@ -81,7 +94,11 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
 
   async function round(signal?: AbortSignal): Promise<HousekeepingRound> {
     await witness.look();
-    return { unpaid: await removeUnpaid(signal), expired: await removeExpired(signal) };
+    const unpaid = await removeUnpaid(signal);
+    const now = witness.now();
+    if (now === null) return { unpaid, expired: 0, delivered: 0 };
+    const expired = await removeExpired(now - MARGIN, signal);
+    return { unpaid, expired, delivered: await removeDoneEnvelopes(ports, now - MARGIN, signal) };
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {
@@ -131,15 +148,16 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     return names.length;
   }
 
-  async function removeExpired(signal?: AbortSignal): Promise<number> {
-    const now = witness.now();
-    if (now === null) return 0;
-    const before = toInstant(now - ANSWER_RETENTION - MARGIN);
+  async function removeExpired(now: Micros, signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for await (const { name } of payloads.list('answer', before)) {
-      if (signal?.aborted || removed >= MOST_EXPIRED) break;
-      await payloads.remove(name);
-      removed++;
+    for (const [kind, retention] of KEPT_FOR) {
+      let ofKind = 0;
+      for await (const { name } of payloads.list(kind, toInstant(now - retention))) {
+        if (signal?.aborted || ofKind >= MOST_EXPIRED) break;
+        await payloads.remove(name);
+        ofKind++;
+      }
+      removed += ofKind;
     }
     return removed;
   }

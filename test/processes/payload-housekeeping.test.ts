@@ -3,14 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentStream } from '../../src/events/content.ts';
+import { type DeliveryEvent, DeliveryScheduled, deliveryStream } from '../../src/events/delivery.ts';
 import { PaymentFailed, QueryAnswered } from '../../src/events/payment.ts';
 import { createPayloadHousekeeping } from '../../src/processes/payload-housekeeping.ts';
 import { type Clock, toInstant } from '../../src/runtime/instant.ts';
 import { NO_STREAM } from '../../src/storage/event-log.ts';
 import type { PayloadStore } from '../../src/storage/payload-store.ts';
 import { prepareAppend } from '../../src/storage/prepare-append.ts';
+import { acknowledged, facts, finished, requested, started } from '../commands/delivery/delivery.fixtures.ts';
 import { answer, authorized, expired, submitted } from '../commands/payment/payment.fixtures.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
 
@@ -77,6 +79,30 @@ async function sold(clock: Clock, outcome: 'failed' | 'open' = 'open'): Promise<
   return sealed.name;
 }
 
+/** A callback of the time `at` with these outcomes, one second after another; its envelope's name. */
+async function called(outcomes: readonly ('ok' | 'failed' | 'asked' | 'ok again' | 'failed again')[], at = time) {
+  const deliveryId = `00000000-0000-4000-9000-${`${++count}`.padStart(12, '0')}`;
+  const [target, envelope] = [
+    await storage.payloads.put('target', Buffer.from('https://r.example/hook')),
+    await storage.payloads.put('envelope', Buffer.from(`{"payload":${count}}`)),
+  ];
+  const of = { ...facts, deliveryId, target, envelope, createdAt: toInstant(at), keepUntil: toInstant(at + 40 * DAY) };
+  const again = { redelivery: true } as const;
+  const eventsOf = {
+    ok: [started(1, at), acknowledged(1, at)],
+    failed: [started(1, at), finished(1, at, null)],
+    asked: [requested(1, at)],
+    'ok again': [started(1, at, again), acknowledged(1, at, again)],
+    'failed again': [started(1, at, again), finished(1, at, null, again)],
+  };
+  const events = outcomes.flatMap((outcome): readonly DeliveryEvent[] => eventsOf[outcome]);
+  const stream = deliveryStream(deliveryId);
+  const context = { commandId: deliveryId, requestId: null, correlationId: 'c', causationId: null, actor: 'test' };
+  const all = [DeliveryScheduled.of(of), ...events];
+  await storage.log.append(prepareAppend({ stream, head: NO_STREAM, events: all, context, recordedAt: toInstant(at) }));
+  return { target, envelope, stream };
+}
+
 const recordedRemovals = (name: string) => storage.log.read(contentStream(name));
 const isKept = async (name: string): Promise<boolean> => (await storage.payloads.get(name)) !== null;
 const right: Clock = { now: () => time };
@@ -94,10 +120,10 @@ it('removes an answer 30 days after it was given, once something is recorded the
   await kept.round();
   time += 29 * DAY;
   await sold(right);
-  expect(await kept.round()).toEqual({ unpaid: 0, expired: 0 });
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 0, delivered: 0 });
   time += 2 * DAY;
   await sold(right);
-  expect(await kept.round()).toEqual({ unpaid: 0, expired: 1 });
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 1, delivered: 0 });
   expect(await isKept(name)).toBe(false);
 });
 
@@ -200,4 +226,83 @@ it('removes it for every failure, also for one that was recorded with an earlier
   const open = await sold(right);
   await minutes(80, kept.round);
   expect([await isKept(second), await isKept(open)]).toEqual([false, true]);
+});
+
+describe('the envelope of a callback', () => {
+  /** Rounds of a new node that has seen an event of the present. */
+  async function roundNow() {
+    const kept = node();
+    await kept.round();
+    await sold(right);
+    return kept.round();
+  }
+
+  it('goes 7 days after its acknowledgement, and the URL stays', async () => {
+    const { envelope, target } = await called(['ok']);
+    time += 7 * DAY;
+    expect(await roundNow()).toMatchObject({ delivered: 0 });
+    time += 15 * MINUTE;
+    expect(await roundNow()).toMatchObject({ delivered: 1 });
+    expect([await isKept(envelope), await isKept(target)]).toEqual([false, true]);
+    expect(await recordedRemovals(envelope)).toEqual([]);
+    expect(await roundNow()).toMatchObject({ delivered: 0 });
+  });
+
+  it('stays for 40 days after a failure, so that an operator can send it again; then the URL goes too', async () => {
+    const { envelope, target } = await called(['failed']);
+    time += 39 * DAY;
+    await roundNow();
+    expect(await isKept(envelope)).toBe(true);
+    time += 1 * DAY + 15 * MINUTE;
+    await roundNow();
+    expect([await isKept(envelope), await isKept(target)]).toEqual([false, true]);
+    time += 2 * DAY;
+    await roundNow();
+    expect(await isKept(target)).toBe(false);
+  });
+
+  it('stays while a redelivery has no outcome, and goes 7 days after the last attempt', async () => {
+    const asked = await called(['ok', 'asked']);
+    const again = [await called(['failed', 'asked', 'ok again']), await called(['ok', 'asked', 'failed again'])];
+    const failed = await called(['failed', 'asked', 'failed again']);
+    time += 7 * DAY + 15 * MINUTE;
+    expect(await roundNow()).toMatchObject({ delivered: 2 });
+    expect(await Promise.all(again.map(({ envelope }) => isKept(envelope)))).toEqual([false, false]);
+    expect([await isKept(asked.envelope), await isKept(failed.envelope)]).toEqual([true, true]);
+  });
+
+  it('is removed once, whichever node is killed or overtaken in between', async () => {
+    const made = [];
+    for (let index = 0; index < 5; index++) made.push(await called(['ok']));
+    time += 7 * DAY + 15 * MINUTE;
+    const remove = storage.payloads.remove.bind(storage.payloads);
+    const failures = [new Error('killed'), new Error('killed')];
+    const removing: PayloadStore['remove'] = async (name) => {
+      await remove(name);
+      const failure = failures.pop();
+      if (failure) throw failure;
+    };
+    Object.assign(storage.payloads, { remove: removing });
+    const nodes = [node(), node(1)];
+    for (const one of nodes) await one.round();
+    await sold(right);
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(nodes.map((one) => one.round().catch(() => undefined)));
+    }
+    expect(failures).toEqual([]);
+    expect(await Promise.all(made.map(({ envelope }) => isKept(envelope)))).toEqual(made.map(() => false));
+  });
+
+  it('is not removed because of a clock that is set ahead', async () => {
+    const { envelope } = await called(['ok']);
+    const wrong = node();
+    await wrong.round();
+    await sold(wrong.clock);
+    wrong.wall.off = 8 * DAY;
+    await minutes(60, async () => {
+      await sold(wrong.clock);
+      expect(await wrong.round()).toMatchObject({ delivered: 0 });
+    });
+    expect(await isKept(envelope)).toBe(true);
+  });
 });

@@ -9,6 +9,8 @@ export interface NamedBlob {
   readonly name: BlobName;
   /** After this it may be missing without a record; null: never. */
   readonly keepUntil: Instant | null;
+  /** Whether it may be missing once its callback was acknowledged some time ago. */
+  readonly isEnvelope?: true;
 }
 
 type Names = (data: JsonObject, event: JudgedEvent) => readonly NamedBlob[];
@@ -25,7 +27,7 @@ const NAMES: Readonly<Record<string, Names>> = {
   ],
   DeliveryScheduled: ({ target, envelope, keepUntil = null }) => [
     ...named(target, keepUntil),
-    ...named(envelope, keepUntil),
+    ...named(envelope, keepUntil).map((one) => ({ ...one, isEnvelope: true as const })),
   ],
   DocketDetailsChanged: content,
   FilingsRecorded: content,

@@ -1,9 +1,10 @@
 /**
  * Compares the content that events name with what is stored. Content may be absent only by record: it was redacted, its
- * payment failed, or its time was over.
+ * payment failed, its callback was acknowledged, or its time was over.
  */
+import { ACKNOWLEDGED_RETENTION } from '../../commands/delivery/retention.ts';
 import { ContentRedacted, contentStream } from '../../events/content.ts';
-import { DeliveryScheduled } from '../../events/delivery.ts';
+import { DeliveryAttemptFinished, DeliveryScheduled } from '../../events/delivery.ts';
 import type { EventOf, JsonObject } from '../../events/event.ts';
 import { PaymentFailed, paymentOf } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
@@ -32,7 +33,7 @@ export interface PayloadCounts {
   replaced: number;
   /** Absent as recorded: redacted, or its payment failed. */
   removed: number;
-  /** Absent because its time was over. */
+  /** Absent because its time was over, or that after the acknowledgement of its callback. */
   expired: number;
 }
 
@@ -99,6 +100,8 @@ export class Payloads {
         else breach('redaction_recorded', named, `${name} itself`, `${found.name} in its place, without a record`);
       } else if (keepUntil !== null && keepUntil < toInstant(this.#clock.now())) {
         counts.expired++;
+      } else if (await this.#isDelivered(named)) {
+        counts.expired++;
       } else if ((await this.#isRedacted(named, null)) || (await this.#isUnpaid(named))) {
         counts.removed++;
       } else {
@@ -129,6 +132,18 @@ export class Payloads {
       if (data === null) return recorded;
       if (!own && data.name !== name) continue;
       if (holder === null || data.replacement === holder) recorded = true;
+    }
+  }
+
+  /** Whether it is the envelope of a callback whose acknowledgement ended the time for which it is kept. */
+  async #isDelivered({ stream, revision, isEnvelope }: Named): Promise<boolean> {
+    if (!isEnvelope) return false;
+    const before = toInstant(this.#clock.now() - ACKNOWLEDGED_RETENTION);
+    for (let at = revision + 1; ; at++) {
+      const event = await this.#log.find(stream, at);
+      if (event === null) return false;
+      const data = dataOf(event, DeliveryAttemptFinished.type);
+      if (data?.outcome === 'acknowledged') return String(data.finishedAt) < before;
     }
   }
 

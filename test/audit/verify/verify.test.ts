@@ -8,18 +8,29 @@ import bs58 from 'bs58';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JudgedEvent, StreamRules } from '../../../src/audit/judging.ts';
 import { ContentRedacted, contentStream } from '../../../src/events/content.ts';
+import { DeliveryScheduled, deliveryStream } from '../../../src/events/delivery.ts';
 import type { Json, JsonObject } from '../../../src/events/event.ts';
 import { LOG_HEAD_STREAM, LogHeadAnchored } from '../../../src/events/log-head.ts';
 import { EventSkipped, operatorStream } from '../../../src/events/operator.ts';
 import { toMicros } from '../../../src/runtime/instant.ts';
 import { eventId } from '../../../src/storage/event-id.ts';
 import type { Database } from '../../../src/storage/sqlite/driver.ts';
+import {
+  acknowledged,
+  facts,
+  finished,
+  minutes,
+  scheduled,
+  seconds,
+  started,
+} from '../../commands/delivery/delivery.fixtures.ts';
 import { answered, authorized, failedOnChain, submitted } from '../../commands/payment/payment.fixtures.ts';
 import { NOON } from '../../storage/samples.ts';
 import { docketNumber, edit, openSampleLog, rehash, renumber, rowsOf, type SampleLog } from './sample-log.ts';
 
 const ONE = docketNumber(1);
 const TWO = docketNumber(2);
+const ANOTHER = '6f9d2c1e-5a34-4b8e-9c3d-2f1a7b6c5d4f';
 const NOTED = operatorStream('projection-cases');
 
 let log: SampleLog;
@@ -370,6 +381,25 @@ describe('stored content', () => {
     const verified = await log.verify({ ports });
     expect(verified.all.filter(({ rule }) => rule === 'payload_stored')).toEqual([]);
     expect(verified.payloads).toMatchObject({ removed: 1, expired: 0 });
+  });
+
+  it('may be missing once its callback was acknowledged a week ago, and no sooner; the URL may not', async () => {
+    const [stream, failing] = [deliveryStream(facts.deliveryId), deliveryStream(ANOTHER)];
+    const at = toMicros(facts.createdAt);
+    await log.write(stream, scheduled, started(1, at), acknowledged(1, at));
+    await log.write(
+      failing,
+      DeliveryScheduled.of({ ...facts, deliveryId: ANOTHER, envelope: 'e'.repeat(64) }),
+      started(1, at),
+      finished(1, at, null),
+    );
+    const after = (days: number) => ({ ports: { clock: { now: () => at + minutes(days * 24 * 60) + seconds(3) } } });
+    const missing = async (days: number) =>
+      (await log.verify(after(days))).own.filter((found) => found.startsWith('payload_stored'));
+    const others = [`payload_stored ${stream} 0`, `payload_stored ${failing} 0`, `payload_stored ${failing} 0`];
+    expect((await missing(6.9)).sort()).toEqual([`payload_stored ${stream} 0`, ...others].sort());
+    expect((await missing(7)).sort()).toEqual(others.sort());
+    expect(await missing(41)).toEqual([]);
   });
 
   it('of a replacement must be there too', async () => {
