@@ -2,6 +2,7 @@
 import { cases } from './cases.ts';
 import { courtRecords } from './court-records.ts';
 import { deliveries } from './deliveries.ts';
+import { operatorActs } from './operator-acts.ts';
 import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
 import { signingKeyRecords } from './signing-keys.ts';
@@ -14,4 +15,5 @@ export const PROJECTIONS: readonly Projection[] = [
   wallets,
   deliveries,
   signingKeyRecords,
+  operatorActs,
 ];

@@ -129,6 +129,7 @@ export const deliveries: Projection<FoldedEvent> = {
         ['wallet', 'caseNumber', 'status', 'createdAt'],
         ['wallet', 'span', 'createdAt'],
         ['status', 'createdAt'],
+        ['origin', 'status', 'createdAt'],
       ],
     },
     {
@@ -136,6 +137,7 @@ export const deliveries: Projection<FoldedEvent> = {
       indexes: [
         ['partition', 'dueAt'],
         ['partition', 'since'],
+        ['origin', 'dueAt'],
       ],
     },
   ],

@@ -65,6 +65,18 @@ export interface Count extends Pick<Find, 'collection' | 'equals' | 'range'> {
   readonly limit?: number;
 }
 
+/** Counts the documents of each value of a field, the most frequent first. */
+export interface Tally extends Pick<Find, 'collection' | 'equals' | 'range'> {
+  readonly by: string;
+  /** The most values to return. */
+  readonly limit: number;
+}
+
+export interface Tallied {
+  readonly value: string;
+  readonly count: number;
+}
+
 export interface Commit {
   readonly projection: string;
   readonly generation: number;
@@ -171,6 +183,12 @@ export interface ReadStore {
 
   /** How many documents match. */
   count(query: Count, generation?: number): Promise<number>;
+
+  /**
+   * How many documents have each text in a field; other values are left out. Equal counts are in the order of the
+   * texts. Walks an index of that field once, so it takes as long as there are documents: not for a request.
+   */
+  tally(query: Tally, generation?: number): Promise<readonly Tallied[]>;
 
   /** The generation that readers see: 1 until the pointer is moved. */
   activeGeneration(projection: string): Promise<number>;

@@ -9,6 +9,7 @@ import {
   FIRST_POINTER,
   type Find,
   type ReadStore,
+  type Tally,
 } from '../../src/storage/read-store.ts';
 
 export interface OpenedReadStore {
@@ -332,6 +333,34 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await store.count(query)).toBe(2);
         expect(await store.count({ ...query, limit: 1 })).toBe(1);
         expect(await store.count({ ...query, limit: 3 })).toBe(2);
+      });
+
+      it('counts the documents of each text of a field, the most frequent first', async () => {
+        const { documents, commit } = await collection([['owner', 'k']]);
+        const of = (owner: string | number | null, k: number) => ({ owner, k });
+        await commit(1, {
+          a: of('x', 1),
+          b: of('y', 2),
+          c: of('y', 3),
+          d: of('w', 4),
+          number: of(1, 5),
+          none: of(null, 6),
+          absent: { k: 7 },
+          deleted: of('x', 8),
+        });
+        await commit(2, { deleted: null });
+        const tally = (more: Partial<Tally>) => store.tally({ collection: documents, by: 'owner', limit: 9, ...more });
+        expect(await tally({})).toEqual([
+          { value: 'y', count: 2 },
+          { value: 'w', count: 1 },
+          { value: 'x', count: 1 },
+        ]);
+        expect(await tally({ limit: 1 })).toEqual([{ value: 'y', count: 2 }]);
+        expect(await tally({ range: { field: 'k', upTo: 2 } })).toEqual([
+          { value: 'x', count: 1 },
+          { value: 'y', count: 1 },
+        ]);
+        expect(await store.tally({ collection: 'nobody-prepared-this', by: 'owner', limit: 9 })).toEqual([]);
       });
 
       it('orders by id, or by a field and then by id, up to a limit', async () => {

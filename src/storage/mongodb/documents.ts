@@ -16,6 +16,8 @@ import {
   type GenerationPointer,
   type GenerationProgress,
   type Stored,
+  type Tallied,
+  type Tally,
 } from '../read-store.ts';
 import { despiteRaces, isDuplicate } from './failures.ts';
 import { fieldPath, findFilter, findSort, matching, type StoredDocument, searchableFields } from './find-filter.ts';
@@ -177,6 +179,22 @@ export class Documents {
     const filter = matching(query);
     return this.#read(collection, generation, (from) =>
       from.countDocuments(filter, limit === undefined ? {} : { limit }),
+    );
+  }
+
+  async tally(query: Tally, generation: number | undefined): Promise<Tallied[]> {
+    const field = fieldPath(query.by);
+    const texts = { $and: [matching(query), { [field]: { $gte: '' } }] };
+    return this.#read(query.collection, generation, (from) =>
+      from
+        .aggregate<Tallied>([
+          { $match: texts },
+          { $group: { _id: `$${field}`, count: { $sum: 1 } } },
+          { $sort: { count: -1, _id: 1 } },
+          { $limit: query.limit },
+          { $project: { _id: 0, value: '$_id', count: 1 } },
+        ])
+        .toArray(),
     );
   }
 

@@ -20,6 +20,8 @@ import type {
   Lease,
   ReadStore,
   Stored,
+  Tallied,
+  Tally,
 } from '../read-store.ts';
 import { StorageFailure } from '../storage-failure.ts';
 import { Cells } from './cells.ts';
@@ -87,6 +89,10 @@ export class MongoReadStore implements ReadStore {
 
   count(query: Count, generation?: number): Promise<number> {
     return this.#run(() => this.#documents.count(query, generation));
+  }
+
+  tally(query: Tally, generation?: number): Promise<readonly Tallied[]> {
+    return this.#run(() => this.#documents.tally(query, generation));
   }
 
   activeGeneration(projection: string): Promise<number> {

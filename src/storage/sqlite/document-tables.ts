@@ -15,9 +15,19 @@ import {
   type GenerationPointer,
   type GenerationProgress,
   type Stored,
+  type Tallied,
+  type Tally,
 } from '../read-store.ts';
 import type { Database, Statement } from './driver.ts';
-import { countSql, createTableSql, documentTable, findSql, type Query, restWithoutField } from './find-query.ts';
+import {
+  countSql,
+  createTableSql,
+  documentTable,
+  findSql,
+  type Query,
+  restWithoutField,
+  tallySql,
+} from './find-query.ts';
 
 type DocumentRow = readonly [id: string, position: Position, document: string | null];
 
@@ -209,6 +219,12 @@ export class DocumentTables {
     if (!this.#statements(query.collection, generation)) return 0;
     const [row] = this.#query(countSql(query, generation)) as [number][];
     return row?.[0] ?? 0;
+  }
+
+  tally(query: Tally, generation = this.#generation(query.collection)): Tallied[] {
+    if (!this.#statements(query.collection, generation)) return [];
+    const rows = this.#query(tallySql(query, generation)) as [string, number][];
+    return rows.map(([value, count]) => ({ value, count }));
   }
 
   activeGeneration(projection: string): number {

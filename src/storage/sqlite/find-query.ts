@@ -2,7 +2,7 @@
  * Converts a `Find` to SQL that walks an expression index instead of the whole table. Pure text; the test runs EXPLAIN
  * on it.
  */
-import type { CollectionSpec, Count, FieldRange, Find, Scalar } from '../read-store.ts';
+import type { CollectionSpec, Count, FieldRange, Find, Scalar, Tally } from '../read-store.ts';
 
 export interface Query {
   readonly sql: string;
@@ -77,6 +77,16 @@ export function countSql(query: Count, generation: number): Query {
   const from = `FROM ${documentTable(query.collection, generation)} WHERE ${sql}`;
   if (query.limit === undefined) return { sql: `SELECT count(*) ${from}`, parameters };
   return { sql: `SELECT count(*) FROM (SELECT 1 ${from} LIMIT 0 + ?)`, parameters: [...parameters, query.limit] };
+}
+
+export function tallySql(query: Tally, generation: number): Query {
+  const { sql, parameters } = matching(query);
+  const field = fieldExpression(query.by);
+  return {
+    sql: `SELECT ${field} AS value, count(*) AS counted FROM ${documentTable(query.collection, generation)}
+          WHERE ${sql} AND ${field} >= '' GROUP BY value ORDER BY counted DESC, value LIMIT 0 + ?`,
+    parameters: [...parameters, query.limit],
+  };
 }
 
 function matching({ equals = {}, range }: Pick<Find, 'equals' | 'range'>): Query {

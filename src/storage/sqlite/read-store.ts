@@ -23,6 +23,8 @@ import type {
   Lease,
   ReadStore,
   Stored,
+  Tallied,
+  Tally,
 } from '../read-store.ts';
 import { UnrenewedLeases } from '../unrenewed-leases.ts';
 import type { SqliteCells } from './cells.ts';
@@ -110,6 +112,10 @@ export class SqliteReadStore implements ReadStore {
 
   async count(query: Count, generation?: number): Promise<number> {
     return this.#file.whenFree(() => this.#documents.count(query, generation));
+  }
+
+  async tally(query: Tally, generation?: number): Promise<readonly Tallied[]> {
+    return this.#file.whenFree(() => this.#documents.tally(query, generation));
   }
 
   async activeGeneration(projection: string): Promise<number> {
