@@ -6,6 +6,7 @@
 import type { JsonObject } from '../events/event.ts';
 import type { Instant, Micros } from '../runtime/instant.ts';
 import type { EventMark, Position } from './event-log.ts';
+import type { Notices } from './notices.ts';
 
 export type Scalar = string | number | boolean | null;
 
@@ -121,6 +122,11 @@ export interface Lease {
   readonly token: number;
 }
 
+/** A lease as operators see it. */
+export interface LeaseStanding extends Lease {
+  readonly expiresAt: Micros;
+}
+
 export interface Counted {
   readonly count: number;
   /** Whether the increment fitted under the limit; if not, it was not counted. */
@@ -143,7 +149,7 @@ export interface Increment {
   readonly restartsAtZero?: boolean;
 }
 
-export interface ReadStore {
+export interface ReadStore extends Notices {
   /**
    * Creates the missing collections and indexes of a projection, for one generation. A collection that was never
    * prepared reads as empty.
@@ -223,6 +229,8 @@ export interface ReadStore {
    */
   acquireLease(name: string, owner: string, now: Micros, durationMicros: Micros): Promise<Lease | null>;
   releaseLease(lease: Lease): Promise<void>;
+  /** Leases that have not expired, by name. Their number is small: one for each task that one node at a time does. */
+  leases(now: Micros): Promise<readonly LeaseStanding[]>;
 
   /**
    * Adds to a fixed-window counter. The window starts with the first increment that counts.

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/events/event.ts';
 import { type Instant, MICROS_PER_SECOND } from '../../src/runtime/instant.ts';
+import { MOST_NOTICES } from '../../src/storage/notices.ts';
 import {
   type CollectionSpec,
   type DocumentWrite,
@@ -500,6 +501,71 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
           (index % 2 ? store : other).acquireLease(name, `owner ${index}`, 0, DURATION),
         );
         expect((await Promise.all(asked)).filter((lease) => lease !== null)).toHaveLength(1);
+      });
+    });
+
+    describe('what operators see', () => {
+      const DURATION = 15 * MICROS_PER_SECOND;
+      /** Later than all other tests, so that their leases have expired. */
+      const LATER = 40 * 24 * 3_600 * MICROS_PER_SECOND;
+
+      it('are the leases that are held, by name, with owner, token and end', async () => {
+        const held = await store.acquireLease('z/held', 'A', LATER, DURATION);
+        await other.acquireLease('a/held', 'B', LATER, 2 * DURATION);
+        await store.acquireLease('m/expired', 'A', LATER - DURATION, DURATION);
+        await store.releaseLease((await store.acquireLease('n/released', 'A', LATER, DURATION))!);
+        const seen = await other.leases(LATER);
+        expect(seen.map(({ name, owner, expiresAt }) => [name, owner, expiresAt])).toEqual([
+          ['a/held', 'B', LATER + 2 * DURATION],
+          ['z/held', 'A', LATER + DURATION],
+        ]);
+        expect(seen[1]?.token).toBe(held?.token);
+        expect(await store.leases(LATER + 2 * DURATION)).toEqual([]);
+      });
+
+      it('are notices: newest first, replaced whole, each kind apart, gone once they expire', async () => {
+        const notice = (id: string, at: number, n: number, kind: 'node' | 'alarm' = 'node') => ({
+          kind,
+          id,
+          value: { n, text: 'naïve \u{1F4C4}' },
+          at,
+          expiresAt: at + DURATION,
+        });
+        const shown = ({ expiresAt: _, ...rest }: ReturnType<typeof notice>) => rest;
+        await store.writeNotices([notice('a', 1_000, 1), notice('b', 2_000, 2), notice('a', 1_000, 9, 'alarm')]);
+        await other.writeNotices([notice('a', 3_000, 3)]);
+        expect(await store.notices('node', 4_000)).toEqual([notice('a', 3_000, 3), notice('b', 2_000, 2)].map(shown));
+        expect(await other.notices('alarm', 4_000)).toEqual([shown(notice('a', 1_000, 9, 'alarm'))]);
+        expect(await store.notices('node', 2_000 + DURATION)).toEqual([shown(notice('a', 3_000, 3))]);
+        expect(await store.notices('node', 3_000 + DURATION)).toEqual([]);
+      });
+
+      it('are bounded: of each kind the newest stay', async () => {
+        const at = 10 * LATER;
+        const written = (first: number, count: number) =>
+          Array.from({ length: count }, (_, index) => ({
+            kind: 'alarm' as const,
+            id: `bounded ${first + index}`,
+            value: {},
+            at: at + first + index,
+            expiresAt: at + DURATION,
+          }));
+        await store.writeNotices(written(0, MOST_NOTICES));
+        await store.writeNotices(written(MOST_NOTICES, 2));
+        const ids = (await other.notices('alarm', at)).map(({ id }) => id);
+        expect(ids).toHaveLength(MOST_NOTICES);
+        expect([ids.at(0), ids.at(-1)]).toEqual([`bounded ${MOST_NOTICES + 1}`, 'bounded 2']);
+      });
+
+      it('written by many at the same time are whole', async () => {
+        const at = 20 * LATER;
+        const writing = Array.from({ length: 10 }, (_, n) =>
+          (n % 2 ? store : other).writeNotices([
+            { kind: 'node', id: 'one', value: { n }, at, expiresAt: at + DURATION },
+          ]),
+        );
+        await Promise.all(writing);
+        expect(await store.notices('node', at)).toHaveLength(1);
       });
     });
 

@@ -2,7 +2,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { Micros } from '../../runtime/instant.ts';
 import { isDeadOwner } from '../lease-owner.ts';
-import type { Lease } from '../read-store.ts';
+import type { Lease, LeaseStanding } from '../read-store.ts';
 import { UnrenewedLeases } from '../unrenewed-leases.ts';
 import { isDuplicate } from './failures.ts';
 
@@ -38,6 +38,14 @@ export class Leases {
   /** The document stays, because its token must keep growing. */
   async release({ name, owner, token }: Lease): Promise<void> {
     await this.#leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: 0 } });
+  }
+
+  async held(now: Micros): Promise<readonly LeaseStanding[]> {
+    const held = await this.#leases
+      .find({ expiresAt: { $gt: now } })
+      .sort({ _id: 1 })
+      .toArray();
+    return held.map(({ _id: name, owner, token, expiresAt }) => ({ name, owner, token, expiresAt }));
   }
 
   /** Ends a lease that was read before, unless its holder has renewed it since. */

@@ -6,6 +6,7 @@ import type { Db } from 'mongodb';
 import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
+import type { Notice, NoticeKind, NoticeToWrite } from '../notices.ts';
 import type {
   Cell,
   CollectionSpec,
@@ -18,6 +19,7 @@ import type {
   GenerationProgress,
   Increment,
   Lease,
+  LeaseStanding,
   ReadStore,
   Stored,
   Tallied,
@@ -30,6 +32,7 @@ import { Counters } from './counters.ts';
 import { Documents } from './documents.ts';
 import { guarded } from './failures.ts';
 import { Leases } from './leases.ts';
+import { MongoNotices } from './notices.ts';
 
 export class MongoReadStore implements ReadStore {
   readonly #database: Db;
@@ -37,6 +40,7 @@ export class MongoReadStore implements ReadStore {
   readonly #cells: Cells;
   readonly #leases: Leases;
   readonly #counters: Counters;
+  readonly #notices: MongoNotices;
   readonly #release: () => Promise<void>;
   #closed = false;
 
@@ -46,6 +50,7 @@ export class MongoReadStore implements ReadStore {
     this.#cells = new Cells(database);
     this.#leases = new Leases(database);
     this.#counters = new Counters(database);
+    this.#notices = new MongoNotices(database);
     this.#release = release;
   }
 
@@ -145,6 +150,18 @@ export class MongoReadStore implements ReadStore {
 
   releaseLease(lease: Lease): Promise<void> {
     return this.#run(() => this.#leases.release(lease));
+  }
+
+  leases(now: Micros): Promise<readonly LeaseStanding[]> {
+    return this.#run(() => this.#leases.held(now));
+  }
+
+  writeNotices(notices: readonly NoticeToWrite[]): Promise<void> {
+    return this.#run(() => this.#notices.write(notices));
+  }
+
+  notices(kind: NoticeKind, now: Micros): Promise<readonly Notice[]> {
+    return this.#run(() => this.#notices.select(kind, now));
   }
 
   increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {

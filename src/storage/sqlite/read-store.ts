@@ -9,6 +9,7 @@ import type { JsonObject } from '../../events/event.ts';
 import type { Micros } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import { isDeadOwner } from '../lease-owner.ts';
+import type { Notice, NoticeKind, NoticeToWrite } from '../notices.ts';
 import type {
   Cell,
   CollectionSpec,
@@ -21,6 +22,7 @@ import type {
   GenerationProgress,
   Increment,
   Lease,
+  LeaseStanding,
   ReadStore,
   Stored,
   Tallied,
@@ -32,6 +34,7 @@ import { commitTogether } from './commit-together.ts';
 import { Counters } from './counters.ts';
 import { DocumentTables } from './document-tables.ts';
 import { GroupCommitter } from './group-committer.ts';
+import { SqliteNotices } from './notices.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** Other writers get their turn between two portions of a removal. */
@@ -44,10 +47,12 @@ export class SqliteReadStore implements ReadStore {
   readonly #committer: GroupCommitter<() => unknown>;
   readonly #documents: DocumentTables;
   readonly #counters: Counters;
+  readonly #notices: SqliteNotices;
   readonly #cells: SqliteCells;
   readonly #takeLease;
   readonly #giveLease;
   readonly #selectHolder;
+  readonly #selectLeases;
   readonly #unrenewed = new UnrenewedLeases();
   #closed = false;
 
@@ -58,6 +63,7 @@ export class SqliteReadStore implements ReadStore {
     const { database } = file;
     this.#documents = new DocumentTables(database);
     this.#counters = new Counters(database);
+    this.#notices = new SqliteNotices(database);
     // Acquiring an expired or released lease always gives a new token, even to its former owner; renewing keeps the old
     // one.
     this.#takeLease = database
@@ -71,6 +77,9 @@ export class SqliteReadStore implements ReadStore {
       .pluck();
     this.#selectHolder = database.prepare<[string], { owner: string; token: number; expiresAt: Micros }>(
       'SELECT owner, token, expires_at AS expiresAt FROM leases WHERE name = ?',
+    );
+    this.#selectLeases = database.prepare<[Micros], LeaseStanding>(
+      'SELECT name, owner, token, expires_at AS expiresAt FROM leases WHERE expires_at > ? ORDER BY name',
     );
     // The row stays, because its token must keep growing.
     this.#giveLease = database.prepare(
@@ -188,6 +197,18 @@ export class SqliteReadStore implements ReadStore {
 
   async releaseLease({ name, owner, token }: Lease): Promise<void> {
     await this.#file.transaction(() => this.#giveLease.run({ name, owner, token }));
+  }
+
+  async leases(now: Micros): Promise<readonly LeaseStanding[]> {
+    return this.#file.whenFree(() => this.#selectLeases.all(now));
+  }
+
+  async writeNotices(notices: readonly NoticeToWrite[]): Promise<void> {
+    await this.#committer.submit<void>(() => this.#notices.write(notices));
+  }
+
+  async notices(kind: NoticeKind, now: Micros): Promise<readonly Notice[]> {
+    return this.#file.whenFree(() => this.#notices.select(kind, now));
   }
 
   async increment(id: string, amount: number, limit: number, now: Micros, windowMicros: Micros): Promise<Counted> {

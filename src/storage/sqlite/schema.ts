@@ -85,4 +85,14 @@ export const READ_MIGRATIONS: readonly string[] = [
   -- When the checkpoint last moved; null for a checkpoint of an earlier version.
   ALTER TABLE checkpoints ADD COLUMN moved_at TEXT;
   `,
+  `
+  CREATE TABLE notices (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    value TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
