@@ -23,19 +23,23 @@ import { watchLog } from './identity/watched-log.ts';
 import { startRemasking } from './processes/remasking.ts';
 import { PROJECTIONS } from './projections/all.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
+import type { NodeReport } from './queries/status-nodes.ts';
+import { reportingAlarms } from './runtime/alarms.ts';
 import { freePorts } from './runtime/free-ports.ts';
-import { type Clock, systemClock } from './runtime/instant.ts';
+import { type Clock, systemClock, toInstant } from './runtime/instant.ts';
 import { listen, reachableHost } from './runtime/listen.ts';
 import { makeLogger } from './runtime/logger.ts';
 import { openFiles } from './runtime/open-files.ts';
 import { privateFolder } from './runtime/secret-file.ts';
 import { steadyClock } from './runtime/steady-clock.ts';
 import { Undo } from './runtime/undo.ts';
+import { createAlarmKeeper } from './service/alarm-keeper.ts';
 import { bannerOf } from './service/banner.ts';
 import { startCallbackRole } from './service/callback-role.ts';
 import { dataFolderId } from './service/data-folder-id.ts';
 import { startHeadRole } from './service/head-role.ts';
 import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './service/health-checks.ts';
+import { type NodeRole, startNodeRole } from './service/node-role.ts';
 import { openMasterKeys } from './service/open-master-keys.ts';
 import { openStorage } from './service/open-storage.ts';
 import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
@@ -87,12 +91,16 @@ export async function startService(config: Config, options: ServiceOptions = {})
 
 async function start(config: Config, options: ServiceOptions, undo: Undo): Promise<Service> {
   const clock = options.clock ?? systemClock;
-  const logger = options.logger ?? makeLogger(config.logLevel);
+  const alarms = createAlarmKeeper(leaseOwner(), clock);
+  const logger = reportingAlarms(options.logger ?? makeLogger(config.logLevel), alarms.raise, clock);
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   privateFolder(join(config.dataDirectory, 'keys'));
   const metrics = createMetrics();
   const opened = await openStorage(config, logger, { logThread: true });
   undo.add('storage', () => opened.close());
+  // Last of all that uses the storage, so that it has the alarms of a stop, too.
+  undo.add('node', () => (node ? node.stop() : alarms.write(opened.readStore)));
+  let node: NodeRole | null = null;
   const paymentChain = await openPaymentChain(config, logger, undo);
   const { rpcUrl, blockhashes, network, receiver } = paymentChain;
   /** Parts that hold leases: a process that has lost its log gives them up to one that still has it. */
@@ -126,6 +134,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   metrics.watchSponsoring(() => sponsoring.standings);
   const resultIds = createResultIds(masterKeys);
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
+  let feePayer: NodeReport['feePayer'] = null;
   const health = watchHealth({
     checks: healthChecks({
       ...storage,
@@ -137,12 +146,26 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       sponsoring,
       clock,
       openFiles,
+      onReceiver({ feePayerLamports }) {
+        feePayer = { address: receiver.feePayer, lamports: String(feePayerLamports), at: toInstant(clock.now()) };
+      },
     }),
     advice: HEALTH_ADVICE,
     clock,
     onChange: alarmsTo(logger),
   });
   undo.add('health', () => health.stop());
+  node = startNodeRole({
+    ...storage,
+    runner,
+    health: health.health,
+    feePayer: () => feePayer,
+    alarms,
+    clock,
+    logger,
+    owner: leaseOwner(),
+    version: API_VERSION,
+  });
   const draining = new AbortController();
   const paymentRole = startPaymentRole({
     storage,
@@ -219,6 +242,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const url = await listen(app, config.host, port, undo, 'http');
   const adminUrl = await listen(admin, config.adminHost, config.adminPort, undo, 'admin');
   await health.refresh();
+  node.listens({ url, adminUrl });
   logger.info({ url, adminUrl, network: config.solana.network, dataDirectory: config.dataDirectory }, 'ready');
 
   return {

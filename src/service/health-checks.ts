@@ -24,7 +24,7 @@ import type { SolanaNetwork } from '../solana/addresses.ts';
 import type { BlockhashWatch } from '../solana/blockhash-watch.ts';
 import { type Chain, ChainUnavailable } from '../solana/chain.ts';
 import { describeWrong, endpointNetworks, type WrongEndpoint } from '../solana/network-check.ts';
-import { checkReceiver, type Receiver } from '../solana/prepare-receiver.ts';
+import { checkReceiver, type Receiver, type ReceiverReport } from '../solana/prepare-receiver.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -73,6 +73,8 @@ export interface CheckedParts {
   readonly localFailure?: () => Finding | null;
   readonly blockhashes: BlockhashWatch;
   readonly receiver: Receiver;
+  /** Called with each report on the accounts that payments need. */
+  readonly onReceiver?: (report: ReceiverReport) => void;
   readonly solanaNetwork: SolanaNetwork;
   readonly runner: ProjectionRunner;
   readonly masterKeys: Pick<MasterKeys, 'versions'>;
@@ -180,7 +182,11 @@ export function openFilesFinding(files: OpenFiles | null): Finding {
 async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
   const seconds = await oldestOverdue(readStore, clock.now());
   if (seconds <= DEGRADED_OVERDUE_SECONDS) return NOMINAL;
-  return degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`);
+  return {
+    ...degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`),
+    code: 'callbacks_overdue',
+    hint: 'docket status shows the hosts that are waited for, and the node of each partition. After a long stop this passes by itself; otherwise the log has the failures, and another node takes half of the work.',
+  };
 }
 
 /** How long to rely on the network of the endpoints, once each has reported it. */
@@ -217,9 +223,11 @@ function chainCheck(parts: CheckedParts): Check {
 }
 
 /** A low balance of the fee payer is an alarm before it becomes a failure. */
-async function paymentReceiver({ chain, receiver, sponsoring }: CheckedParts): Promise<Finding> {
+async function paymentReceiver({ chain, receiver, onReceiver, sponsoring }: CheckedParts): Promise<Finding> {
   const { feePayer, payTo, mint } = receiver;
-  const { lacks, feePayerLamports, feePayerLow, tokenAccount } = await checkReceiver(chain, receiver);
+  const report = await checkReceiver(chain, receiver);
+  onReceiver?.(report);
+  const { lacks, feePayerLamports, feePayerLow, tokenAccount } = report;
   const sendSol = `Send SOL to ${feePayer}: it pays the network’s fees of x402 payments.`;
   if (lacks.includes('fee_payer_funds')) {
     const reason = `the fee payer ${feePayer} has ${feePayerLamports} lamports: too little for network fees`;
@@ -254,17 +262,18 @@ async function projections(runner: ProjectionRunner): Promise<Finding> {
     );
   }
   const slowest = statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
-  if (slowest > DOWN_BEHIND_SECONDS) return down(`a projection is ${Math.round(slowest)} seconds behind`);
-  if (slowest > DEGRADED_BEHIND_SECONDS) return degraded(`a projection is ${Math.round(slowest)} seconds behind`);
-  return NOMINAL;
+  if (slowest <= DEGRADED_BEHIND_SECONDS) return NOMINAL;
+  const reason = `a projection is ${Math.round(slowest)} seconds behind`;
+  const hint =
+    'docket status shows which, and whether it moves. It catches up by itself after a rebuild or a long stop; otherwise the log has the failure that it waits out.';
+  return { ...(slowest > DOWN_BEHIND_SECONDS ? down(reason) : degraded(reason)), code: 'projections_behind', hint };
 }
 
 /** This node cannot send callbacks for wallets whose key was derived from a missing master key. */
 async function signingKeys({ readStore, masterKeys: { versions } }: CheckedParts): Promise<Finding> {
   const missing = await missingMasterVersions(readStore, versions);
   if (missing.length === 0) return NOMINAL;
-  return degraded(
-    `signing keys were derived from version ${missing.join(', ')} of the master key, which is missing here: ` +
-      'add it to MASTER_KEY after the newest',
-  );
+  const reason = `signing keys were derived from version ${missing.join(', ')} of the master key, which is missing here`;
+  const hint = 'Add it to MASTER_KEY after the newest, as VERSION:HEX. Their wallets get no callbacks until then.';
+  return { ...degraded(reason), code: 'master_key_missing', hint };
 }

@@ -15,7 +15,9 @@ export interface Notice {
   readonly at: Micros;
 }
 
-export interface NoticeToWrite extends Notice {
+export interface NoticeToWrite extends Omit<Notice, 'value'> {
+  /** Of plain JSON. */
+  readonly value: object;
   /** It is not shown after this, and then removed. */
   readonly expiresAt: Micros;
 }
