@@ -66,6 +66,8 @@ export const QueryAnswered = event(
     keepUntil: Instant,
     /** How many cases were answered: what the call counts toward the wallet's daily limit. */
     answeredCases: z.int().nonnegative(),
+    /** How many of them are cases of each court; absent in events of earlier versions. */
+    courts: z.array(z.strictObject({ court: z.string().min(1), cases: z.int().positive() })).optional(),
     /**
      * Version of the master key that the secret part of the result id is derived from; if absent, the result is read by
      * `requestId`.

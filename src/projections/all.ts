@@ -5,6 +5,7 @@ import { deliveries } from './deliveries.ts';
 import { operatorActs } from './operator-acts.ts';
 import { payments } from './payments.ts';
 import type { Projection } from './projection.ts';
+import { revenue } from './revenue.ts';
 import { signingKeyRecords } from './signing-keys.ts';
 import { wallets } from './wallets.ts';
 
@@ -13,6 +14,7 @@ export const PROJECTIONS: readonly Projection[] = [
   courtRecords,
   payments,
   wallets,
+  revenue,
   deliveries,
   signingKeyRecords,
   operatorActs,

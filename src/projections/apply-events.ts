@@ -6,6 +6,7 @@ import { LeaseLost } from '../storage/held-lease.ts';
 import type { DocumentState, ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { type ContentSources, withContents } from './contents.ts';
+import { withEarlier } from './earlier-events.ts';
 import { type FoldStep, foldStep, planSteps, targetEvent, targetKey } from './fold-batch.ts';
 import type { Projection } from './projection.ts';
 
@@ -71,7 +72,7 @@ export async function applyByBisection(application: Application, events: readonl
 async function applyPortion(application: Application, events: readonly RecordedEvent[]): Promise<void> {
   const { projection } = application;
   const decoded = events.map((recorded) => ({ event: decodeEvent(recorded), recorded }));
-  const projected = await withContents(projection, decoded, application);
+  const projected = await withEarlier(projection, await withContents(projection, decoded, application), application);
   const targeted = projected.map((event) => targetEvent(projection, event));
   for (const step of planSteps(targeted)) await applyStep(application, step);
 }

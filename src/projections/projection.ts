@@ -21,6 +21,14 @@ export interface ProjectedEvent<Event extends DomainEvent = DomainEvent> {
   readonly recorded: RecordedEvent;
   /** By blob name. A blob may be missing after the `keepUntil` of its event. */
   readonly contents: ReadonlyMap<string, Content>;
+  /** The events before it in its stream, oldest first, if the projection needs them. */
+  readonly earlier?: readonly Earlier[];
+}
+
+/** An event that was recorded before another one in the same stream. */
+export interface Earlier {
+  readonly event: DomainEvent;
+  readonly recorded: RecordedEvent;
 }
 
 export interface Projection<Event extends DomainEvent = DomainEvent> {
@@ -29,6 +37,8 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   readonly collections: readonly CollectionSpec[];
   /** Names of the blobs that the fold needs. If one is missing, the event fails. */
   contentOf?(event: Event): readonly string[];
+  /** Whether targets and fold need the events before this one in its stream. They never change, so folds stay pure. */
+  needsEarlier?(event: Event): boolean;
   /** The documents that an event touches, in the order in which they must become visible. */
   targets(projected: ProjectedEvent<Event>): readonly Target[];
   /** The document after the event; null deletes it. Pure and total. */

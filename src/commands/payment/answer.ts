@@ -43,7 +43,10 @@ export async function sealAnswer(
   if ('keyCall' in answer) {
     const demands = answer.requireSignIn ? ({ requireSignIn: true } as const) : {};
     const keyCall = { does: answer.keyCall, keyId: newKeyId(), ...demands };
-    return { recorded: { ...common, answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] }, payloads: [] };
+    return {
+      recorded: { ...common, courts: [], answer: null, keepUntil: keepUntil(clock), keyCall, callbacks: [] },
+      payloads: [],
+    };
   }
   const asked = answer.callbacks ?? [];
   const [body, ...targets] = await Promise.all([
@@ -57,9 +60,23 @@ export async function sealAnswer(
       : [{ deliveryId: newDeliveryId(), target: target.name, origin: originOf(url), result }];
   });
   return {
-    recorded: { ...common, answer: body.name, keepUntil: keepUntil(clock), keyCall: null, callbacks },
+    recorded: {
+      ...common,
+      courts: courtsOf(answer.courts ?? []),
+      answer: body.name,
+      keepUntil: keepUntil(clock),
+      keyCall: null,
+      callbacks,
+    },
     payloads: [body, ...targets],
   };
+}
+
+/** How many cases of each court, in the order of the first of each. */
+function courtsOf(codes: readonly string[]): NonNullable<RecordedAnswer['courts']> {
+  const counts = new Map<string, number>();
+  for (const code of codes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return [...counts].map(([court, cases]) => ({ court, cases }));
 }
 
 const keepUntil = (clock: Clock): Instant => toInstant(clock.now() + ANSWER_RETENTION);

@@ -14,6 +14,8 @@ export interface ComposedAnswer {
   readonly body: Buffer;
   /** How many cases were answered, for the wallet's daily limit. */
   readonly answeredCases: number;
+  /** The court's code of each answered case, in any order; none for answers that are about no case. */
+  readonly courts?: readonly string[];
   /** What is also pushed after the payment has settled. */
   readonly callbacks?: readonly RequestedCallback[];
 }

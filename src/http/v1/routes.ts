@@ -69,7 +69,8 @@ function v1Route(dependencies: V1RouteDependencies, { path, word, description, r
     fingerprint,
     async answer(request, call) {
       const body = await answer(request, call);
-      return isProblem(body) ? body : { body: Buffer.from(JSON.stringify(body)), answeredCases: 1 };
+      if (isProblem(body)) return body;
+      return { body: Buffer.from(JSON.stringify(body)), answeredCases: 1, courts: [request.court.code] };
     },
   };
 }

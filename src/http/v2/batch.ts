@@ -132,6 +132,10 @@ export function batchRoute({
       return {
         body,
         answeredCases: answers.length - failures.length,
+        courts: queries.flatMap(({ named }, index) => {
+          const answer = answers[index];
+          return !answer || isProblem(answer) || isProblem(named) ? [] : [named.court.code];
+        }),
         callbacks: outcomes.flatMap(({ answer }, result) => {
           const url = queries[result]?.callbackUrl ?? null;
           return url === null || isProblem(answer) ? [] : [{ url, result }];

@@ -55,6 +55,7 @@ export function caseRoute({ readStore, freshness, clock, sandbox }: CaseRouteDep
       return {
         body: Buffer.from(JSON.stringify({ meta, ...answer.body })),
         answeredCases: 1,
+        courts: [request.court.code],
         callbacks: callbacksOf(request),
       };
     },
