@@ -35,6 +35,8 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   readonly name: string;
   readonly events: readonly EventDefinition[];
   readonly collections: readonly CollectionSpec[];
+  /** No caller sees it, so the service sells on while it is behind or halted. */
+  readonly forOperators?: true;
   /** Names of the blobs that the fold needs. If one is missing, the event fails. */
   contentOf?(event: Event): readonly string[];
   /** Whether targets and fold need the events before this one in its stream. They never change, so folds stay pure. */

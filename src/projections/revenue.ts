@@ -67,6 +67,7 @@ const DAYS = [['day']] as const;
 
 export const revenue: Projection<Outcome> = {
   name: REVENUE,
+  forOperators: true,
   events: [QueryFailed, PaymentSettled, PaymentSettledLate, PaymentFailed, PaymentRolledBack],
   collections: [
     { name: REVENUE_BY_ENDPOINT, indexes: DAYS },

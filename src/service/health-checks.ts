@@ -14,6 +14,7 @@ import {
   STARTING,
 } from '../http/admin/health.ts';
 import { assertMadeFrom } from '../identity/identify-log.ts';
+import { PROJECTIONS } from '../projections/all.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { oldestOverdue } from '../queries/delivery-standing.ts';
 import { missingMasterVersions } from '../queries/missing-master-versions.ts';
@@ -253,20 +254,33 @@ async function paymentReceiver({ chain, receiver, onReceiver, sponsoring }: Chec
   return NOMINAL;
 }
 
+const FOR_OPERATORS: ReadonlySet<string> = new Set(
+  PROJECTIONS.filter(({ forOperators }) => forOperators).map(({ name }) => name),
+);
+
+const mostBehind = (statuses: readonly { readonly secondsBehind: number }[]): number =>
+  statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
+
 async function projections(runner: ProjectionRunner): Promise<Finding> {
   const statuses = await runner.status();
+  const served = statuses.filter(({ projection }) => !FOR_OPERATORS.has(projection));
   const halted = statuses.filter(({ state }) => state === 'halted');
   if (halted.length) {
-    return down(
-      halted.map(({ projection, halt }) => `${projection} halted at ${halt?.position}: ${halt?.error}`).join('; '),
-    );
+    const reason = halted
+      .map(({ projection, halt }) => `${projection} halted at ${halt?.position}: ${halt?.error}`)
+      .join('; ');
+    return halted.some((one) => served.includes(one)) ? down(reason) : degraded(reason);
   }
-  const slowest = statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
+  const slowest = mostBehind(statuses);
   if (slowest <= DEGRADED_BEHIND_SECONDS) return NOMINAL;
   const reason = `a projection is ${Math.round(slowest)} seconds behind`;
   const hint =
     'docket status shows which, and whether it moves. It catches up by itself after a rebuild or a long stop; otherwise the log has the failure that it waits out.';
-  return { ...(slowest > DOWN_BEHIND_SECONDS ? down(reason) : degraded(reason)), code: 'projections_behind', hint };
+  return {
+    ...(mostBehind(served) > DOWN_BEHIND_SECONDS ? down(reason) : degraded(reason)),
+    code: 'projections_behind',
+    hint,
+  };
 }
 
 /** This node cannot send callbacks for wallets whose key was derived from a missing master key. */
