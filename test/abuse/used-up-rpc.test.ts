@@ -3,7 +3,7 @@
  * calls at a proxy in front of the local chain.
  */
 import { Keypair } from '@solana/web3.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { INVENTED_PER_MINUTE } from '../../src/commands/purchase/unknown-blockhashes.ts';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { createClientAddresses } from '../../src/http/client-address.ts';
@@ -12,10 +12,11 @@ import { openWorld, type World } from '../payments/world.ts';
 import { randomBlockhash } from '../solana/payment-transactions.ts';
 
 let world: World;
-beforeAll(async () => {
+/** One service for each test: all requests to a service share one budget of calls per second. */
+beforeEach(async () => {
   world = await openWorld({ endpoints: 1, callsPerSecond: 1_000 });
 });
-afterAll(() => world.close());
+afterEach(() => world.close());
 
 const counts = (from: number) => {
   const methods = world.endpoints[0]!.calls.slice(from).map(({ method }) => method);
