@@ -1,6 +1,7 @@
 /** The folder of a backup: what is in it, and how a new part becomes visible in one step. */
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pause } from '../runtime/pause.ts';
 import { privateFolder } from '../runtime/secret-file.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import {
@@ -23,6 +24,7 @@ import { CopyRefused } from './refused.ts';
 import { writeBackupFile } from './segments.ts';
 
 const OWNER = 'owner';
+const NAMED_WITHIN_MS = 1_000;
 const partialFolder = (number: number): string => `${partFolder(number)}.partial`;
 
 /** The manifest of a backup. @throws CopyRefused if the folder holds none that can be used */
@@ -118,7 +120,7 @@ async function list(directory: string, before: Manifest | null, part: Part): Pro
 
 /** @throws CopyRefused while another process writes to it */
 async function removeAbandoned(folder: string): Promise<void> {
-  const owner = await readFile(join(folder, OWNER), 'utf8').catch(missing);
+  const owner = await ownerOf(folder);
   if (owner !== null && !isDeadOwner(owner)) {
     throw new CopyRefused(
       `Another process is writing to ${folder}.`,
@@ -126,6 +128,16 @@ async function removeAbandoned(folder: string): Promise<void> {
     );
   }
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Null if no process that may still be alive has named itself. */
+async function ownerOf(folder: string): Promise<string | null> {
+  const read = () => readFile(join(folder, OWNER), 'utf8').catch(missing);
+  const owner = await read();
+  if (owner !== '') return owner;
+  // A living process writes its name as soon as it has created the file; a killed one has left it empty.
+  await pause(NAMED_WITHIN_MS, undefined);
+  return (await read()) || null;
 }
 
 /** What is left of runs that did not end. */

@@ -144,6 +144,19 @@ describe('a backup', () => {
     await take();
     expect(await problems()).toEqual([]);
   });
+
+  it('replaces what a run left that was killed before it had named itself', async () => {
+    const partial = join(directory(), 'part-0001.partial');
+    await mkdir(partial, { recursive: true });
+    await writeFile(join(partial, 'owner'), '');
+    const taking = take();
+    // A living process does so in this moment.
+    await writeFile(join(partial, 'owner'), leaseOwner());
+    await expect(taking).rejects.toThrow('Another process is writing');
+    await writeFile(join(partial, 'owner'), '');
+    await take();
+    expect(await problems()).toEqual([]);
+  });
 });
 
 describe('an incremental backup', () => {
