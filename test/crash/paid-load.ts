@@ -16,7 +16,7 @@ export const FUNDS = 500_000_000n;
 export interface Attempt {
   readonly wallet: string;
   readonly requestPath: string;
-  status: number | 'connection lost';
+  status: number | 'under way' | 'connection lost';
   requestId: string | null;
 }
 
@@ -73,6 +73,9 @@ export async function startService(stage: Stage): Promise<RunningProcess> {
   return service;
 }
 
+/** Longer than a wallet that has used up its requests of a minute must wait. */
+const UNDER_LOAD_WITHIN_MS = 120_000;
+
 /** The terms that the service asks for. */
 async function termsOf(url: string, method: string): Promise<{ required: Record<string, unknown>; parties: Parties }> {
   const response = await fetch(url, { method });
@@ -124,14 +127,14 @@ export async function pay(
   { method = 'GET', told = () => {} }: { method?: 'GET' | 'POST'; told?: (status: number, body: unknown) => void } = {},
 ): Promise<void> {
   while (!stopped()) {
+    const attempt: Attempt = {
+      wallet: wallet.publicKey.toBase58(),
+      requestPath: path,
+      status: 'under way',
+      requestId: null,
+    };
     try {
       const headers = await paymentFor(stage, wallet, path, method);
-      const attempt: Attempt = {
-        wallet: wallet.publicKey.toBase58(),
-        requestPath: path,
-        status: 'connection lost',
-        requestId: null,
-      };
       attempts.push(attempt);
       const answer = await fetch(stage.url + path, { method, headers });
       const body = (await answer.json()) as { meta?: { request_id?: string } };
@@ -141,7 +144,36 @@ export async function pay(
       if (answer.status === 429) await new Promise((done) => setTimeout(done, 1_000));
     } catch {
       // The service is down: the caller retries.
+      attempt.status = 'connection lost';
       await new Promise((done) => setTimeout(done, 20 + randomInt(80)));
     }
   }
+}
+
+/**
+ * One settled purchase of each wallet, while nothing is killed. A process that dies during the first query of a wallet
+ * keeps it out for up to two minutes, which may be longer than the test (docs/design/payments.md#first-payments).
+ */
+export async function proveWallets(stage: Stage, path: string, attempts: Attempt[], wallets = stage.wallets) {
+  const prove = async (wallet: Keypair) => {
+    const mine: Attempt[] = [];
+    await pay(stage, wallet, path, mine, () => mine.some(({ status }) => status === 200));
+    attempts.push(...mine);
+  };
+  await Promise.all(wallets.map(prove));
+}
+
+/**
+ * Waits for a random number of further paid answers, and then until a caller has a payment under way: a kill right
+ * after that interrupts it, however fast or slow the machine is.
+ * @param most upper limit of that number
+ */
+export async function untilUnderWay(service: RunningProcess, attempts: readonly Attempt[], most: number) {
+  const answered = () => attempts.filter(({ status }) => status === 200).length;
+  const goal = answered() + randomInt(most + 1);
+  const options = { process: service, within: UNDER_LOAD_WITHIN_MS };
+  await until('callers are answered', async () => answered() >= goal, options);
+  await new Promise((done) => setTimeout(done, randomInt(100)));
+  const waits = async () => attempts.some(({ status }) => status === 'under way');
+  await until('a payment is under way', waits, { ...options, every: 1 });
 }
