@@ -11,7 +11,8 @@ import type { Config } from './config.ts';
 import { createAddressLimit } from './http/address-limit.ts';
 import { buildAdminApp } from './http/admin/admin-app.ts';
 import { watchHealth } from './http/admin/health.ts';
-import { countPurchases, createMetrics, type Metrics } from './http/admin/metrics.ts';
+import { countPurchases } from './http/admin/metrics/count-purchases.ts';
+import { createMetrics, type Metrics } from './http/admin/metrics/metrics.ts';
 import { buildApp } from './http/app.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { createSandboxCallbacks } from './http/sandbox/sandbox-callbacks.ts';
@@ -45,6 +46,7 @@ import { openStorage } from './service/open-storage.ts';
 import { openPaymentChain, type PaymentChain } from './service/payment-chain.ts';
 import { startPaymentRole } from './service/payment-role.ts';
 import { ChainUnavailable } from './solana/chain.ts';
+import { withAppendTimes } from './storage/append-times.ts';
 import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
@@ -91,17 +93,24 @@ export async function startService(config: Config, options: ServiceOptions = {})
 
 async function start(config: Config, options: ServiceOptions, undo: Undo): Promise<Service> {
   const clock = options.clock ?? systemClock;
+  const metrics = createMetrics();
   const alarms = createAlarmKeeper(leaseOwner(), clock);
-  const logger = reportingAlarms(options.logger ?? makeLogger(config.logLevel), alarms.raise, clock);
+  const logger = reportingAlarms(
+    options.logger ?? makeLogger(config.logLevel),
+    (alarm) => {
+      metrics.alarmRaised(alarm.name);
+      alarms.raise(alarm);
+    },
+    clock,
+  );
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   privateFolder(join(config.dataDirectory, 'keys'));
-  const metrics = createMetrics();
   const opened = await openStorage(config, logger, { logThread: true });
   undo.add('storage', () => opened.close());
   // Last of all that uses the storage, so that it has the alarms of a stop, too.
   undo.add('node', () => (node ? node.stop() : alarms.write(opened.readStore)));
   let node: NodeRole | null = null;
-  const paymentChain = await openPaymentChain(config, logger, undo);
+  const paymentChain = await openPaymentChain(config, logger, undo, metrics.rpcCalled);
   const { rpcUrl, blockhashes, network, receiver } = paymentChain;
   /** Parts that hold leases: a process that has lost its log gives them up to one that still has it. */
   const leased: (() => Promise<unknown>)[] = [];
@@ -112,6 +121,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     paymentChain,
     clock,
     logger,
+    metrics,
     onLost: standDown,
   });
   const payloads = withDamageAlarm(opened.payloads, damageTeller(logger, metrics));
@@ -135,6 +145,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const resultIds = createResultIds(masterKeys);
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   let feePayer: NodeReport['feePayer'] = null;
+  metrics.watchProjections(runner.status);
   const health = watchHealth({
     checks: healthChecks({
       ...storage,
@@ -146,7 +157,9 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
       sponsoring,
       clock,
       openFiles,
-      onReceiver({ feePayerLamports }) {
+      onReceiver(report) {
+        const { feePayerLamports } = report;
+        metrics.receiverChecked(report);
         feePayer = { address: receiver.feePayer, lamports: String(feePayerLamports), at: toInstant(clock.now()) };
       },
     }),
@@ -166,6 +179,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     owner: leaseOwner(),
     version: API_VERSION,
   });
+  metrics.watchHealth(health.health);
   const draining = new AbortController();
   const paymentRole = startPaymentRole({
     storage,
@@ -177,6 +191,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     clock,
     logger,
     draining: draining.signal,
+    metrics,
     closed: () => closedFor(health.health()),
   });
   undo.add('payments', () => paymentRole.stop());
@@ -273,13 +288,14 @@ interface OwnLogParts {
   readonly paymentChain: PaymentChain;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'appendEnded'>;
 }
 
 /**
  * Opens the log after checking that it belongs to these read models, this chain and this receiver. From then on it is
  * watched. @throws StorageFailure if it is another log
  */
-async function openOwnLog({ config, storage, paymentChain, clock, logger, onLost }: OwnLogParts) {
+async function openOwnLog({ config, storage, paymentChain, clock, logger, metrics, onLost }: OwnLogParts) {
   const parts = { network: config.solana.network, receiver: paymentChain.receiver.payTo, chain: paymentChain.chain };
   const { identity, newest } = await identifyLog({
     ...storage,
@@ -302,7 +318,7 @@ async function openOwnLog({ config, storage, paymentChain, clock, logger, onLost
     logger,
     onLost,
   });
-  return { log, logIdentity: identity };
+  return { log: withAppendTimes(log, metrics.appendEnded), logIdentity: identity };
 }
 
 /** Alerts the operator, since only a backup can restore the content. Callers get an error when they ask for it. */

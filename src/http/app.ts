@@ -21,6 +21,7 @@ import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { Health } from './admin/health.ts';
+import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
 import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 import { registerDocs } from './docs/register-docs.ts';
 import { createMcp } from './mcp/mcp.ts';
@@ -64,9 +65,9 @@ export interface AppDependencies {
   readonly addressLimit?: AddressLimit | undefined;
   /** If left out, no proxy is trusted. */
   readonly clientAddresses?: ClientAddresses;
-  /** Limits on unread answers, and where closed connections are counted. */
   readonly unreadLimits?: UnreadLimits;
-  readonly metrics?: UnreadAnswersOptions['metrics'];
+  /** Where requests, calls of tools and closed connections are counted. */
+  readonly metrics?: (UnreadAnswersOptions['metrics'] & HttpMetrics) | undefined;
   /** If left out, sandbox callbacks are not sent. */
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach the local chain; null on a public network. */
@@ -108,14 +109,26 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const origins = dependencies.mcpOrigins ?? NO_PAGES;
   const walletDeliveries = walletDeliveriesRoute({ ...storage, freshness: reachOf(deliveries), clock });
   const routes = { case: readCase, monitor, batch, walletKeys, walletDeliveries };
-  const mcp = createMcp({ ...statusOf, logger, origins, merchant, buying, clientAddresses, newestBlockhash, routes });
+  const { metrics } = dependencies;
+  const mcp = createMcp({
+    ...statusOf,
+    logger,
+    metrics,
+    origins,
+    merchant,
+    buying,
+    clientAddresses,
+    newestBlockhash,
+    routes,
+  });
   const app = makeServer(service, logger, {
     unread: createUnreadAnswers({
       limits: dependencies.unreadLimits,
       clientAddresses,
       logger,
-      metrics: dependencies.metrics,
+      metrics,
     }),
+    metrics,
     answerEarly: (request, response) =>
       status.answerEarly(request, response) ||
       answerSandbox(request, response) ||

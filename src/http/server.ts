@@ -16,6 +16,7 @@ import {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { type Problem, problem } from '../errors.ts';
+import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
 import {
   HEADERS_TIMEOUT_MS,
   MAX_HEADER_BYTES,
@@ -28,7 +29,7 @@ import { type Audience, setCommonHeaders, setPreflightHeaders } from './common-h
 import { type Connections, trackConnections } from './connections.ts';
 import { continueOnRead } from './expect-continue.ts';
 import { countHosts } from './host-header.ts';
-import { codeOf, type RequestLog, requestLog } from './request-log.ts';
+import { codeOf, type LoggedRequest, requestLog } from './request-log.ts';
 import { notedResponses, requestsInTurn } from './requests-in-turn.ts';
 import { collectRoutes, pathOf, plainPath, type RouteTable } from './route-table.ts';
 import {
@@ -71,13 +72,15 @@ export interface ServerOptions {
   readonly answerEarly?: EarlyAnswer;
   /** Limits the answers that clients do not read. */
   readonly unread?: UnreadAnswers;
+  /** Where answered requests are counted. */
+  readonly metrics?: Pick<HttpMetrics, 'requestAnswered'> | undefined;
 }
 
 /** Creates the instance; routes are added to it afterwards. */
 export function makeServer(
   service: AnsweringService,
   logger: Logger,
-  { audience = 'everybody', answerEarly = () => false, unread = createUnreadAnswers() }: ServerOptions = {},
+  { audience = 'everybody', answerEarly = () => false, unread = createUnreadAnswers(), metrics }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
   // Orchestrators poll the admin port all the time and keep their own records.
@@ -93,6 +96,22 @@ export function makeServer(
       return response.headersSent;
     }
   };
+  const noteAnswer = (given: LoggedRequest, ms: number, response: ServerResponse): void => {
+    log?.answered(given, response);
+    metrics?.requestAnswered({ ...given, seconds: ms / 1000 });
+  };
+  /** Notes an answer that no route gives, once it is written. */
+  const noteEarly = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse, began: number): void => {
+    const note = () => {
+      const ms = performance.now() - began;
+      // Only paths of routes are answered early.
+      const route = routes.all().has(plainPath(url)) ? plainPath(url) : NOWHERE;
+      const { statusCode: status } = response;
+      noteAnswer({ requestId: undefined, method: methodOf(method), route, status, ms: Math.round(ms) }, ms, response);
+    };
+    if (response.headersSent) note();
+    else response.once('finish', note);
+  };
   const app: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -104,8 +123,9 @@ export function makeServer(
     exposeHeadRoutes: false,
     serverFactory: (handle) => {
       const answer = requestsInTurn((request, response) => {
+        const began = performance.now();
         if (!answersEarly(request, response)) handle(request, response);
-        else if (log) logEarly(log, request, response);
+        else if (log || metrics) noteEarly(request, response, began);
       }, unread);
       const server = createServer(
         { ...SERVER_OPTIONS, ServerResponse: notedResponses(unread) },
@@ -151,13 +171,15 @@ export function makeServer(
   app.setNotFoundHandler((_request, reply) => answerNowhere(reply, routes, audience));
   app.setErrorHandler((error: FastifyError, _request, reply) => refuseFrameworkError(error, reply));
   if (logger.isLevelEnabled('debug')) logEveryAnswer(app);
-  if (log) {
+  if (log || metrics) {
     app.addHook('onResponse', ({ id, method, is404, routeOptions }, { statusCode, raw, elapsedTime }, done) => {
       const route = is404 ? NOWHERE : (routeOptions.url ?? NOWHERE);
-      const known = { requestId: id, method: METHODS.has(method) ? method : 'other', route, status: statusCode };
-      log.answered({ ...known, code: codeOf(raw), ms: Math.round(elapsedTime) }, raw);
+      const known = { requestId: id, method: methodOf(method), route, status: statusCode };
+      noteAnswer({ ...known, code: codeOf(raw), ms: Math.round(elapsedTime) }, elapsedTime, raw);
       done();
     });
+  }
+  if (log) {
     app.addHook('onClose', (_app, done) => {
       log.flush();
       done();
@@ -170,24 +192,7 @@ export function makeServer(
 const NOWHERE = '(none)';
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Logs an answer that no route gives; a ready one has been written by now. */
-function logEarly(log: RequestLog, { method = '', url = '' }: IncomingMessage, response: ServerResponse): void {
-  const began = performance.now();
-  const told = () =>
-    log.answered(
-      {
-        requestId: undefined,
-        method: METHODS.has(method) ? method : 'other',
-        // Only paths of routes are answered early.
-        route: plainPath(url),
-        status: response.statusCode,
-        ms: Math.round(performance.now() - began),
-      },
-      response,
-    );
-  if (response.headersSent) told();
-  else response.once('finish', told);
-}
+const methodOf = (method: string): string => (METHODS.has(method) ? method : 'other');
 
 const STOPPING = problem('service_unavailable', { component: 'http', retry_after: 1 }, 'This node is stopping.');
 

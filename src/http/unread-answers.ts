@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { BaseLogger } from 'pino';
 import { sampledLines } from '../runtime/sampled-lines.ts';
 import { siteOf } from './address-limit.ts';
-import type { Metrics } from './admin/metrics.ts';
+import type { Metrics } from './admin/metrics/metrics.ts';
 import type { ClientAddresses } from './client-address.ts';
 import { inOrderOfEviction } from './eviction-order.ts';
 

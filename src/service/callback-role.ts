@@ -4,7 +4,7 @@ import type { MasterKeys } from '../callbacks/master-keys.ts';
 import type { Outbound } from '../callbacks/outbound/outbound.ts';
 import { applyKeyCall } from '../commands/signing-key/paid-call.ts';
 import { ensureSigningKey } from '../commands/signing-key/use.ts';
-import type { Metrics } from '../http/admin/metrics.ts';
+import type { Metrics } from '../http/admin/metrics/metrics.ts';
 import { createAfterSettlement } from '../processes/after-settlement.ts';
 import { createCallbackDeliveries } from '../processes/callbacks/deliveries.ts';
 import { deliveryStanding } from '../queries/delivery-standing.ts';

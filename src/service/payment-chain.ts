@@ -12,14 +12,15 @@ import { loadOrCreateKey, parseKey, type SolanaKey } from '../solana/keys.ts';
 import { describeWrong, endpointNetworks, type WrongEndpoint } from '../solana/network-check.ts';
 import { checkReceiver, prepareLocalReceiver, type Receiver } from '../solana/prepare-receiver.ts';
 import { createRpcChain } from '../solana/rpc-chain.ts';
+import type { RpcCalled } from '../solana/rpc-endpoints.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 
 /**
  * Joins the chain. On the local chain it also creates the accounts that payments need; on a remote chain it only logs
  * what is missing.
  */
-export async function openPaymentChain(config: Config, logger: Logger, undo: Undo) {
-  const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo);
+export async function openPaymentChain(config: Config, logger: Logger, undo: Undo, called?: RpcCalled) {
+  const { chain, rpcUrl, localFailure } = await joinChain(config, logger, undo, called);
   await refuseOtherNetworks(chain, config, logger);
   const blockhashes = createBlockhashWatch({ chain });
   undo.add('blockhashes', () => blockhashes.close());
@@ -67,7 +68,7 @@ async function refuseOtherNetworks(chain: Chain, { solana: { network } }: Config
 }
 
 /** Joins the configured chain, or starts the local one if none is configured. */
-async function joinChain(config: Config, logger: Logger, undo: Undo) {
+async function joinChain(config: Config, logger: Logger, undo: Undo, called: RpcCalled | undefined) {
   const { network, rpcUrls, localPort, localSlotMs } = config.solana;
   let urls = rpcUrls;
   let failure: Finding | null = null;
@@ -90,7 +91,7 @@ async function joinChain(config: Config, logger: Logger, undo: Undo) {
     undo.add('local chain', () => localChain.close());
     urls = [localChain.url];
   }
-  const chain = createRpcChain({ urls, logger, callsPerSecond: config.solana.callsPerSecond });
+  const chain = createRpcChain({ urls, logger, callsPerSecond: config.solana.callsPerSecond, called });
   undo.add('chain', () => chain.close());
   return { chain, rpcUrl: network === 'local' ? (urls[0] ?? null) : null, localFailure: () => failure };
 }

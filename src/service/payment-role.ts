@@ -1,14 +1,19 @@
 /** The role `payments`: purchases, and the recovery of payments that an earlier process left open. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Purchase } from '../commands/payment/payment.ts';
 import type { PurchasePorts, Purchasing } from '../commands/purchase/contract.ts';
 import { createPurchasing } from '../commands/purchase/purchase.ts';
 import type { SponsorBudget } from '../commands/purchase/sponsor-budget.ts';
 import type { Problem } from '../errors.ts';
+import type { PaymentEvent } from '../events/payment.ts';
+import type { PurchaseMetrics } from '../http/admin/metrics/purchase-metrics.ts';
 import { createPayloadHousekeeping } from '../processes/payload-housekeeping.ts';
 import { createPaymentRecovery } from '../processes/payment-recovery/payment-recovery.ts';
+import { paymentStanding } from '../queries/payment-standing.ts';
 import { settledPayments } from '../queries/settled-payments.ts';
 import type { Clock } from '../runtime/instant.ts';
+import { networkFeeOf } from '../solana/network-fee.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { PaymentChain } from './payment-chain.ts';
@@ -24,6 +29,8 @@ export interface PaymentRoleOptions {
   readonly logger: Logger;
   /** Aborted when running purchases must end with an answer, whatever they wait for. */
   readonly draining: AbortSignal;
+  /** Where outcomes, and the payments under way, are counted. */
+  readonly metrics: Pick<PurchaseMetrics, 'outcomeRecorded' | 'watchUnderway' | 'watchPayments'>;
   /** Why nothing may be charged now; null if it may. */
   closed(): Problem | null;
 }
@@ -45,11 +52,16 @@ export function startPaymentRole({
   clock,
   logger,
   draining,
+  metrics,
   closed,
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
-  const settlement = { log, clock, chain, readStore, logger, sponsoring };
+  const outcomeRecorded = (state: Purchase, events: readonly PaymentEvent[]): void => {
+    const { endpoint, amount } = state.authorization;
+    metrics.outcomeRecorded({ endpoint, amount, events, feeLamports: feeOf(state, events) });
+  };
+  const settlement = { log, clock, chain, readStore, logger, sponsoring, outcomeRecorded };
   const purchasing = createPurchasing({
     ...settlement,
     payloads,
@@ -64,6 +76,8 @@ export function startPaymentRole({
     draining,
     closed,
   });
+  metrics.watchUnderway(() => purchasing.underway.size);
+  metrics.watchPayments(() => paymentStanding(readStore, clock.now()));
   const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
   const housekeeping = createPayloadHousekeeping({ log, payloads, readStore, clock, logger, owner: leaseOwner() });
   const stopping = new AbortController();
@@ -75,4 +89,15 @@ export function startPaymentRole({
       await working;
     },
   };
+}
+
+/** What the network charged our fee payer for the transaction that these events report as executed. */
+function feeOf({ authorization, submission }: Purchase, events: readonly PaymentEvent[]): bigint {
+  const isCharged = events.some(
+    ({ type, data }) =>
+      type === 'PaymentSettled' ||
+      type === 'PaymentSettledLate' ||
+      (type === 'PaymentFailed' && data.reason === 'on_chain_error'),
+  );
+  return isCharged && authorization.dialect !== 'self-paid' ? networkFeeOf(Buffer.from(submission.wire, 'base64')) : 0n;
 }

@@ -20,6 +20,9 @@ const LOW_PAYMENTS = 1_000n;
 /** An account must keep this much to stay alive: the rent of an empty one. */
 export const RENT_RESERVE_LAMPORTS = 890_880n;
 
+/** Below this balance the fee payer is low. */
+export const LOW_BALANCE_LAMPORTS = RENT_RESERVE_LAMPORTS + LOW_PAYMENTS * MOST_FEE_LAMPORTS;
+
 const LOCAL_FEE_LAMPORTS = 1_000_000_000_000n;
 
 export interface ReceiverReport {
@@ -30,6 +33,8 @@ export interface ReceiverReport {
   readonly feePayerLow: boolean;
   readonly tokenAccount: string;
   readonly tokenAccountExists: boolean;
+  /** Base units in the token account; 0 without one. */
+  readonly tokenAmount: bigint;
   /** Why no payment can be accepted; empty if it can. */
   readonly lacks: readonly ('fee_payer_funds' | 'token_account')[];
 }
@@ -45,9 +50,10 @@ export async function checkReceiver(
   return {
     feePayerLamports,
     feePayerCanPay,
-    feePayerLow: feePayerLamports < RENT_RESERVE_LAMPORTS + LOW_PAYMENTS * MOST_FEE_LAMPORTS,
+    feePayerLow: feePayerLamports < LOW_BALANCE_LAMPORTS,
     tokenAccount,
     tokenAccountExists: balance !== null,
+    tokenAmount: balance?.amount ?? 0n,
     lacks: [
       ...(feePayerCanPay ? [] : (['fee_payer_funds'] as const)),
       ...(balance === null ? (['token_account'] as const) : []),

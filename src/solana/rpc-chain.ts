@@ -13,7 +13,7 @@ import {
   type TokenBalance,
 } from './chain.ts';
 import type { RpcRefusal } from './rpc-endpoint.ts';
-import { type EndpointLog, type Question, RpcEndpoints } from './rpc-endpoints.ts';
+import { type EndpointLog, type EndpointsOptions, type Question, RpcEndpoints } from './rpc-endpoints.ts';
 import { furthest, StatusBatches, statusQuestion, TransactionError } from './rpc-signature-status.ts';
 
 export interface RpcChainOptions {
@@ -26,6 +26,7 @@ export interface RpcChainOptions {
   /** Calls to one endpoint per second, at least 2; half of them are for settlement. Null or omitted: no limit. */
   readonly callsPerSecond?: number | null | undefined;
   readonly logger: EndpointLog;
+  readonly called?: EndpointsOptions['called'];
 }
 
 export interface RpcChain extends Chain {
@@ -78,8 +79,9 @@ export function createRpcChain({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   callsPerSecond,
   logger,
+  called,
 }: RpcChainOptions): RpcChain {
-  const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger, callsPerSecond });
+  const endpoints = new RpcEndpoints({ urls, timeoutMs, log: logger, callsPerSecond, called });
   const statuses = new StatusBatches(endpoints);
   /**
    * The newest finalized slot that any endpoint reported. An endpoint behind it cannot say that a signature is unknown.

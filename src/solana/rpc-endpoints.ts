@@ -28,6 +28,12 @@ export interface Question<Answer> {
   readonly reserved?: boolean;
 }
 
+/** `error`: the endpoint answered with an error; `failed`: it gave no usable answer. */
+export type RpcCallOutcome = 'ok' | 'error' | 'failed';
+
+/** @param endpoint host and port; if several URLs share them, with the URL's place in the list */
+export type RpcCalled = (endpoint: string, method: string, outcome: RpcCallOutcome, seconds: number) => void;
+
 export interface EndpointsOptions {
   readonly urls: readonly string[];
   /** For each single call. */
@@ -35,10 +41,14 @@ export interface EndpointsOptions {
   readonly log: EndpointLog;
   /** Calls to one endpoint per second, at least 2; null or omitted: no limit. */
   readonly callsPerSecond?: number | null | undefined;
+  /** Called after each call to an endpoint. Never throws. */
+  readonly called?: RpcCalled | undefined;
 }
 
 interface Member {
   readonly endpoint: RpcEndpoint;
+  /** For metrics. */
+  readonly label: string;
   /** Null if calls are not limited. */
   readonly pace: RpcPace | null;
   failures: number;
@@ -60,12 +70,16 @@ export class RpcEndpoints {
   readonly #members: readonly Member[];
   readonly #timeoutMs: number;
   readonly #log: EndpointLog;
+  readonly #called: RpcCalled | undefined;
   #closed = false;
 
-  constructor({ urls, timeoutMs, log, callsPerSecond = null }: EndpointsOptions) {
+  constructor({ urls, timeoutMs, log, callsPerSecond = null, called }: EndpointsOptions) {
     if (urls.length === 0) throw new RangeError('at least one endpoint is needed');
-    this.#members = urls.map((url) => ({
-      endpoint: new RpcEndpoint(url),
+    const endpoints = urls.map((url) => new RpcEndpoint(url));
+    const isShared = ({ label }: RpcEndpoint) => endpoints.filter((other) => other.label === label).length > 1;
+    this.#members = endpoints.map((endpoint, index) => ({
+      endpoint,
+      label: isShared(endpoint) ? `${endpoint.label}#${index + 1}` : endpoint.label,
       pace: callsPerSecond === null ? null : new RpcPace(callsPerSecond),
       failures: 0,
       restsUntilMs: 0,
@@ -73,6 +87,7 @@ export class RpcEndpoints {
     }));
     this.#timeoutMs = timeoutMs;
     this.#log = log;
+    this.#called = called;
   }
 
   /** @throws ChainUnavailable if no endpoint answers, or if one may have executed what the others reject */
@@ -151,11 +166,12 @@ export class RpcEndpoints {
     const now = performance.now();
     let failure: unknown = new EndpointFailure('every endpoint rests after a failure', false);
     const answers = await Promise.all(
-      this.#members.map(async ({ endpoint, pace, restsUntilMs }) => {
+      this.#members.map(async (member) => {
+        const { pace, restsUntilMs } = member;
         if (restsUntilMs > now) return null;
         try {
           if (pace && !(await pace.turn(lane ? 'reserved' : 'intake', options.timeoutMs))) return null;
-          return answerOf(await endpoint.call(method, params, options), read);
+          return answerOf(await this.#call(member, method, params, options), read);
         } catch (error) {
           failure = error;
           return null;
@@ -199,7 +215,7 @@ export class RpcEndpoints {
       throw new EndpointFailure('no call was free in time within SOLANA_RPC_CALLS_PER_SECOND', false);
     }
     try {
-      const answer = answerOf(await member.endpoint.call(method, params, { ...options, lane }), read);
+      const answer = answerOf(await this.#call(member, method, params, { ...options, lane }), read);
       this.#recovered(member);
       return answer;
     } catch (error) {
@@ -209,6 +225,26 @@ export class RpcEndpoints {
         return refusal;
       }
       this.#failed(member, method, error);
+      throw error;
+    }
+  }
+
+  /** @throws EndpointFailure or RpcRefusal */
+  async #call(
+    { endpoint, label }: Member,
+    method: string,
+    params: readonly unknown[],
+    options: CallOptions,
+  ): Promise<unknown> {
+    const began = performance.now();
+    const ended = (outcome: RpcCallOutcome): void =>
+      this.#called?.(label, method, outcome, (performance.now() - began) / 1000);
+    try {
+      const result = await endpoint.call(method, params, options);
+      ended('ok');
+      return result;
+    } catch (error) {
+      ended(error instanceof RpcRefusal ? 'error' : 'failed');
       throw error;
     }
   }

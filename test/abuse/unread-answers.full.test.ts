@@ -33,6 +33,8 @@ beforeAll(async () => {
       watchUnread: (read) => {
         pending = read;
       },
+      requestAnswered: () => undefined,
+      toolCalled: () => undefined,
       unreadClosed: (reason) => {
         closed.push(reason);
       },

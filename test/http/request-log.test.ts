@@ -2,7 +2,8 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { problem } from '../../src/errors.ts';
-import { countPurchases, createMetrics } from '../../src/http/admin/metrics.ts';
+import { countPurchases } from '../../src/http/admin/metrics/count-purchases.ts';
+import { createMetrics } from '../../src/http/admin/metrics/metrics.ts';
 import { notePurchase } from '../../src/http/request-log.ts';
 import { sendProblem } from '../../src/http/send-problem.ts';
 import { makeServer } from '../../src/http/server.ts';

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildAdminApp } from '../../src/http/admin/admin-app.ts';
-import { createMetrics } from '../../src/http/admin/metrics.ts';
+import { createMetrics } from '../../src/http/admin/metrics/metrics.ts';
 import { lingering } from '../../src/http/linger.ts';
 import { parseAnswer } from './raw-request.ts';
 import { listen, service, silent } from './serving.ts';

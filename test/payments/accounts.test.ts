@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildAdminApp } from '../../src/http/admin/admin-app.ts';
 import { watchHealth } from '../../src/http/admin/health.ts';
-import { createMetrics } from '../../src/http/admin/metrics.ts';
+import { createMetrics } from '../../src/http/admin/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime/instant.ts';
 import { alarmsTo, healthChecks } from '../../src/service/health-checks.ts';
 import { DIALECTS } from './envelopes.ts';

@@ -39,6 +39,7 @@ describe('what is missing for a receiver', () => {
       feePayerLow: true,
       tokenAccount: tokenAccountOf(payTo).toBase58(),
       tokenAccountExists: false,
+      tokenAmount: 0n,
       lacks: ['fee_payer_funds', 'token_account'],
     });
     await faucet.giveSol(feePayer.toBase58(), 890_880n + MOST_FEE_LAMPORTS - 1n);

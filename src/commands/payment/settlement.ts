@@ -25,6 +25,8 @@ export interface SettlementPorts {
   readonly readStore: Pick<ReadStore, 'increment' | 'incrementInTurn'>;
   /** Counts the cost of failed sponsored payments; not counted if omitted. */
   readonly sponsoring?: Pick<SponsorBudget, 'lost' | 'pause'> | undefined;
+  /** Called with each outcome that this process has recorded. Never throws. */
+  readonly outcomeRecorded?: ((payment: Purchase, events: readonly PaymentEvent[]) => void) | undefined;
   /** Where other payments of the wallet wait for this outcome; omitted if none can wait. */
   readonly lines?: Pick<WaitingLines, 'nudge'>;
 }
@@ -131,6 +133,7 @@ export async function recordOutcome(
   const outcome = await handleWithRetry(ports, payment, stream, command, context, { known });
   // The decider rejected it because the stream already has the outcome.
   if (isRejection(outcome)) return load(ports.log, payment, stream);
+  if (isSubmitted(outcome.state)) ports.outcomeRecorded?.(outcome.state, outcome.events);
   await countCost(ports, outcome.state, outcome.events);
   return outcome;
 }

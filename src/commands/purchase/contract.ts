@@ -121,6 +121,8 @@ export interface Timings {
   readonly verify: number;
   readonly query: number | null;
   readonly settle: number | null;
+  /** The part of `settle` until the claim was recorded, before the chain was asked. */
+  readonly record: number | null;
 }
 
 /**

@@ -126,6 +126,7 @@ class PurchaseRun {
   #first: FirstPayment | null = null;
   #verifiedAt: number | null = null;
   #answeredAt: number | null = null;
+  #claimedAt: number | null = null;
 
   constructor(ports: RunPorts, request: PurchaseRequest) {
     const { requestId, transaction, dialect, endpoint, requestHash, queries, amount, identifierHash } = request;
@@ -380,6 +381,7 @@ class PurchaseRun {
       logger.error({ err: claim.unknown, ...this.#who() }, 'a claim has no known outcome');
       return this.#pending(submission.transaction, answeredCases);
     }
+    this.#claimedAt = performance.now();
     return this.#settle(claim.claimed, 'body' in answer ? answer.body : null);
   }
 
@@ -461,12 +463,14 @@ class PurchaseRun {
     const now = performance.now();
     const verifiedAt = this.#verifiedAt ?? now;
     const answeredAt = this.#answeredAt;
+    const claimedAt = this.#claimedAt;
     return {
       limits: this.#reservation.limits,
       timings: {
         verify: verifiedAt - this.#request.startedAt,
         query: answeredAt === null ? null : answeredAt - verifiedAt,
         settle: answeredAt === null ? null : now - answeredAt,
+        record: answeredAt === null || claimedAt === null ? null : claimedAt - answeredAt,
       },
     };
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { AnsweringService } from '../send-problem.ts';
 import { makeServer } from '../server.ts';
 import { type Health, isReady } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 export interface AdminAppDependencies {
   readonly service: AnsweringService;

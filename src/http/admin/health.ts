@@ -2,7 +2,8 @@
 import { type Clock, type Instant, toInstant } from '../../runtime/instant.ts';
 
 /** `down` takes the node out of service; `degraded` asks an operator to look. */
-export type PartStatus = 'nominal' | 'degraded' | 'down';
+export const PART_STATUSES = ['nominal', 'degraded', 'down'] as const;
+export type PartStatus = (typeof PART_STATUSES)[number];
 
 export interface PartHealth {
   readonly status: PartStatus;

@@ -4,6 +4,7 @@ import { InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
 import type { Logger } from 'pino';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { problemOf } from '../../failure-problem.ts';
+import type { HttpMetrics, ToolOutcome } from '../admin/metrics/http-metrics.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { AnsweringService } from '../send-problem.ts';
 import { failure, memberFault, RPC, type RpcFailure, type RpcRequest } from './json-rpc.ts';
@@ -12,7 +13,7 @@ import { refusal } from './refusal.ts';
 import { type Era, eraOf, LEGACY_REVISIONS, metaOf, NEWEST_LEGACY_REVISION, REVISIONS } from './revisions.ts';
 import { INSTRUCTIONS, SERVER_INFO } from './server-info.ts';
 import type { Tool, ToolCall } from './tool.ts';
-import { protocolResult } from './tool-result.ts';
+import { protocolResult, type ToolResult } from './tool-result.ts';
 
 /** The properties of a request besides its message. */
 export interface Surroundings
@@ -38,6 +39,7 @@ export function createDispatch(
   service: AnsweringService,
   logger: Pick<Logger, 'error'>,
   tools: readonly Tool[],
+  metrics?: Pick<HttpMetrics, 'toolCalled'>,
 ): Dispatch {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const listed = { tools: tools.map(definitionOf) };
@@ -75,13 +77,21 @@ export function createDispatch(
       isAbandoned: around.isAbandoned,
       noteBought: around.noteBought,
     };
+    const began = performance.now();
+    const ended = (outcome: ToolOutcome): void =>
+      metrics?.toolCalled(name, outcome, (performance.now() - began) / 1000);
+    const answered = (result: ToolResult): Buffer => {
+      ended(result.parts.isError ? 'refused' : 'answered');
+      return result.bytes(era);
+    };
     const failed = (cause: unknown): Buffer => {
+      ended('failed');
       logger.error({ err: cause, requestId: around.requestId, tool: name }, 'a tool failed');
       return refusal(service, { tool: name, requestId: around.requestId }, problemOf(cause)).bytes(era);
     };
     try {
       const result = tool.run(toolCall);
-      return result instanceof Promise ? result.then((each) => each.bytes(era), failed) : result.bytes(era);
+      return result instanceof Promise ? result.then(answered, failed) : answered(result);
     } catch (error) {
       return failed(error);
     }

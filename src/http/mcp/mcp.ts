@@ -1,5 +1,6 @@
 /** Assembles the MCP endpoint: the tools, the methods, the transport. */
 import type { Logger } from 'pino';
+import type { HttpMetrics } from '../admin/metrics/http-metrics.ts';
 import type { ClientAddresses } from '../client-address.ts';
 import type { Buying } from '../paid/buy.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
@@ -26,6 +27,8 @@ import { walletInfoTool } from './tools/wallet-info.ts';
 
 export interface McpDependencies extends StatusDependencies {
   readonly logger: Pick<Logger, 'error'>;
+  /** Where calls of tools are counted. */
+  readonly metrics?: Pick<HttpMetrics, 'toolCalled'> | undefined;
   readonly origins: OriginRules;
   readonly merchant: Merchant;
   readonly buying: Buying;
@@ -42,8 +45,8 @@ export interface McpDependencies extends StatusDependencies {
 }
 
 export function createMcp(dependencies: McpDependencies): McpEndpoint {
-  const { service, logger, origins, clientAddresses } = dependencies;
-  const dispatch = createDispatch(service, logger, toolsOf(dependencies));
+  const { service, logger, metrics, origins, clientAddresses } = dependencies;
+  const dispatch = createDispatch(service, logger, toolsOf(dependencies), metrics);
   return mcpEndpoint({ service, logger, origins, clientAddresses, dispatch });
 }
 

@@ -10,7 +10,7 @@ import {
   operationalStatus,
   watchHealth,
 } from '../../../src/http/admin/health.ts';
-import { createMetrics } from '../../../src/http/admin/metrics.ts';
+import { createMetrics } from '../../../src/http/admin/metrics/metrics.ts';
 import { listen, service, silent } from '../serving.ts';
 
 describe('the health of the parts', () => {

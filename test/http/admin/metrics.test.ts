@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Purchasing } from '../../../src/commands/purchase/contract.ts';
 import { buildAdminApp } from '../../../src/http/admin/admin-app.ts';
-import { countPurchases, createMetrics, type Metrics } from '../../../src/http/admin/metrics.ts';
+import { countPurchases } from '../../../src/http/admin/metrics/count-purchases.ts';
+import { createMetrics, type Metrics } from '../../../src/http/admin/metrics/metrics.ts';
 import { StorageFailure } from '../../../src/storage/storage-failure.ts';
 import { listen, service, silent } from '../serving.ts';
 

@@ -92,7 +92,7 @@ export function walletInfoTool<KeysRequest extends object, DeliveriesRequest ext
       return await buy();
     } catch (error) {
       logger.error({ err: error, requestId }, 'a purchase failed');
-      const facts = { limits: null, timings: { verify: 0, query: null, settle: null } };
+      const facts = { limits: null, timings: { verify: 0, query: null, settle: null, record: null } };
       const { dialect, amount, transaction } = payment;
       return {
         outcome: { outcome: 'refused', problem: problem('internal_error'), ...facts },

@@ -1,0 +1,185 @@
+/** Metrics of payments: how purchases end, how long their phases take, and the money that outcomes moved. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Timings } from '../../../commands/purchase/contract.ts';
+import type { SponsorStanding } from '../../../commands/purchase/sponsor-budget.ts';
+import { type ErrorCode, statusOf } from '../../../errors.ts';
+import type { PaymentEvent } from '../../../events/payment.ts';
+import type { PaymentStanding } from '../../../queries/payment-standing.ts';
+import type { Sources } from './sources.ts';
+import { TimeHistogram } from './time-histogram.ts';
+
+/** What this process has recorded about a submitted payment. */
+export interface RecordedOutcome {
+  /** Method and path that was paid for. */
+  readonly endpoint: string;
+  /** Base units. */
+  readonly amount: string;
+  readonly events: readonly Pick<PaymentEvent, 'type'>[];
+  /** What the network charged our fee payer; 0 for a payment whose sender paid. */
+  readonly feeLamports: bigint;
+}
+
+export interface PurchaseMetrics {
+  /** A payment has an outcome: `settled`, `pending`, `failed`, `uncharged` or `refused`; a refusal has a code. */
+  purchaseEnded(dialect: string, outcome: string, timings?: Timings, code?: ErrorCode): void;
+  outcomeRecorded(outcome: RecordedOutcome): void;
+  /** Sets the source for the number of purchases that this process works on. */
+  watchUnderway(count: () => number): void;
+  /** Sets the source for payments without a final outcome. */
+  watchPayments(standing: () => Promise<PaymentStanding>): void;
+  /** Sets the source for the cost of failed sponsored payments. */
+  watchSponsoring(standings: () => readonly SponsorStanding[]): void;
+}
+
+const PHASE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const USDC_BASE_UNITS = 1_000_000;
+
+/** The label `outcome` of a recorded event; other events are no outcomes. */
+const OUTCOMES: Readonly<Partial<Record<PaymentEvent['type'], string>>> = {
+  PaymentSettled: 'settled',
+  PaymentSettledLate: 'settled_late',
+  PaymentFailed: 'failed',
+  PaymentRolledBack: 'rolled_back',
+  PaymentFinalized: 'finalized',
+};
+
+export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseMetrics {
+  const registers = [registry];
+  const purchases = new Counter({
+    name: 'docket_purchases_total',
+    help: 'Paid requests that have ended, by dialect and outcome',
+    labelNames: ['dialect', 'outcome'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'docket_purchase_refusals_total',
+    help: 'Refused paid requests, by error code, and whether the fault is with the caller or with this service',
+    labelNames: ['code', 'fault'],
+    registers,
+  });
+  const phases = new TimeHistogram(registry, {
+    name: 'docket_purchase_phase_seconds',
+    help: 'Duration of the phases of a paid request: verify, query, record (the answer and the claim), settle (chain)',
+    labelNames: ['phase'],
+    buckets: PHASE_SECONDS,
+  });
+  const outcomes = new Counter({
+    name: 'docket_payment_outcomes_total',
+    help: 'Outcomes of submitted payments that this node recorded; the sum over all nodes counts each one once',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const revenue = new Counter({
+    name: 'docket_revenue_usdc_total',
+    help: 'USDC of the payments that this node recorded as settled, by endpoint; sum over all nodes',
+    labelNames: ['endpoint'],
+    registers,
+  });
+  const answers = new Counter({
+    name: 'docket_answers_sold_total',
+    help: 'Payments that this node recorded as settled, by endpoint; sum over all nodes',
+    labelNames: ['endpoint'],
+    registers,
+  });
+  const rolledBack = new Counter({
+    name: 'docket_rolled_back_usdc_total',
+    help: 'USDC of settled payments that the cluster undid, recorded by this node; sum over all nodes',
+    registers,
+  });
+  const fees = new Counter({
+    name: 'docket_network_fees_lamports_total',
+    help: 'Fees that the network charged the fee payer for payments whose outcome this node recorded; sum over all nodes',
+    registers,
+  });
+  // A rate over them must not miss the first one.
+  for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
+
+  return {
+    purchaseEnded(dialect, outcome, timings, code) {
+      purchases.inc({ dialect, outcome });
+      if (code !== undefined) refusals.inc({ code, fault: statusOf(code) >= 500 ? 'service' : 'caller' });
+      if (timings) observePhases(phases, timings);
+    },
+    outcomeRecorded({ endpoint, amount, events, feeLamports }) {
+      const usdc = Number(amount) / USDC_BASE_UNITS;
+      for (const { type } of events) {
+        const outcome = OUTCOMES[type];
+        if (outcome === undefined) continue;
+        outcomes.inc({ outcome });
+        if (type === 'PaymentSettled' || type === 'PaymentSettledLate') {
+          revenue.inc({ endpoint }, usdc);
+          answers.inc({ endpoint });
+        }
+        if (type === 'PaymentRolledBack') rolledBack.inc(usdc);
+      }
+      if (feeLamports > 0n) fees.inc(Number(feeLamports));
+    },
+    watchUnderway(count) {
+      new Gauge({
+        name: 'docket_purchases_in_flight',
+        help: 'Paid requests that this node works on',
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
+    },
+    watchPayments(read) {
+      const open = new Gauge({
+        name: 'docket_payments_open',
+        help: 'Submitted payments of the whole service without an outcome (pending), or settled and not yet final (settled)',
+        labelNames: ['state'],
+        registers,
+      });
+      const oldest = new Gauge({
+        name: 'docket_payments_oldest_pending_seconds',
+        help: 'How long the oldest pending payment has been waiting for its outcome; 0 without one',
+        registers,
+      });
+      sources.add({
+        name: 'payments',
+        read,
+        show(standing) {
+          open.reset();
+          oldest.remove();
+          if (!standing) return;
+          open.set({ state: 'pending' }, standing.pending);
+          open.set({ state: 'settled' }, standing.awaitingFinality);
+          oldest.set(standing.oldestPendingSeconds);
+        },
+      });
+    },
+    watchSponsoring(standings) {
+      new Gauge({
+        name: 'docket_sponsored_fees_lost_lamports',
+        help: 'Cost to the fee payer of sponsored payments that failed on chain, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, lost } of standings()) this.set({ window }, lost);
+        },
+      });
+      new Gauge({
+        name: 'docket_sponsored_fees_budget_lamports',
+        help: 'Limit of that cost, above which sponsored payments pause, by window',
+        labelNames: ['window'],
+        registers,
+        collect() {
+          for (const { window, limit } of standings()) this.set({ window }, limit);
+        },
+      });
+    },
+  };
+}
+
+/** Only phases that came to their end: the last of a refused request ended where it was refused. */
+function observePhases(phases: TimeHistogram<'phase'>, { verify, query, record, settle }: Timings): void {
+  phases.observe(verify / 1000, 'verify');
+  if (query === null) return;
+  phases.observe(query / 1000, 'query');
+  if (settle === null) return;
+  const recording = record ?? 0;
+  if (record !== null) phases.observe(recording / 1000, 'record');
+  if (record !== null) phases.observe((settle - recording) / 1000, 'settle');
+}
