@@ -26,6 +26,7 @@ import { PROJECTIONS } from './projections/all.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
 import type { NodeReport } from './queries/status-nodes.ts';
 import { reportingAlarms } from './runtime/alarms.ts';
+import { projectionReports } from './projections/status.ts';
 import { freePorts } from './runtime/free-ports.ts';
 import { type Clock, systemClock, toInstant } from './runtime/instant.ts';
 import { listen, reachableHost } from './runtime/listen.ts';
@@ -145,7 +146,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const resultIds = createResultIds(masterKeys);
   if (storage.freeBytes) metrics.watchDisk(storage.freeBytes);
   let feePayer: NodeReport['feePayer'] = null;
-  metrics.watchProjections(runner.status);
+  metrics.watchProjections(() => projectionReports({ ...storage, projections: PROJECTIONS, clock }));
   const health = watchHealth({
     checks: healthChecks({
       ...storage,

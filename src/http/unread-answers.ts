@@ -39,7 +39,8 @@ export const UNREAD_LIMITS: UnreadLimits = {
 };
 
 /** `slow`: accepted almost nothing. `address`, `total`: above a limit. `pipelined`: too many requests sent ahead. */
-export type CloseReason = 'slow' | 'address' | 'total' | 'pipelined';
+export const CLOSE_REASONS = ['slow', 'address', 'total', 'pipelined'] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 export interface UnreadAnswers {
   /**

@@ -92,7 +92,7 @@ async function termsOf(url: string, method: string): Promise<{ required: Record<
 
 /** A payment for one call, as the headers that carry it. */
 export async function paymentFor(
-  stage: Stage,
+  stage: Pick<Stage, 'url' | 'rpc'>,
   wallet: Keypair,
   path: string,
   method: 'GET' | 'POST' = 'GET',

@@ -37,17 +37,17 @@ describe('GET /metrics', () => {
   });
 
   it('shows the free disk space if it is known', async () => {
-    const metrics = createMetrics();
+    const metrics = createMetrics({ keepMs: 0 });
     expect((await scrape(metrics)).has('docket_disk_free_bytes')).toBe(false);
     let free: number | null = 5_000_000;
     metrics.watchDisk(async () => free);
     expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBe(5_000_000);
     free = null;
-    expect((await scrape(metrics)).get('docket_disk_free_bytes')).toBeNaN();
+    expect((await scrape(metrics)).has('docket_disk_free_bytes')).toBe(false);
   });
 
   it('shows the state of deliveries at the time of the request', async () => {
-    const metrics = createMetrics();
+    const metrics = createMetrics({ keepMs: 0 });
     let oldestOverdueSeconds = 0;
     metrics.watchDeliveries(async () => ({ pending: 2, retrying: 5, oldestOverdueSeconds }));
     expect((await scrape(metrics)).get('docket_callback_oldest_overdue_seconds')).toBe(0);
@@ -68,15 +68,20 @@ describe('GET /metrics', () => {
     });
     const samples = await scrape(metrics);
     expect(samples.get('docket_damaged_payloads_total')).toBe(1);
-    expect(samples.get('docket_callback_deliveries{status="pending"}')).toBeNaN();
-    expect(samples.get('docket_callback_oldest_overdue_seconds')).toBeNaN();
+    expect(samples.get('docket_metrics_source_up{source="deliveries"}')).toBe(0);
+    expect(samples.has('docket_callback_deliveries{status="pending"}')).toBe(false);
+    expect(samples.has('docket_callback_oldest_overdue_seconds')).toBe(false);
     isDown = false;
-    expect((await scrape(metrics)).get('docket_callback_deliveries{status="pending"}')).toBe(1);
+    const recovered = await scrape(metrics);
+    expect(recovered.get('docket_metrics_source_up{source="deliveries"}')).toBe(1);
+    expect(recovered.get('docket_callback_deliveries{status="pending"}')).toBe(1);
   });
 
   it('counts purchases by dialect and outcome', async () => {
     const metrics = createMetrics();
-    const bought = { outcome: 'pending' } as Awaited<ReturnType<Purchasing['buy']>>;
+    const bought = { outcome: 'pending', timings: { verify: 4, query: null, settle: null, record: null } } as Awaited<
+      ReturnType<Purchasing['buy']>
+    >;
     const purchasing = countPurchases({ underway: new Set(), buy: async () => bought }, metrics);
     expect(await purchasing.buy({ dialect: 'x402-v1' } as Parameters<Purchasing['buy']>[0])).toBe(bought);
     expect((await scrape(metrics)).get('docket_purchases_total{dialect="x402-v1",outcome="pending"}')).toBe(1);

@@ -27,7 +27,11 @@ export function createMetrics(options: SourcesOptions = {}): Metrics {
   let composing: Promise<string> | null = null;
   const compose = async (): Promise<string> => {
     await sources.refresh();
-    return registry.metrics();
+    // One by one: a metric that cannot be read must not hide the others.
+    const parts = await Promise.all(
+      registry.getMetricsAsArray().map(({ name }) => registry.getSingleMetricAsString(name).catch(() => '')),
+    );
+    return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
   };
   return {
     ...httpMetrics(registry),

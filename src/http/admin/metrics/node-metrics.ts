@@ -1,7 +1,7 @@
 /** Metrics of this node: what runs, whether its parts work, what its storage does, and the alarms that it raised. */
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 import type { AppendOutcome } from '../../../storage/append-times.ts';
-import type { CloseReason } from '../../unread-answers.ts';
+import { CLOSE_REASONS, type CloseReason } from '../../unread-answers.ts';
 import { type Health, isReady, PART_STATUSES } from '../health.ts';
 import type { Sources } from './sources.ts';
 import { TimeHistogram } from './time-histogram.ts';
@@ -69,6 +69,7 @@ export function nodeMetrics(registry: Registry, sources: Sources, version: strin
     labelNames: ['reason'],
     registers,
   });
+  for (const reason of CLOSE_REASONS) unreadClosed.inc({ reason }, 0);
   return {
     payloadDamaged: () => damaged.inc(),
     alarmRaised: (alarm) => alarms.inc({ alarm }),

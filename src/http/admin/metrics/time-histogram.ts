@@ -2,7 +2,7 @@
  * A histogram of durations for paths where each microsecond counts: an observation adds to a few numbers, and
  * everything else happens when Prometheus asks. The form is that of prom-client, which would hash the labels each time.
  */
-import { type Metric, MetricType, type MetricValueWithName, type Registry } from 'prom-client';
+import type { Metric, MetricValueWithName, Registry } from 'prom-client';
 
 export interface TimeHistogramOptions<Label extends string> {
   readonly name: string;
@@ -47,7 +47,7 @@ export class TimeHistogram<Label extends string = never> {
   }
 
   async get() {
-    return { name: this.name, help: this.help, type: MetricType.Histogram, aggregator: 'sum', values: this.#values() };
+    return { name: this.name, help: this.help, type: 'histogram', aggregator: 'sum', values: this.#values() };
   }
 
   #newCell(key: string, values: readonly string[]): Cell<Label> {
