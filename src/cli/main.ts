@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   classify: async () => (await import('./classify.ts')).addClassifyCommand,
   courts: async () => (await import('./courts.ts')).addCourtsCommand,
   wallet: async () => (await import('./wallet.ts')).addWalletCommand,
+  revenue: async () => (await import('./revenue.ts')).addRevenueCommand,
   wallets: async () => (await import('./wallets.ts')).addWalletsCommand,
   query: async () => (await import('./query.ts')).addQueryCommand,
   callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,

@@ -25,14 +25,17 @@ const payTo = Keypair.fromSeed(Buffer.alloc(32, 8)).publicKey;
 /** Two signatures of 5,000 lamports each, and 200,000 units at 1.5 lamports a million, rounded up: 1 lamport. */
 export const SPONSORED_FEE = 10_001n;
 
-function wireOf(buyer: Keypair, sponsored: boolean): string {
+/** A signed transaction of a wallet, whose fee the service pays, or the wallet itself. */
+export function wireOf(wallet: string, sponsored: boolean): string {
+  const buyer = wallets.find(({ publicKey }) => publicKey.toBase58() === wallet);
+  if (!buyer) throw new RangeError(`no such wallet: ${wallet}`);
   const payer = sponsored ? sponsor : buyer;
   const parties = { feePayer: sponsor.publicKey, payTo };
   const instructions = [limit(200_000), price(5), transfer(parties, buyer.publicKey), memo('one')];
   const signers = sponsored ? [sponsor, buyer] : [buyer];
   return build({ instructions, payer: payer.publicKey, signers, blockhash: payTo.toBase58() }).toString('base64');
 }
-const wires = wallets.map((buyer) => ({ sponsored: wireOf(buyer, true), own: wireOf(buyer, false) }));
+const wires = WALLETS.map((wallet) => ({ sponsored: wireOf(wallet, true), own: wireOf(wallet, false) }));
 
 /** How a submitted payment can go on: each step with what it leaves. */
 const COURSES = [
