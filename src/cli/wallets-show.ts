@@ -1,6 +1,9 @@
 /** `docket wallets show`: everything about one wallet, on one page. */
 import type { Command } from 'commander';
 import { deliveries } from '../projections/deliveries.ts';
+import { payments } from '../projections/payments.ts';
+import { revenue } from '../projections/revenue.ts';
+import type { Figures } from '../projections/revenue-shares.ts';
 import { wallets } from '../projections/wallets.ts';
 import { MOST_DELIVERIES_COUNTED, type WalletOverview, walletOverview } from '../queries/wallet-overview.ts';
 import { systemClock, toInstant } from '../runtime/instant.ts';
@@ -8,6 +11,7 @@ import { usdcText } from '../solana/decimal-amount.ts';
 import { readWallet } from './audit-selection.ts';
 import { type CliContext, print, printJson } from './command.ts';
 import { noteIfIncomplete } from './list-completeness.ts';
+import { jsonFigures } from './revenue.ts';
 import { withStorage } from './service-storage.ts';
 import type { OpenWalletStorage } from './wallets.ts';
 
@@ -32,22 +36,32 @@ export function addWalletsShow(group: Command, context: CliContext, open: OpenWa
         const overview = await walletOverview({ ...storage, clock: systemClock }, wallet);
         if (options.json) printJson(context, jsonOf(overview));
         else for (const line of linesOf(overview)) print(context, line);
-        for (const projection of [wallets, deliveries]) await noteIfIncomplete(context, storage, projection);
+        for (const projection of [wallets, revenue, payments, deliveries])
+          await noteIfIncomplete(context, storage, projection);
       });
     });
 }
 
-function jsonOf({ record, limits, keys, validKeys, ...overview }: WalletOverview) {
+function jsonOf({ record, limits, keys, validKeys, spend, ...overview }: WalletOverview) {
   return {
     wallet: overview.wallet,
     first_seen: record?.firstSeen ?? null,
     last_seen: record?.lastSeen ?? null,
     banned: overview.ban,
-    paid: {
-      payments: record?.answeredCalls ?? 0,
-      answers: record?.answeredCases ?? 0,
-      usdc: usdcText(BigInt(record?.settled ?? '0')),
+    spend: {
+      today: jsonFigures(spend.today),
+      thirty_days: jsonFigures(spend.thirtyDays),
+      all_time: jsonFigures(spend.allTime),
     },
+    payments: {
+      settled: spend.allTime.payments,
+      settled_late: spend.allTime.late,
+      pending: overview.pendingPayments,
+      rolled_back: spend.allTime.rolledBack,
+      failed: spend.allTime.failed,
+      never_sent: spend.allTime.failedQueries,
+    },
+    refusals: overview.refusals,
     limits: {
       requests_per_minute: jsonLimit(limits.requestsPerMinute),
       cases_per_day: jsonLimit(limits.casesPerDay),
@@ -89,14 +103,7 @@ function linesOf(overview: WalletOverview): readonly string[] {
     record === null
       ? row('seen', 'never presented a payment')
       : row('seen', `first ${second(record.firstSeen)}, last ${second(record.lastSeen)}`),
-    ...(record === null
-      ? []
-      : [
-          row(
-            'paid',
-            `${usdcText(BigInt(record.settled))} USDC, ${record.answeredCalls} payments, ${record.answeredCases} answers`,
-          ),
-        ]),
+    ...spendLines(overview),
     ...limitLines(overview),
     ...keyLines(overview),
     ...deliveryLines(overview),
@@ -104,6 +111,25 @@ function linesOf(overview: WalletOverview): readonly string[] {
 }
 
 const row = (name: string, value: string): string => `  ${name.padEnd(10)} ${value}`;
+
+function spendLines({ spend, pendingPayments, refusals }: WalletOverview): readonly string[] {
+  const { today, thirtyDays, allTime } = spend;
+  const paid = ({ usdc, payments, answers }: Figures): string =>
+    `${usdcText(usdc)} USDC, ${payments} payments, ${answers} answers`;
+  return [
+    row('today', `${paid(today)} (UTC)`),
+    row('30 days', paid(thirtyDays)),
+    row('all time', paid(allTime)),
+    row(
+      'payments',
+      `${allTime.payments} settled (${allTime.late} late), ${pendingPayments} pending, ${allTime.failed} failed, ${allTime.rolledBack} rolled back`,
+    ),
+    ...refusals.map(({ of, reason, count }, index) =>
+      row(index === 0 ? 'refused' : '', `${count} × ${of === 'query' ? 'query failed' : 'payment failed'}: ${reason}`),
+    ),
+    ...(refusals.length === 0 ? [row('refused', 'nothing that was recorded')] : []),
+  ];
+}
 
 function limitLines({ limits, proven, mayBePending }: WalletOverview): readonly string[] {
   const { requestsPerMinute, casesPerDay, failuresPerHour, failuresOfYear } = limits;

@@ -2,6 +2,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { AddCommand } from './command.ts';
 import { openServiceStorage } from './service-storage.ts';
+import { addWalletsList } from './wallets-list.ts';
 import { addWalletsShow } from './wallets-show.ts';
 
 const HELP = `
@@ -9,6 +10,7 @@ These are the wallets of the callers. To make and fund a wallet of your own, see
 Reads the state in DATA_DIR, or in the configured engines. The service may be running or stopped.
 
 Examples:
+  $ docket wallets list --by spend
   $ docket wallets show ADDRESS
   $ docket wallets show ADDRESS --json`;
 
@@ -20,8 +22,9 @@ export const createWalletsCommand =
   (program, context) => {
     const group = program
       .command('wallets')
-      .description('Show the wallets that buy: spend, limits, refusals, keys, callbacks.')
+      .description('The wallets that buy: list them; show the spend, limits, refusals, keys and callbacks of one.')
       .addHelpText('after', HELP);
+    addWalletsList(group, context, open);
     addWalletsShow(group, context, open);
   };
 

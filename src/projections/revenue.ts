@@ -53,8 +53,10 @@ export type WalletRevenueRecord = RevenueRecord & {
   /** `usdc`, filled with zeros, so that it sorts as a number. */
   readonly rank: string;
   /** In the order of their first occurrence. */
-  readonly refusals: readonly (Refusal & { readonly count: number })[];
+  readonly refusals: readonly CountedRefusal[];
 };
+
+export type CountedRefusal = Refusal & { readonly count: number };
 
 type Outcome =
   | EventOf<typeof QueryFailed>
@@ -89,7 +91,7 @@ export const revenue: Projection<Outcome> = {
     const { day, key, figures, refusals } = change;
     const sums = { day, key, ...asJson(added(record ? figuresOf(record) : NO_FIGURES, figures)) };
     if (target.collection !== REVENUE_BY_WALLET) return sums;
-    return { ...sums, rank: rankOf(sums.usdc), refusals: counted(record?.refusals ?? [], refusals) };
+    return { ...sums, rank: rankOf(sums.usdc), refusals: countedWith(record?.refusals ?? [], refusals) };
   },
 };
 
@@ -152,7 +154,11 @@ function netted(known: Change['refusals'], refusal: Refusal, count: 1 | -1): Cha
 
 const isSame = (one: Refusal, other: Refusal): boolean => one.of === other.of && one.reason === other.reason;
 
-function counted(known: WalletRevenueRecord['refusals'], changes: Change['refusals']): WalletRevenueRecord['refusals'] {
+/** Refusals with more of them, or fewer; none that is counted zero times. */
+export function countedWith(
+  known: readonly CountedRefusal[],
+  changes: readonly CountedRefusal[],
+): readonly CountedRefusal[] {
   let refusals = [...known];
   for (const { of, reason, count } of changes) {
     const index = refusals.findIndex((one) => isSame(one, { of, reason }));

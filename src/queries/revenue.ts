@@ -1,6 +1,7 @@
 /** What the service earned, by UTC day, endpoint, court or wallet, from sums that the read model keeps. */
 import {
   ALL_DAYS,
+  countedWith,
   figuresOf,
   REVENUE_BY_COURT,
   REVENUE_BY_ENDPOINT,
@@ -97,7 +98,7 @@ const rangeOf = ({ from, to }: Days): FieldRange => ({
   ...(to === null ? { below: ALL_DAYS } : { upTo: to }),
 });
 
-/** What one wallet has brought: all days, if none are named. */
+/** What one wallet has brought, and why it was not served; all days, if none are named. */
 export async function revenueOfWallet(
   readStore: Pick<ReadStore, 'find' | 'load'>,
   wallet: string,
@@ -115,7 +116,13 @@ export async function revenueOfWallet(
     order: { field: 'day', direction: 'ascending' },
     limit: PAGE,
   });
-  return { ...found.reduce((sum, { document }) => added(sum, figuresOf(document)), NO_FIGURES), refusals: [] };
+  return {
+    ...found.reduce((sum, { document }) => added(sum, figuresOf(document)), NO_FIGURES),
+    refusals: found.reduce<WalletRevenueRecord['refusals']>(
+      (all, { document }) => countedWith(all, document.refusals),
+      [],
+    ),
+  };
 }
 
 /** The wallets that have paid most, highest first. */

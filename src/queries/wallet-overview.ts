@@ -8,11 +8,15 @@ import { decodeEvent } from '../events/codec.ts';
 import type { EventOf } from '../events/event.ts';
 import { operatorStream, WalletBanned, walletSubject } from '../events/operator.ts';
 import { DELIVERIES, type DeliveryRecord } from '../projections/deliveries.ts';
+import { PAYMENTS } from '../projections/payments.ts';
+import type { CountedRefusal } from '../projections/revenue.ts';
+import { dayOf, type Figures } from '../projections/revenue-shares.ts';
 import { WALLETS, type WalletRecord } from '../projections/wallets.ts';
-import type { Clock, Instant } from '../runtime/instant.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { findDeliveries } from './delivery-history.ts';
+import { revenueOfWallet } from './revenue.ts';
 
 export interface OverviewPorts {
   readonly log: EventLog;
@@ -26,11 +30,23 @@ export interface WalletBan {
   readonly at: Instant;
 }
 
+/** By UTC days, as `docket revenue` counts them. */
+export interface WalletSpend {
+  readonly today: Figures;
+  /** Today and the 29 days before. */
+  readonly thirtyDays: Figures;
+  readonly allTime: Figures;
+}
+
 export interface WalletOverview {
   readonly wallet: string;
   /** Null if it never presented a payment. */
   readonly record: WalletRecord | null;
   readonly ban: WalletBan | null;
+  readonly spend: WalletSpend;
+  /** Payments that were submitted and have no outcome yet. */
+  readonly pendingPayments: number;
+  readonly refusals: readonly CountedRefusal[];
   readonly limits: WalletLimits;
   readonly proven: boolean;
   /** How many of its payments may be pending at once. */
@@ -43,11 +59,21 @@ export interface WalletOverview {
 }
 
 const LAST_DELIVERIES = 5;
+const DAY: Micros = 86_400 * MICROS_PER_SECOND;
 /** Counting stops here, so that the query stays quick. */
 export const MOST_DELIVERIES_COUNTED = 100_000;
 
 export async function walletOverview(ports: OverviewPorts, wallet: string): Promise<WalletOverview> {
   const { log, readStore, clock } = ports;
+  const now = clock.now();
+  const today = dayOf(toInstant(now));
+  const from = dayOf(toInstant(Math.max(0, now - 29 * DAY)));
+  const [ofToday, ofThirtyDays, { refusals, ...allTime }, pendingPayments] = await Promise.all([
+    revenueOfWallet(readStore, wallet, { from: today, to: today }),
+    revenueOfWallet(readStore, wallet, { from, to: today }),
+    revenueOfWallet(readStore, wallet, null),
+    readStore.count({ collection: PAYMENTS, equals: { attention: 'outcome', wallet } }),
+  ]);
   const [loaded, ban, limits, keys, deliveries, last] = await Promise.all([
     readStore.load<WalletRecord>(WALLETS, [wallet]),
     banOf(log, wallet),
@@ -67,11 +93,14 @@ export async function walletOverview(ports: OverviewPorts, wallet: string): Prom
     wallet,
     record,
     ban,
+    spend: { today: ofToday, thirtyDays: ofThirtyDays, allTime },
+    pendingPayments,
+    refusals,
     limits,
     proven,
     mayBePending: allowedUnderWay({ isProven: proven, settled, failures: limits.failuresPerHour.used }),
     keys,
-    validKeys: validKeysAt(keys, clock.now()),
+    validKeys: validKeysAt(keys, now),
     deliveries,
     lastDeliveries: last.deliveries,
   };

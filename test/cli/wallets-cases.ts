@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command.ts';
 import { createWalletsCommand } from '../../src/cli/wallets.ts';
 import { operatorStream, WalletBanned, WalletUnbanned, walletSubject } from '../../src/events/operator.ts';
-import { paymentStream } from '../../src/events/payment.ts';
+import { PaymentAuthorized, PaymentSettled, paymentStream } from '../../src/events/payment.ts';
 import { SigningKeyCreated, SigningKeyRotated, walletStream } from '../../src/events/signing-key.ts';
 import * as payment from '../commands/payment/payment.fixtures.ts';
 import { type MoneyWorld, openMoneyWorld } from './money-world.ts';
@@ -50,6 +50,19 @@ export const walletsCases = () =>
         });
       });
 
+      it('shows its payments by outcome, and why it was not served', async () => {
+        await world.write(paymentStream('2'.repeat(64)), AT, ...payment.givenBack, ...payment.claimed);
+        await world.write(paymentStream('3'.repeat(64)), AT, ...payment.claimed, payment.failedOnChain);
+        await world.caughtUp();
+        const { out } = await wallets('show', WALLET);
+        expect(out).toMatch(/1 settled \(0 late\), 1 pending, 1 failed, 0 rolled back\n/);
+        expect(out).toMatch(/1 × query failed: case_not_found\n +1 × payment failed: on_chain_error\n/);
+        expect(JSON.parse((await wallets('show', WALLET, '--json')).out)).toMatchObject({
+          spend: { all_time: { usdc: '0.99', payments: 1 }, today: { payments: 0 }, thirty_days: { payments: 0 } },
+          payments: { settled: 1, pending: 1, failed: 1, never_sent: 1 },
+        });
+      });
+
       it('says of a stranger that it never paid', async () => {
         const { code, out } = await wallets('show', STRANGER);
         expect(code).toBe(EXIT.ok);
@@ -70,6 +83,35 @@ export const walletsCases = () =>
         const { code, out, error } = await wallets('show', address);
         expect([code, out]).toEqual([EXIT.usage, '']);
         expect(error?.hint).toBe('Give 32 bytes in base58.');
+      });
+    });
+
+    describe('docket wallets list', () => {
+      it('lists who paid most, and who was here last', async () => {
+        const rich = PaymentAuthorized.of({ ...payment.authorization, wallet: STRANGER, amount: '2000000' });
+        const paid = PaymentSettled.of({ ...payment.settled.data, wallet: STRANGER, amount: '2000000' });
+        const later = '2026-06-02T12:00:00.000000Z';
+        await world.write(paymentStream('4'.repeat(64)), later, rich, payment.answered, payment.submitted, paid);
+        await world.caughtUp();
+        for (const order of ['spend', 'seen']) {
+          const listed = await wallets('list', '--by', order, '--json');
+          const rows = listed.out
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+          expect(rows.map(({ wallet, usdc }) => [wallet, usdc])).toEqual([
+            [STRANGER, '2.00'],
+            [WALLET, '0.99'],
+          ]);
+          const { out } = await wallets('list', '--by', order, '--limit', '1');
+          expect(out).toMatch(/\n3yFw\w+ +1 +1 +2\.00 +0 +2026-06-02\nThe first 1; --limit 0 shows all\.\n$/);
+          expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+        }
+      });
+
+      it('rejects a limit that is no number', async () => {
+        const { code, error } = await wallets('list', '--limit', '-1');
+        expect([code, error?.message]).toEqual([EXIT.usage, '--limit -1 is not a number.']);
       });
     });
   });
