@@ -15,6 +15,14 @@ import { readOrigin } from './http/mcp/origins.ts';
 import { isAddress, type SolanaNetwork } from './solana/addresses.ts';
 import { readConnectionString } from './storage/eventstoredb/connection-string.ts';
 import { isMongoUrl } from './storage/mongodb/connection-string.ts';
+import {
+  isEndpoint,
+  readHeaders,
+  readResource,
+  SAMPLERS,
+  type TracingSettings,
+  tracingOf,
+} from './tracing/settings.ts';
 
 export class ConfigurationError extends Error {
   readonly code = 'configuration';
@@ -137,6 +145,30 @@ const list = (read: (item: string) => string | null, expected: string) =>
       }),
   );
 
+/** Where an OpenTelemetry collector listens; credentials go into headers. */
+const collector = optional(
+  z
+    .string()
+    .refine(
+      isEndpoint,
+      'an http or https URL without credentials, query and fragment is expected (http://127.0.0.1:4318)',
+    )
+    .optional(),
+);
+
+/** `key=value,key=value`, percent-encoded. */
+const pairs = (read: (text: string) => Readonly<Record<string, string>> | null, expected: string) =>
+  optional(
+    z
+      .string()
+      .default('')
+      .transform((value, context) => {
+        const found = read(value);
+        if (found === null) context.addIssue({ code: 'custom', message: `${expected} expected` });
+        return found ?? {};
+      }),
+  );
+
 /** Invalid payments per minute from one address: far more than a client under development sends. */
 const DEFAULT_ADDRESS_LIMIT = 120;
 
@@ -191,6 +223,37 @@ const Environment = z.object({
     (item) => (readRange(item)?.family === 6 ? item : null),
     'IPv6 prefixes (2001:db8:64::/96), with no bit set after the prefix length, are',
   ),
+  OTEL_SDK_DISABLED: optional(
+    z
+      .string()
+      .regex(/^(true|false)$/i, 'true or false is expected')
+      .transform((value) => value.toLowerCase() === 'true')
+      .default(false),
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector,
+  OTEL_EXPORTER_OTLP_PROTOCOL: optional(
+    z.enum(['http/json'], 'http/json is expected: the only protocol that this service speaks').optional(),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs(
+    readHeaders,
+    'headers (api-key=SECRET,tenant=courts), with values percent-encoded, are',
+  ),
+  OTEL_SERVICE_NAME: optional(z.string().max(256, 'at most 256 characters are expected').default('')),
+  OTEL_RESOURCE_ATTRIBUTES: pairs(
+    readResource,
+    'attributes (deployment.environment.name=staging,service.namespace=courts), with values percent-encoded, are',
+  ),
+  OTEL_TRACES_SAMPLER: optional(
+    z.enum(SAMPLERS, `one of ${SAMPLERS.join(', ')} is expected`).default('parentbased_always_on'),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: optional(
+    z
+      .string()
+      .regex(/^(0(\.\d+)?|1(\.0+)?|\.\d+)$/, 'a ratio from 0 to 1 is expected')
+      .transform(Number)
+      .default(1),
+  ),
 });
 
 /** Environment variables that hold secrets, which are masked wherever the configuration is shown. */
@@ -200,6 +263,9 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'SOLANA_RPC_URL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
 const MAX_SECRET_FILE_BYTES = 64 * 1024;
@@ -298,6 +364,8 @@ export interface Config {
    * folder.
    */
   readonly masterKey: string | null;
+  /** Null: no traces. */
+  readonly tracing: TracingSettings | null;
   readonly solana: {
     readonly network: SolanaNetwork;
     /** Endpoints to use; empty if the service starts its own local chain. */
@@ -370,6 +438,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     callbackAllowPrivate: values.CALLBACK_ALLOW_PRIVATE,
     callbackNat64Prefixes: values.CALLBACK_NAT64_PREFIXES,
     masterKey: values.MASTER_KEY ?? null,
+    tracing: tracingOf(values),
     solana: {
       network,
       rpcUrls,

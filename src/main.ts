@@ -52,6 +52,7 @@ import { withDamageAlarm } from './storage/damage-alarm.ts';
 import type { CommandContext } from './storage/event-log.ts';
 import { leaseOwner } from './storage/lease-owner.ts';
 import type { Storage } from './storage/storage.ts';
+import { createTracer } from './tracing/tracer.ts';
 
 /** How long running requests may take to finish at a stop. */
 const DRAIN_MS = 10_000;
@@ -106,6 +107,14 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   );
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   privateFolder(join(config.dataDirectory, 'keys'));
+  const tracer = await createTracer({
+    settings: config.tracing,
+    version: API_VERSION,
+    instance: leaseOwner(),
+    logger,
+  });
+  // Stopped last, so that it sends what the others end with.
+  undo.add('traces', () => tracer.stop());
   const opened = await openStorage(config, logger, { logThread: true });
   undo.add('storage', () => opened.close());
   // Last of all that uses the storage, so that it has the alarms of a stop, too.
@@ -194,6 +203,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     draining: draining.signal,
     metrics,
     closed: () => closedFor(health.health()),
+    tracer,
   });
   undo.add('payments', () => paymentRole.stop());
 
@@ -213,6 +223,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     owner: leaseOwner(),
     userAgent,
     metrics,
+    tracer,
   });
   undo.add('callbacks', () => callbacks.stop());
 
@@ -246,6 +257,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     metrics,
     sandboxCallbacks: createSandboxCallbacks({ outbound, counters: storage.readStore, clock, logger, userAgent }),
     localRpcUrl: rpcUrl,
+    tracer,
     mcpOrigins: { allowed: config.mcpAllowedOrigins, loopback: !config.production },
   });
   const admin = buildAdminApp({

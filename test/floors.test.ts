@@ -11,6 +11,7 @@ const SOURCE = join(import.meta.dirname, '../src');
 /** From the ground up. A name with an extension is a file at the root of `src`. */
 const FLOORS = [
   'runtime',
+  'tracing',
   'courts',
   'events',
   'errors.ts',

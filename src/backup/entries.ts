@@ -22,6 +22,7 @@ const Metadata = z.looseObject({
   actor: z.string(),
   schemaVersion: z.int().positive(),
   commandId: z.string().optional(),
+  traceparent: z.string().optional(),
   hash: Hash,
 });
 

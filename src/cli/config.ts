@@ -18,6 +18,12 @@ export function shownConfig(config: Config): Record<string, unknown> {
       mongo: maskMongoUrl(config.engines.mongo),
     },
     masterKey: config.masterKey === null ? null : '(set, masked)',
+    tracing: config.tracing && {
+      ...config.tracing,
+      url: maskUrl(config.tracing.url),
+      headers: Object.keys(config.tracing.headers).map((name) => `${name}: (masked)`),
+      resource: Object.entries(config.tracing.resource).map((pair) => pair.join('=')),
+    },
     solana: {
       ...config.solana,
       rpcUrls: config.solana.rpcUrls.map(maskUrl),
@@ -47,6 +53,11 @@ const VARIABLES: Readonly<Record<string, string>> = {
   callbackAllowPrivate: 'CALLBACK_ALLOW_PRIVATE',
   callbackNat64Prefixes: 'CALLBACK_NAT64_PREFIXES',
   masterKey: 'MASTER_KEY',
+  'tracing.headers': 'OTEL_EXPORTER_OTLP_HEADERS',
+  'tracing.serviceName': 'OTEL_SERVICE_NAME',
+  'tracing.resource': 'OTEL_RESOURCE_ATTRIBUTES',
+  'tracing.sampler': 'OTEL_TRACES_SAMPLER',
+  'tracing.ratio': 'OTEL_TRACES_SAMPLER_ARG',
   'solana.network': 'SOLANA_NETWORK',
   'solana.rpcUrls': 'SOLANA_RPC_URL',
   'solana.callsPerSecond': 'SOLANA_RPC_CALLS_PER_SECOND',
@@ -65,8 +76,8 @@ export interface SourcedValue {
 
 /** Every setting with its source, including values that a start would derive or generate. */
 export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): Readonly<Record<string, SourcedValue>> {
-  const { engines, solana, audit, sponsorLimits, ...rest } = shownConfig(config) as Record<
-    'engines' | 'solana' | 'audit' | 'sponsorLimits',
+  const { engines, solana, audit, sponsorLimits, tracing, ...rest } = shownConfig(config) as Record<
+    'engines' | 'solana' | 'audit' | 'sponsorLimits' | 'tracing',
     object
   >;
   const flat: Record<string, unknown> = {
@@ -77,11 +88,13 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
     ...prefixed('solana', solana),
     ...prefixed('audit', audit),
     ...prefixed('sponsorLimits', sponsorLimits),
+    'tracing.url': null,
+    ...prefixed('tracing', tracing ?? {}),
   };
   const inUse = unsetInUse(config);
   return Object.fromEntries(
     Object.entries(flat).map(([key, value]) => {
-      const variable = VARIABLES[key];
+      const variable = VARIABLES[key] ?? (key === 'tracing.url' ? collectorVariable(environment) : undefined);
       if (variable !== undefined && environment[variable]) return [key, { value, source: variable }];
       if (variable !== undefined && SECRET_VARIABLES.has(variable) && environment[fileVariable(variable)]) {
         return [key, { value, source: fileVariable(variable) }];
@@ -90,6 +103,10 @@ export function sourcedConfig(config: Config, environment: NodeJS.ProcessEnv): R
     }),
   );
 }
+
+/** The variable that says where traces go: the own one of traces, if both are set. */
+const collectorVariable = (environment: NodeJS.ProcessEnv): string =>
+  environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
 /** The values used for settings that are not set. */
 function unsetInUse({ host, port, dataDirectory, solana }: Config): Readonly<Record<string, SourcedValue>> {
@@ -178,6 +195,19 @@ Variables:
                         in production
   CALLBACK_NAT64_PREFIXES
                         NAT64 prefixes of the network (2001:db8:64::/96,…); callbacks never use them
+  OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+                        where traces go, an OpenTelemetry collector (http://127.0.0.1:4318); the first is completed with
+                        /v1/traces (no traces)
+  OTEL_EXPORTER_OTLP_PROTOCOL
+                        http/json, the only one
+  OTEL_EXPORTER_OTLP_HEADERS
+                        headers for the collector, such as a key: name=value,…
+  OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES
+                        how traces name this service (docket-monitor) and what else they say of it: name=value,…
+  OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG
+                        which traces are exported: always_on, always_off, traceidratio, or parentbased_ and one of these
+                        (parentbased_always_on); for a ratio, 0 to 1 (1)
+  OTEL_SDK_DISABLED     true: no traces (false)
 
 Secrets from files, as Docker, Kubernetes and systemd pass them: instead of a variable, set the one that names its file.
 ${[...SECRET_VARIABLES].map((variable) => `  ${fileVariable(variable)}`).join('\n')}

@@ -9,6 +9,7 @@ import { type Clock, type Micros, toInstant } from '../runtime/instant.ts';
 import { once } from '../runtime/once.ts';
 import {
   type Append,
+  type Appended,
   type CommandContext,
   type EventLog,
   InvalidAppend,
@@ -21,6 +22,7 @@ import {
 import type { SealedPayload } from '../storage/payload-store.ts';
 import { headAfter, prepareAppend } from '../storage/prepare-append.ts';
 import { isUnwritten, type StorageFailure } from '../storage/storage-failure.ts';
+import { currentTraceparent, inSpan } from '../tracing/span.ts';
 import { type Decider, isRejection, type Rejection, rejected } from './decider.ts';
 
 export interface Loaded<State> {
@@ -176,7 +178,15 @@ function decideOn<State, Command, Event extends DomainEvent, Code extends string
   const events = decider.decide(at.state, commandAt(command, now));
   if (isRejection(events)) return rejected(events.rejected as Code);
   if (events.length === 0) return { append: null, after: (position) => ({ ...loadedOf(at), events, position }) };
-  const prepared = prepareAppend({ stream, head: at.head, events, context, recordedAt: toInstant(now) });
+  const recordedAt = toInstant(now);
+  const prepared = prepareAppend({
+    stream,
+    head: at.head,
+    events,
+    context,
+    recordedAt,
+    traceparent: currentTraceparent(),
+  });
   const head = headAfter(prepared);
   // Folded on demand: the state after a command may be large, and few callers need it.
   const state = once(() => evolved(decider, at.state, events));
@@ -209,7 +219,7 @@ async function appendUntilKnown(
   let unknown: { readonly unknown: unknown } | null = null;
   for (let attempt = 0; ; attempt++) {
     try {
-      return { position: (await log.append(append)).position };
+      return { position: (await appendInSpan(log, append)).position };
     } catch (error) {
       if (error instanceof RevisionConflict) return { refusal: error };
       // If an earlier attempt may have written it, a later one cannot rule that out.
@@ -224,6 +234,19 @@ async function appendUntilKnown(
     }
   }
 }
+
+/** One attempt. Its span names the family of the stream and never its name, which may be a caller's. */
+const appendInSpan = (log: Pick<EventLog, 'append'>, append: Append): Promise<Appended> =>
+  inSpan(
+    'append',
+    () => log.append(append),
+    () => ({
+      attributes: {
+        'docket.stream.family': append.stream.split('-', 1)[0] ?? '',
+        'docket.events': append.events.map(({ type }) => type),
+      },
+    }),
+  );
 
 const evolved = <State, Command, Event extends DomainEvent, Code extends string>(
   decider: Decider<State, Command, Event, Code>,
@@ -283,7 +306,7 @@ export async function handle<State, Command, Event extends DomainEvent, Code ext
   const at = known ?? (await load(ports.log, decider, stream));
   const decided = decideOn(ports, { decider, stream, command, context }, at);
   if (isRejection(decided)) return decided;
-  const position = decided.append && (await ports.log.append(decided.append)).position;
+  const position = decided.append && (await appendInSpan(ports.log, decided.append)).position;
   return decided.after(position);
 }
 

@@ -19,6 +19,7 @@ import { createCourtStandings } from '../queries/court-standings.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { Health } from './admin/health.ts';
 import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
@@ -72,6 +73,8 @@ export interface AppDependencies {
   readonly sandboxCallbacks?: SandboxCallbacks | undefined;
   /** Where callers reach the local chain; null on a public network. */
   readonly localRpcUrl: string | null;
+  /** If left out, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Which web pages may call the MCP endpoint; if left out, none. */
   readonly mcpOrigins?: OriginRules;
 }
@@ -122,6 +125,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     routes,
   });
   const app = makeServer(service, logger, {
+    tracer: dependencies.tracer,
     unread: createUnreadAnswers({
       limits: dependencies.unreadLimits,
       clientAddresses,

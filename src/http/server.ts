@@ -16,6 +16,7 @@ import {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { type Problem, problem } from '../errors.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import type { HttpMetrics } from './admin/metrics/http-metrics.ts';
 import {
   HEADERS_TIMEOUT_MS,
@@ -39,6 +40,7 @@ import {
   sendInternalError,
   sendProblem,
 } from './send-problem.ts';
+import { traceRequests } from './traced-requests.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { v1Retired } from './v1/sunset.ts';
 
@@ -74,13 +76,21 @@ export interface ServerOptions {
   readonly unread?: UnreadAnswers;
   /** Where answered requests are counted. */
   readonly metrics?: Pick<HttpMetrics, 'requestAnswered'> | undefined;
+  /** Traces the requests of routes. Ready answers have no span: they do nothing that takes time. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Creates the instance; routes are added to it afterwards. */
 export function makeServer(
   service: AnsweringService,
   logger: Logger,
-  { audience = 'everybody', answerEarly = () => false, unread = createUnreadAnswers(), metrics }: ServerOptions = {},
+  {
+    audience = 'everybody',
+    answerEarly = () => false,
+    unread = createUnreadAnswers(),
+    metrics,
+    tracer,
+  }: ServerOptions = {},
 ): FastifyInstance {
   const connections = trackConnections();
   // Orchestrators poll the admin port all the time and keep their own records.
@@ -157,6 +167,7 @@ export function makeServer(
   const routes = collectRoutes(app);
   app.decorate('routeTable', routes);
 
+  if (tracer?.isOn) traceRequests(app, tracer);
   app.addHook('onSend', (_request, reply, _body, done) => {
     setCommonHeaders(reply, audience);
     done();

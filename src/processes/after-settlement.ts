@@ -17,6 +17,7 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
+import { continuing, NO_TRACES, type Tracer } from '../tracing/tracer.ts';
 
 export interface AfterSettlementPorts extends SchedulePorts {
   readonly readStore: ReadStore;
@@ -25,6 +26,8 @@ export interface AfterSettlementPorts extends SchedulePorts {
   readonly owner: string;
   /** Creates the wallet's first key if it has none: a first callback needs one (docs/design/interface.md#3.2). */
   ensureKey(wallet: string, context: CommandContext): Promise<unknown>;
+  /** If left out, nothing is traced. */
+  readonly tracer?: Tracer;
   /** Completes a call on the wallet's keys. Idempotent. */
   applyKeyCall(purchase: Purchase, context: CommandContext): Promise<unknown>;
 }
@@ -208,8 +211,14 @@ async function drawConsequences(ports: AfterSettlementPorts, settlement: Recorde
     causationId: settlement.id,
     actor: NAME,
   };
-  if (state.answer.keyCall) await ports.applyKeyCall(state, context);
-  if (state.answer.callbacks.length === 0) return;
-  await ports.ensureKey(wallet, context);
-  await scheduleOwed(ports, hash, state, context);
+  const owed = async () => {
+    if (state.answer.keyCall) await ports.applyKeyCall(state, context);
+    if (state.answer.callbacks.length === 0) return;
+    await ports.ensureKey(wallet, context);
+    await scheduleOwed(ports, hash, state, context);
+  };
+  await continuing(ports.tracer ?? NO_TRACES, NAME, settlement.metadata.traceparent, owed, {
+    kind: 'consumer',
+    attributes: { 'docket.request_id': requestId },
+  });
 }

@@ -10,6 +10,7 @@ import { createCallbackDeliveries } from '../processes/callbacks/deliveries.ts';
 import { deliveryStanding } from '../queries/delivery-standing.ts';
 import type { Clock } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 
 export interface CallbackRoleOptions {
   readonly storage: Storage;
@@ -21,6 +22,7 @@ export interface CallbackRoleOptions {
   readonly owner: string;
   readonly userAgent: string;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
 }
 
 export interface CallbackRole {

@@ -16,6 +16,7 @@ import type { Clock } from '../runtime/instant.ts';
 import { networkFeeOf } from '../solana/network-fee.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import type { PaymentChain } from './payment-chain.ts';
 
 export interface PaymentRoleOptions {
@@ -33,6 +34,7 @@ export interface PaymentRoleOptions {
   readonly metrics: Pick<PurchaseMetrics, 'outcomeRecorded' | 'watchUnderway' | 'watchPayments'>;
   /** Why nothing may be charged now; null if it may. */
   closed(): Problem | null;
+  readonly tracer: Tracer;
 }
 
 export interface PaymentRole {
@@ -54,6 +56,7 @@ export function startPaymentRole({
   draining,
   metrics,
   closed,
+  tracer,
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
@@ -78,7 +81,12 @@ export function startPaymentRole({
   });
   metrics.watchUnderway(() => purchasing.underway.size);
   metrics.watchPayments(() => paymentStanding(readStore, clock.now()));
-  const recovery = createPaymentRecovery({ ...settlement, underway: purchasing.underway, owner: leaseOwner() });
+  const recovery = createPaymentRecovery({
+    ...settlement,
+    underway: purchasing.underway,
+    owner: leaseOwner(),
+    tracer,
+  });
   const housekeeping = createPayloadHousekeeping({ log, payloads, readStore, clock, logger, owner: leaseOwner() });
   const stopping = new AbortController();
   const working = Promise.all([recovery.run(stopping.signal), housekeeping.run(stopping.signal)]);

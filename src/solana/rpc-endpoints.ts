@@ -1,4 +1,5 @@
 /** Several endpoints as one: the first answer is used, and the other endpoints are the fallback. */
+import { inSpan } from '../tracing/span.ts';
 import { ChainUnavailable } from './chain.ts';
 import { EndpointFailure } from './rpc-connections.ts';
 import { type CallOptions, type Lane, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
@@ -240,7 +241,7 @@ export class RpcEndpoints {
     const ended = (outcome: RpcCallOutcome): void =>
       this.#called?.(label, method, outcome, (performance.now() - began) / 1000);
     try {
-      const result = await endpoint.call(method, params, options);
+      const result = await callInSpan(endpoint, method, params, options);
       ended('ok');
       return result;
     } catch (error) {
@@ -287,6 +288,17 @@ export class RpcEndpoints {
     }
   }
 }
+
+/** Of the endpoint only host and port are named: the rest of its URL may contain a key. */
+const callInSpan = (endpoint: RpcEndpoint, method: string, params: readonly unknown[], options: CallOptions) =>
+  inSpan(
+    method,
+    () => endpoint.call(method, params, options),
+    () => ({
+      kind: 'client',
+      attributes: { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'server.address': endpoint.label },
+    }),
+  );
 
 const shareOf = ({ lane, reserved }: Pick<Question<unknown>, 'lane' | 'reserved'>): PaceShare =>
   lane || reserved ? 'reserved' : 'intake';

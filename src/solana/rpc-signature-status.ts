@@ -3,6 +3,7 @@
  * call.
  */
 import { z } from 'zod';
+import { inSpan } from '../tracing/span.ts';
 import type { Commitment, SignatureStatus } from './chain.ts';
 import type { Question, RpcEndpoints } from './rpc-endpoints.ts';
 
@@ -96,9 +97,14 @@ export class StatusBatches {
   }
 
   status(signature: string): Promise<SignatureStatus | null> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ signature, resolve, reject }) === 1) setImmediate(() => this.#askAll());
-    });
+    // The call that many payments share belongs to the trace of the first; the others show how long they waited for it.
+    return inSpan(
+      'look up signature',
+      () =>
+        new Promise((resolve, reject) => {
+          if (this.#waiting.push({ signature, resolve, reject }) === 1) setImmediate(() => this.#askAll());
+        }),
+    );
   }
 
   #askAll(): void {

@@ -32,6 +32,8 @@ export interface EventMetadata {
   readonly schemaVersion: number;
   /** The command whose append wrote the event, so that its id can be recomputed. Absent in events of earlier versions. */
   readonly commandId?: string;
+  /** The span that wrote the event, so that what follows from it joins its trace. Only of traces that are exported. */
+  readonly traceparent?: string;
   /** SHA-256, hex, over the previous hash, stream, revision, id, type, data and the metadata without it (RFC 8785). */
   readonly hash: string;
 }
@@ -211,4 +213,6 @@ export interface EventToAppend {
   readonly events: readonly DomainEvent[];
   readonly context: CommandContext;
   readonly recordedAt: Instant;
+  /** Of the span that appends, if it is exported. */
+  readonly traceparent?: string | undefined;
 }

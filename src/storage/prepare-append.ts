@@ -19,7 +19,7 @@ import {
  * @throws InvalidAppend for no events or more than `MAX_APPEND_BYTES` of data
  * @throws ZodError if an event does not fit its schema
  */
-export function prepareAppend({ stream, head, events, context, recordedAt }: EventToAppend): Append {
+export function prepareAppend({ stream, head, events, context, recordedAt, traceparent }: EventToAppend): Append {
   if (events.length === 0) throw new InvalidAppend(`an append to ${stream} without events`);
   let previousHash = head.hash;
   let bytes = 0;
@@ -35,6 +35,7 @@ export function prepareAppend({ stream, head, events, context, recordedAt }: Eve
       actor: context.actor,
       schemaVersion,
       commandId: context.commandId,
+      ...(traceparent === undefined ? undefined : { traceparent }),
     };
     bytes += Buffer.byteLength(dataText(data));
     const recorded = { id, stream, revision, type, data, metadata: unhashed };
@@ -58,10 +59,11 @@ export const hashEvent = (
  * for every event.
  */
 export function hashedMetadata(metadata: Omit<EventMetadata, 'hash'>): string {
-  const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId } = metadata;
+  const { recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId, traceparent } = metadata;
   // Events of earlier versions do not have it, and their hashes stay valid.
   const command = commandId === undefined ? '' : `"commandId":${canonicalJson(commandId)},`;
-  return `{"actor":${canonicalJson(actor)},"causationId":${canonicalJson(causationId)},${command}"correlationId":${canonicalJson(correlationId)},"recordedAt":${canonicalJson(recordedAt)},"requestId":${canonicalJson(requestId)},"schemaVersion":${canonicalJson(schemaVersion)}}`;
+  const trace = traceparent === undefined ? '' : `,"traceparent":${canonicalJson(traceparent)}`;
+  return `{"actor":${canonicalJson(actor)},"causationId":${canonicalJson(causationId)},${command}"correlationId":${canonicalJson(correlationId)},"recordedAt":${canonicalJson(recordedAt)},"requestId":${canonicalJson(requestId)},"schemaVersion":${canonicalJson(schemaVersion)}${trace}}`;
 }
 
 /** As `hashEvent`, of canonical texts that are known already. */

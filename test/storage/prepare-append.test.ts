@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { parse, v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
@@ -40,6 +41,24 @@ describe('preparing an append', () => {
     expect(hashEvent('', { ...event!, metadata: older })).toBe(
       'c59ae18baf23e3e34a49fc8379629d0a099704086ef15010e933626c500d5037',
     );
+  });
+
+  it('covers the span that appends by the hash, and leaves no trace of it where there is none', () => {
+    const traceparent = `00-${'4b'.repeat(16)}-${'00f0'.repeat(4)}-01`;
+    const { events } = prepareAppend({
+      stream: 'docket-x',
+      head: NO_STREAM,
+      events: [note('naïve "text"')],
+      context: contextOf('4c9b1a4e-0f0d-4b53-9a55-7f6a3c1f0a01'),
+      recordedAt: NOON,
+      traceparent,
+    });
+    const { hash, ...hashed } = events[0]!.metadata;
+    expect(hashed).toMatchObject({ traceparent });
+    const { stream, revision, id, type, data } = events[0]!;
+    const link = canonicalJson(['', stream, revision, id, type, data, hashed as unknown as Json]);
+    expect(createHash('sha256').update(link).digest('hex')).toBe(hash);
+    expect(Object.keys(prepare('one').events[0]!.metadata)).not.toContain('traceparent');
   });
 
   it('names events by UUIDs of version 5, for any names of the command and the stream', () => {

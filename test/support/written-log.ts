@@ -43,7 +43,12 @@ export class LogWriter {
   }
 
   /** One append. @param commandId null as in events of earlier versions */
-  write(stream: string, written: readonly Written[], commandId: string | null = this.#commandId()): this {
+  write(
+    stream: string,
+    written: readonly Written[],
+    commandId: string | null = this.#commandId(),
+    traceparent?: string,
+  ): this {
     const before = this.#newest.get(stream) ?? { revision: -1, hash: '' };
     let { hash } = before;
     const events = written.map(([type, schemaVersion, data], index): PreparedEvent => {
@@ -55,6 +60,7 @@ export class LogWriter {
         actor: 'test',
         schemaVersion,
         ...(commandId !== null && { commandId }),
+        ...(traceparent !== undefined && { traceparent }),
       };
       const revision = before.revision + 1 + index;
       const id = eventId(commandId ?? REQUEST, stream, before.revision, index);

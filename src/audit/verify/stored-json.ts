@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../events/event.ts';
 import type { EventMetadata, RecordedEvent } from '../../storage/event-log.ts';
 import { hashedMetadata } from '../../storage/prepare-append.ts';
 import type { RawEvent } from '../../storage/raw-events.ts';
+import { isRecordedTraceparent } from '../../tracing/traceparent.ts';
 import { canonicalOf } from './canonical-plain.ts';
 
 /** A text that is not what this service writes. `message` never quotes it. */
@@ -51,7 +52,7 @@ function readMetadata(text: string): StoredMetadata {
 const PLAIN = '"[ !#-[\\]-~]*"';
 const WRITTEN = new RegExp(
   `^\\{"recordedAt":("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z"),"requestId":(null|${PLAIN}),"correlationId":(${PLAIN}),` +
-    `"causationId":(null|${PLAIN}),"actor":(${PLAIN}),"schemaVersion":([1-9]\\d{0,14}),"commandId":(${PLAIN}),"hash":"([0-9a-f]{64})"\\}$`,
+    `"causationId":(null|${PLAIN}),"actor":(${PLAIN}),"schemaVersion":([1-9]\\d{0,14}),"commandId":(${PLAIN})(?:,"traceparent":("00-[0-9a-f]{32}-[0-9a-f]{16}-01"))?,"hash":"([0-9a-f]{64})"\\}$`,
 );
 const unquoted = (text: string): string => text.slice(1, -1);
 const unquotedOrNull = (text: string): string | null => (text === 'null' ? null : unquoted(text));
@@ -63,7 +64,8 @@ const unquotedOrNull = (text: string): string | null => (text === 'null' ? null 
 function writtenMetadata(text: string): StoredMetadata | null {
   const found = WRITTEN.exec(text) as Written | null;
   if (found === null) return null;
-  const [, recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId, stored] = found;
+  const [, recordedAt, requestId, correlationId, causationId, actor, schemaVersion, commandId, traceparent, stored] =
+    found;
   const metadata = {
     recordedAt: unquoted(recordedAt),
     requestId: unquotedOrNull(requestId),
@@ -72,15 +74,17 @@ function writtenMetadata(text: string): StoredMetadata | null {
     actor: unquoted(actor),
     schemaVersion: Number(schemaVersion),
     commandId: unquoted(commandId),
+    ...(traceparent === undefined ? undefined : { traceparent: unquoted(traceparent) }),
     hash: stored,
   };
+  const trace = traceparent === undefined ? '' : `,"traceparent":${traceparent}`;
   return {
     metadata,
-    metadataText: `{"actor":${actor},"causationId":${causationId},"commandId":${commandId},"correlationId":${correlationId},"recordedAt":${recordedAt},"requestId":${requestId},"schemaVersion":${schemaVersion}}`,
+    metadataText: `{"actor":${actor},"causationId":${causationId},"commandId":${commandId},"correlationId":${correlationId},"recordedAt":${recordedAt},"requestId":${requestId},"schemaVersion":${schemaVersion}${trace}}`,
   };
 }
 
-type Written = readonly [string, string, string, string, string, string, string, string, string];
+type Written = readonly [string, string, string, string, string, string, string, string, string | undefined, string];
 
 /** @throws Unreadable unless the text is one JSON object */
 export function storedObject(text: string, what: string): JsonObject {
@@ -146,6 +150,7 @@ const MEMBERS: Readonly<Record<keyof EventMetadata, (value: Json | undefined) =>
   actor: isText,
   schemaVersion: (value) => Number.isSafeInteger(value) && Number(value) > 0,
   commandId: (value) => value === undefined || isText(value),
+  traceparent: (value) => value === undefined || (isText(value) && isRecordedTraceparent(value)),
   hash: (value) => isText(value) && HASH.test(value),
 };
 const CHECKS = Object.entries(MEMBERS);

@@ -9,6 +9,7 @@ import { BLOCKHASH_LIFE_BLOCKS, type Chain, ChainUnavailable, type SignatureStat
 import { networkFeeOf } from '../../solana/network-fee.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
+import { annotate, inSpan } from '../../tracing/span.ts';
 import { isRejection } from '../decider.ts';
 import { handleWithRetry, type Loaded, load } from '../handle.ts';
 import { giveBack, reservedUntil } from '../purchase/reservation.ts';
@@ -96,7 +97,12 @@ export async function broadcast(
   { everywhere = false } = {},
 ): Promise<boolean> {
   try {
-    const outcome = await chain.send(Buffer.from(wire, 'base64'), { everywhere, signature: transaction });
+    const send = () => chain.send(Buffer.from(wire, 'base64'), { everywhere, signature: transaction });
+    const outcome = await inSpan('broadcast', async () => {
+      const sent = await send();
+      annotate('docket.broadcast.outcome', sent.sent ? 'sent' : sent.code);
+      return sent;
+    });
     return outcome.sent || outcome.code === 'BlockhashNotFound';
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;

@@ -9,6 +9,7 @@ import { problemOf } from '../../failure-problem.ts';
 import { transactionId, withFeePayerSignature } from '../../solana/verify-transaction.ts';
 import { type CommandContext, RevisionConflict } from '../../storage/event-log.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
+import { annotate, inSpan } from '../../tracing/span.ts';
 import { handle, type Loaded, load } from '../handle.ts';
 import { sealAnswer } from '../payment/answer.ts';
 import { type ChainCheckPorts, checkOnChain, endsTooSoon } from '../payment/chain-checks.ts';
@@ -66,30 +67,51 @@ export function createPurchasing(purchasePorts: PurchasePorts): Purchasing {
   setMaxListeners(0, ports.draining);
   return {
     underway,
-    async buy(request) {
-      const run = new PurchaseRun(ports, request);
-      const { messageHash } = request.transaction;
-      try {
-        const known = await run.repeat();
-        if (known) return known;
-        // The same request is already running: count nothing and run no second query.
-        if (underway.has(messageHash)) return await run.refuseCopy();
-        underway.add(messageHash);
-        try {
-          return await run.run();
-        } finally {
-          run.end();
-          underway.delete(messageHash);
-        }
-      } catch (error) {
-        // Errors after the claim are handled where they occur, so nothing was claimed here.
-        const refused = await run.refuse(problemOf(error));
-        if (!(error instanceof StorageFailure)) throw error;
-        ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
-        return refused;
-      }
-    },
+    buy: (request) =>
+      inSpan(
+        'purchase',
+        () => noted(buy(request)),
+        () => ({ attributes: attributesOf(request) }),
+      ),
   };
+
+  async function buy(request: PurchaseRequest): Promise<PurchaseOutcome> {
+    const run = new PurchaseRun(ports, request);
+    const { messageHash } = request.transaction;
+    try {
+      const known = await run.repeat();
+      if (known) return known;
+      // The same request is already running: count nothing and run no second query.
+      if (underway.has(messageHash)) return await run.refuseCopy();
+      underway.add(messageHash);
+      try {
+        return await run.run();
+      } finally {
+        run.end();
+        underway.delete(messageHash);
+      }
+    } catch (error) {
+      // Errors after the claim are handled where they occur, so nothing was claimed here.
+      const refused = await run.refuse(problemOf(error));
+      if (!(error instanceof StorageFailure)) throw error;
+      ports.logger.error({ err: error, requestId: request.requestId }, 'a paid request met failing storage');
+      return refused;
+    }
+  }
+}
+
+const attributesOf = ({ requestId, endpoint, dialect, transaction }: PurchaseRequest) => ({
+  'docket.request_id': requestId,
+  'docket.endpoint': endpoint,
+  'docket.payment.dialect': dialect,
+  'docket.wallet': transaction.wallet,
+});
+
+async function noted(buying: Promise<PurchaseOutcome>): Promise<PurchaseOutcome> {
+  const outcome = await buying;
+  annotate('docket.purchase.outcome', outcome.outcome);
+  if (outcome.outcome === 'refused') annotate('docket.error.code', outcome.problem.problem);
+  return outcome;
 }
 
 type RunPorts = PurchasePorts &
@@ -210,7 +232,9 @@ class PurchaseRun {
     const signature = transactionId(signed);
     const { destination } = ports.payee;
     const { client } = this.#request;
-    const checked = await checkOnChain(ports, { transaction, signed, signature, amount, destination, client });
+    const checked = await inSpan('verify', () =>
+      checkOnChain(ports, { transaction, signed, signature, amount, destination, client }),
+    );
     this.#verifiedAt = performance.now();
     if (isProblem(checked)) return this.#refuseUnlessUsed(checked);
     const lent = await first?.refusal();
@@ -227,14 +251,16 @@ class PurchaseRun {
     let answer: Awaited<ReturnType<typeof runQuery>>;
     try {
       if (this.#isGone()) return this.refuse(nobodyWaits());
-      answer = await runQuery({
-        requestId,
-        deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
-        draining: ports.draining,
-        logger: ports.logger,
-        isAbandoned: () => this.#isGone(),
-        query: (signal) => query({ wallet: transaction.wallet, signal }),
-      });
+      answer = await inSpan('query', () =>
+        runQuery({
+          requestId,
+          deadlineMs: ports.patience?.queryMs ?? QUERY_DEADLINE_MS,
+          draining: ports.draining,
+          logger: ports.logger,
+          isAbandoned: () => this.#isGone(),
+          query: (signal) => query({ wallet: transaction.wallet, signal }),
+        }),
+      );
     } finally {
       endTurn();
     }
@@ -361,14 +387,8 @@ class PurchaseRun {
     // After the claim the answer can be fetched, even by a caller that disconnected.
     if (this.#isGone()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };
-    const claim = await claimPayment(
-      this.#ports,
-      this.#stream,
-      found,
-      purchase,
-      sealed.payloads,
-      this.#context,
-      this.#identified,
+    const claim = await inSpan('claim', () =>
+      claimPayment(this.#ports, this.#stream, found, purchase, sealed.payloads, this.#context, this.#identified),
     );
     if ('used' in claim) return this.refuse(claim.used);
     if ('bought' in claim) return this.#lost(claim.bought);
@@ -411,7 +431,7 @@ class PurchaseRun {
     const { answeredCases } = claimed.state.answer;
     const { transaction } = claimed.state.submission;
     try {
-      const { state } = await settle(this.#ports, this.#stream, claimed, this.#context, watch);
+      const { state } = await inSpan('settle', () => settle(this.#ports, this.#stream, claimed, this.#context, watch));
       if (state.status === 'settled') {
         const body = composed ?? (await this.#keyAnswer(state));
         if (isProblem(body)) return this.#pending(transaction, answeredCases);

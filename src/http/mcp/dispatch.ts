@@ -4,6 +4,7 @@ import { InitializeRequestParamsSchema } from '@modelcontextprotocol/core';
 import type { Logger } from 'pino';
 import type { Json, JsonObject } from '../../events/event.ts';
 import { problemOf } from '../../failure-problem.ts';
+import { currentTraceparent, inSpan } from '../../tracing/span.ts';
 import type { HttpMetrics, ToolOutcome } from '../admin/metrics/http-metrics.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { AnsweringService } from '../send-problem.ts';
@@ -90,7 +91,7 @@ export function createDispatch(
       return refusal(service, { tool: name, requestId: around.requestId }, problemOf(cause)).bytes(era);
     };
     try {
-      const result = tool.run(toolCall);
+      const result = ranInSpan(tool, toolCall);
       return result instanceof Promise ? result.then(answered, failed) : answered(result);
     } catch (error) {
       return failed(error);
@@ -117,6 +118,16 @@ export function createDispatch(
         return unknownMethod(method, era);
     }
   };
+}
+
+/** A tool that answers at once needs no span of its own. */
+function ranInSpan(tool: Tool, call: ToolCall): ReturnType<Tool['run']> {
+  if (currentTraceparent() === undefined || !tool.paid) return tool.run(call);
+  return inSpan(
+    `tools/call ${tool.name}`,
+    async () => tool.run(call),
+    () => ({ attributes: { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name } }),
+  );
 }
 
 function definitionOf({ name, title, description, parameters, queryParameters, outputSchema, paid }: Tool): JsonObject {

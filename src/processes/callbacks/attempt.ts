@@ -19,7 +19,12 @@ import {
 import { MAX_JITTER } from '../../commands/delivery/schedule.ts';
 import { isOver, waitAgain, waitOf } from '../../commands/delivery/wait.ts';
 import { folded, handledOf, type Loaded, type Outcome, record } from '../../commands/handle.ts';
-import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
+import {
+  type DeliveryEvent,
+  DeliveryRedeliveryRequested,
+  DeliveryScheduled,
+  deliveryStream,
+} from '../../events/delivery.ts';
 import type { FailureClass } from '../../events/failure-class.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toMicros } from '../../runtime/instant.ts';
 import { pause } from '../../runtime/pause.ts';
@@ -32,6 +37,8 @@ import {
 } from '../../storage/event-log.ts';
 import { isDeadOwner } from '../../storage/lease-owner.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
+import { annotate, inSpan } from '../../tracing/span.ts';
+import { continuing, NO_TRACES, type Tracer } from '../../tracing/tracer.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type SigningKeys, signingKeysFor } from './keys.ts';
 
@@ -49,6 +56,8 @@ export interface AttemptPorts {
   /** Names the service and its docs. */
   readonly userAgent: string;
   readonly logger: Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error'>;
+  /** If left out, nothing is traced. */
+  readonly tracer?: Tracer;
   /** Called with each attempt that has an outcome. */
   readonly observe?: (attempt: ObservedAttempt) => void;
 }
@@ -101,6 +110,8 @@ class Attendance {
   /** Unique per process: two processes that claim the same attempt must conflict and not look like a repeat. */
   readonly #commandId = randomUUID();
   #lastEventId: string | null = null;
+  /** Of the event that scheduled the delivery or requested it again. */
+  #traceparent: string | undefined;
   #position: Position | null = null;
 
   constructor(ports: AttemptPorts, deliveryId: string, signal: AbortSignal) {
@@ -119,13 +130,21 @@ class Attendance {
     let known = await this.#waitByPresentClock(await this.#load());
     if (known.state.status === 'none') return null;
     if (known.state.underway) {
-      known = await this.#interrupt(known, known.state.underway);
+      const { underway } = known.state;
+      const before = known;
+      known = await this.#inTrace('interrupted attempt', () => this.#interrupt(before, underway));
       if (known.state.status === 'none' || known.state.underway) return this.#next(known.state);
     }
     const { clock } = this.#ports;
     const wait = waitOf(known.state);
     if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
+    const due = { ...known, state: known.state };
+    return this.#inTrace('delivery attempt', () => this.#make(due, wait.until));
+  }
 
+  /** @param dueAt when the attempt was due */
+  async #make(known: Loaded<ScheduledDelivery>, dueAt: Micros): Promise<Micros | null> {
+    const { clock } = this.#ports;
     const [keys, contents] = await Promise.all([
       // Before the claim, because no attempt can be made without its secret.
       signingKeysFor(this.#ports, known.state, this.#context(known.state.facts.requestId)),
@@ -134,8 +153,9 @@ class Attendance {
     const claimed = await this.#claim(known, keys);
     if (!claimed) return clock.now() + LOOK_AGAIN;
     const { underway, loaded, claimedAt } = claimed;
-    const lateMs = Math.max(0, (clock.now() - wait.until) / MICROS_PER_MS);
-    const outcome = 'unsent' in contents ? contents.unsent : await this.#post(contents, keys);
+    annotate('docket.delivery.attempt', underway.attempt);
+    const lateMs = Math.max(0, (clock.now() - dueAt) / MICROS_PER_MS);
+    const outcome = 'unsent' in contents ? contents.unsent : await this.#postInSpan(contents, keys);
     const { failureClass, durationMs, responseCode } = outcome;
     this.#ports.observe?.({ failureClass, durationMs, lateMs });
     const { requestId, origin } = known.state.facts;
@@ -154,7 +174,15 @@ class Attendance {
   async #load(): Promise<Loaded<Delivery>> {
     const recorded = await this.#ports.log.read(this.#stream);
     this.#noteLast(recorded);
+    this.#traceparent = recorded.findLast(({ type }) => BEGINS.has(type))?.metadata.traceparent;
     return folded(delivery, recorded);
+  }
+
+  /** An attempt hours later belongs to the trace of the request that owes the callback. */
+  #inTrace<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const { tracer = NO_TRACES } = this.#ports;
+    const attributes = { 'docket.delivery_id': this.#deliveryId };
+    return continuing(tracer, name, this.#traceparent, work, { kind: 'consumer', attributes });
   }
 
   #noteLast(recorded: readonly RecordedEvent[]): void {
@@ -199,10 +227,25 @@ class Attendance {
     return { underway: recorded.state.underway, loaded: recorded, claimedAt };
   }
 
-  async #post(
-    { url, body }: Exclude<Contents, { readonly unsent: unknown }>,
-    keys: SigningKeys,
-  ): Promise<ReceivedOutcome> {
+  /** Without path and query, and without the context in a header: receivers get what the interface says, no more. */
+  #postInSpan(contents: Sendable, keys: SigningKeys): Promise<ReceivedOutcome> {
+    return inSpan(
+      'POST',
+      async () => {
+        const outcome = await this.#post(contents, keys);
+        const { responseCode, failureClass } = outcome;
+        if (responseCode !== null) annotate('http.response.status_code', responseCode);
+        if (failureClass !== null) annotate('error.type', failureClass);
+        return outcome;
+      },
+      () => ({
+        kind: 'client',
+        attributes: { 'http.request.method': 'POST', 'server.address': hostOf(contents.url) ?? '' },
+      }),
+    );
+  }
+
+  async #post({ url, body }: Sendable, keys: SigningKeys): Promise<ReceivedOutcome> {
     const { clock, outbound, userAgent } = this.#ports;
     const headers = {
       'Content-Type': 'application/json',
@@ -304,6 +347,12 @@ class Attendance {
     return this.#ports.random() * MAX_JITTER;
   }
 }
+
+type Sendable = Exclude<Contents, { readonly unsent: unknown }>;
+type ScheduledDelivery = Exclude<Delivery, { readonly status: 'none' }>;
+
+/** What makes a delivery due anew. */
+const BEGINS: ReadonlySet<string> = new Set([DeliveryScheduled.type, DeliveryRedeliveryRequested.type]);
 
 interface Claimed {
   readonly underway: AttemptUnderWay;

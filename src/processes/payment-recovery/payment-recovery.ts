@@ -22,6 +22,7 @@ import type { CommandContext } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { Trouble } from '../../storage/trouble.ts';
 import { whileHeld } from '../../storage/while-held.ts';
+import { continuing, NO_TRACES, type Tracer } from '../../tracing/tracer.ts';
 import { DoubtSpan } from './doubt-span.ts';
 import { createRecoveryQueue } from './recovery-queue.ts';
 
@@ -36,6 +37,8 @@ export interface PaymentRecoveryPorts extends SettlementPorts {
   readonly steady?: Clock;
   /** Milliseconds between the two lookups of a round; `SECOND_LOOK_MS` if omitted. */
   readonly secondLookMs?: number;
+  /** If left out, nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 /** The result of one round. */
@@ -73,7 +76,7 @@ const LONGEST_REST_MS = 10_000;
 
 export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecovery {
   const { log, chain, clock, steady = steadyClock, readStore, logger, underway, owner } = ports;
-  const { secondLookMs = SECOND_LOOK_MS } = ports;
+  const { secondLookMs = SECOND_LOOK_MS, tracer = NO_TRACES } = ports;
   const queue = createRecoveryQueue({ log, readStore });
   const trouble = new Trouble(logger, { process: LEASE });
   const doubtSpan = new DoubtSpan(clock, steady, DOUBT_MICROS);
@@ -157,6 +160,17 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     const found = await loadRecorded(hash);
     const { state } = found.loaded;
     if (state.status !== 'submitted') return;
+    const { traceparent } = found;
+    await continuing(tracer, LEASE, traceparent, () => lookForOutcome(hash, found, state, done, waiting));
+  }
+
+  async function lookForOutcome(
+    hash: string,
+    found: Recorded,
+    state: Extract<Payment, { readonly status: 'submitted' }>,
+    done: RecoveryRound,
+    waiting: string[],
+  ): Promise<void> {
     let sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen === 'not_yet') sighting = await lookForExpiry(chain, state.submission);
     const command = commandFor(sighting);
@@ -205,7 +219,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
       if (sighting.seen === 'not_yet') await broadcast(chain, state.submission, { everywhere: true });
       return;
     }
-    const outcome = await record(found, command);
+    const outcome = await recordInTrace(found, command);
     if (outcome.status === 'settled') done.finalized++;
     if (outcome.status === 'rolled_back') {
       done.rolledBack++;
@@ -223,7 +237,7 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     if (state.status !== 'failed' && state.status !== 'rolled_back') return;
     const sighting = await lookAt(chain, state.submission.transaction);
     if (sighting.seen !== 'landed') return;
-    const outcome = await record(found, { type: 'Settle', slot: sighting.slot });
+    const outcome = await recordInTrace(found, { type: 'Settle', slot: sighting.slot });
     if (outcome.status !== 'settled') return;
     done.settledLate++;
     const { requestId, wallet } = state.authorization;
@@ -238,16 +252,25 @@ export function createPaymentRecovery(ports: PaymentRecoveryPorts): PaymentRecov
     readonly loaded: Loaded<Payment>;
     /** The id of the event that caused recovery to handle this payment. */
     readonly cause: string | null;
+    /** Of that event. */
+    readonly traceparent: string | undefined;
   }
 
   async function loadRecorded(hash: string): Promise<Recorded> {
     const stream = paymentStream(hash);
     const recorded = await log.read(stream);
+    const submitted = recorded.findLast(({ type }) => type === PaymentSubmitted.type);
     return {
       stream,
       loaded: folded(payment, recorded),
-      cause: recorded.findLast(({ type }) => type === PaymentSubmitted.type)?.id ?? null,
+      cause: submitted?.id ?? null,
+      traceparent: submitted?.metadata.traceparent,
     };
+  }
+
+  /** Looks that find nothing new have no span: each settled payment is looked up until it is final. */
+  function recordInTrace(found: Recorded, command: PaymentCommand): Promise<Payment> {
+    return continuing(tracer, LEASE, found.traceparent, () => record(found, command));
   }
 
   async function record({ stream, loaded, cause }: Recorded, command: PaymentCommand): Promise<Payment> {

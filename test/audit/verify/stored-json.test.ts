@@ -22,6 +22,7 @@ const METADATA = {
   commandId: 'a command',
   hash: 'ab'.repeat(32),
 };
+const TRACEPARENT = `00-${'4b'.repeat(16)}-${'00f0'.repeat(4)}-01`;
 const RAW: RawEvent = {
   position: '00000000000000000007',
   stream: 'operator-x',
@@ -64,6 +65,8 @@ it.each([
   ['in another order', Object.fromEntries(Object.entries(METADATA).reverse())],
   ['with text that is escaped', { ...METADATA, actor: 'a "name"\n' }],
   ['with the text null', { ...METADATA, requestId: 'null' }],
+  ['with the span that wrote it', (({ hash, ...rest }) => ({ ...rest, traceparent: TRACEPARENT, hash }))(METADATA)],
+  ['with its span elsewhere', { traceparent: TRACEPARENT, ...METADATA }],
   ['with a cause', { ...METADATA, causationId: 'an event', requestId: null }],
 ])('reads metadata %s', (_, metadata) => {
   const { event, metadataText } = storedEvent({ ...RAW, metadata: JSON.stringify(metadata) });
@@ -77,6 +80,9 @@ it.each([
   ['a version 0', metadataWith('"schemaVersion":1', '"schemaVersion":0')],
   ['a member twice', metadataWith('"actor":"http"', '"actor":"cli","actor":"http"')],
   ['another member', metadataWith('"actor":"http"', '"actor":"http","also":1')],
+  ['a span that is not exported', metadataWith('"hash"', `"traceparent":"${TRACEPARENT.replace(/1$/, '0')}","hash"`)],
+  ['a span of another form', metadataWith('"hash"', '"traceparent":"4b4b","hash"')],
+  ['a span twice', metadataWith('"hash"', `"traceparent":"${TRACEPARENT}","traceparent":"${TRACEPARENT}","hash"`)],
   ['a hash in capitals', metadataWith('abab', 'ABAB')],
   ['text after it', `${JSON.stringify(METADATA)}]`],
 ])('refuses metadata with %s', (_, metadata) => {

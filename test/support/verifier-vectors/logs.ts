@@ -34,6 +34,19 @@ export async function addLogs(set: VectorSet): Promise<void> {
     0,
   );
 
+  const traced = await ExportedLog.of(
+    new LogWriter()
+      .write('log-identity', [FOUNDED])
+      .write(DOCKET, [opened('3:24-cv-00042')], undefined, `00-${'4b'.repeat(16)}-${'00f0'.repeat(4)}-01`),
+  );
+  set.add('log-traced.ndjson', 'An event whose metadata names the span that wrote it.', traced.text(), 0);
+  const untraced = traced.copy();
+  const { traceparent: _, ...rest } = nth(untraced.events, 1).metadata;
+  nth(untraced.events, 1).metadata = rest;
+  set.add('log-trace-removed.ndjson', 'The name of the span was removed.', untraced.text(), 1, [
+    ['hash_matches', DOCKET, 0],
+  ]);
+
   // One breach each.
   const changed = (
     file: string,
