@@ -79,6 +79,72 @@ describe('the configuration', () => {
     });
   });
 
+  it('exports traces only where a collector is named, as OpenTelemetry names it', () => {
+    expect(readConfig({}).tracing).toBeNull();
+    expect(readConfig({ OTEL_TRACES_SAMPLER: 'always_on', OTEL_SERVICE_NAME: 'x' }).tracing).toBeNull();
+    expect(
+      readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'TRUE' }).tracing,
+    ).toBe(null);
+    expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' }).tracing).toEqual({
+      url: 'http://127.0.0.1:4318/v1/traces',
+      headers: {},
+      serviceName: '',
+      resource: {},
+      sampler: 'parentbased_always_on',
+      ratio: 1,
+    });
+    expect(
+      readConfig({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/in',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_HEADERS: 'Api-Key=a%2Cb, tenant=courts',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+        OTEL_SERVICE_NAME: 'dockets',
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.05',
+      }).tracing,
+    ).toEqual({
+      url: 'https://traces.example/in',
+      headers: { 'api-key': 'a,b', tenant: 'courts' },
+      serviceName: 'dockets',
+      resource: { 'deployment.environment.name': 'staging' },
+      sampler: 'parentbased_traceidratio',
+      ratio: 0.05,
+    });
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:S3CR3T@collector:4318'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://collector/v1/traces?key=S3CR3T'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'S3CR3T'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'key=S3CR3T%0D%0Ax: y'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'key=%S3CR3T'],
+    ['OTEL_RESOURCE_ATTRIBUTES', 'staging'],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
+    ['OTEL_TRACES_SAMPLER_ARG', 'NaN'],
+    ['OTEL_SDK_DISABLED', 'yes'],
+  ])('refuses %s=%s', (variable, value) => {
+    const faults = faultsOf({ [variable]: value });
+    expect(Object.keys(faults)).toEqual([variable]);
+    expect(JSON.stringify(faults)).not.toContain('S3CR3T');
+  });
+
+  it('masks the key of the collector', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=S3CR3T',
+    };
+    const shown = sourcedConfig(readConfig(environment), environment);
+    expect(JSON.stringify(shown)).not.toContain('S3CR3T');
+    expect(shown['tracing.headers']).toEqual({ value: ['api-key: (masked)'], source: 'OTEL_EXPORTER_OTLP_HEADERS' });
+    expect(shown['tracing.url']?.source).toBe('OTEL_EXPORTER_OTLP_ENDPOINT');
+  });
+
   it('limits the invalid payments of an address by default', () => {
     expect(readConfig({}).addressLimitPerMinute).toBe(120);
     expect(readConfig({ ADDRESS_LIMIT_PER_MINUTE: '0' }).addressLimitPerMinute).toBeNull();

@@ -13,7 +13,6 @@ const TELL_EVERY_MS = 60_000;
 
 /** An exporter that reports the start and the end of an outage. */
 export class ToldExporter implements SpanExporter {
-  readonly mostWaiting = MOST_WAITING;
   readonly #inner: SpanExporter;
   readonly #log: TracerLog;
   readonly #collector: string;
@@ -21,8 +20,8 @@ export class ToldExporter implements SpanExporter {
   #toldAt = Number.NEGATIVE_INFINITY;
   /** Spans that were dropped since the last report. */
   #dropped = 0;
-  /** Spans that have been handed to the collector, or were lost on the way. */
-  taken = 0;
+  /** Spans that wait for the collector, or are on the way to it. */
+  #waiting = 0;
 
   constructor(inner: SpanExporter, log: TracerLog, collector: string) {
     this.#inner = inner;
@@ -32,7 +31,7 @@ export class ToldExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): void {
     this.#inner.export(spans, (result) => {
-      this.taken += spans.length;
+      this.#waiting -= spans.length;
       if (result.error === undefined && result.code === SUCCESS) this.#succeeded();
       else {
         this.#dropped += spans.length;
@@ -43,9 +42,15 @@ export class ToldExporter implements SpanExporter {
     });
   }
 
-  drop(): void {
+  /** Whether there is room for one more finished span; if not, it is dropped. */
+  hasRoom(): boolean {
+    if (this.#waiting < MOST_WAITING) {
+      this.#waiting += 1;
+      return true;
+    }
     this.#dropped += 1;
     if (!this.#isFailing) this.#tell('too many spans wait');
+    return false;
   }
 
   shutdown(): Promise<void> {
@@ -56,8 +61,9 @@ export class ToldExporter implements SpanExporter {
     return this.#inner.forceFlush?.() ?? Promise.resolve();
   }
 
-  /** Reports what was dropped last. */
+  /** Reports what is lost with a stop. */
   close(): void {
+    this.#dropped += this.#waiting;
     if (this.#dropped > 0) this.#say('the service stops');
   }
 
@@ -103,7 +109,6 @@ function reasonOf(error: Error | undefined): string {
 export class BoundedSpans implements SpanProcessor {
   readonly #inner: SpanProcessor;
   readonly #exporter: ToldExporter;
-  #passed = 0;
 
   constructor(inner: SpanProcessor, exporter: ToldExporter) {
     this.#inner = inner;
@@ -115,12 +120,7 @@ export class BoundedSpans implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (this.#passed - this.#exporter.taken >= MOST_WAITING) {
-      this.#exporter.drop();
-      return;
-    }
-    this.#passed += 1;
-    this.#inner.onEnd(span);
+    if (this.#exporter.hasRoom()) this.#inner.onEnd(span);
   }
 
   shutdown(): Promise<void> {

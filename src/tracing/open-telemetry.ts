@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { BoundedSpans, ToldExporter } from './export.ts';
+import { BoundedSpans, MOST_WAITING, ToldExporter } from './export.ts';
 import { DEFAULT_SERVICE_NAME, type TracingSettings } from './settings.ts';
 import type { AttributeValue, Span, SpanKind, SpanOptions } from './span.ts';
 import { readRecorded, type TraceContext } from './traceparent.ts';
@@ -60,7 +60,8 @@ export function createOpenTelemetryTracer({
   const batches = new BatchSpanProcessor({
     exporter: told,
     maxExportBatchSize: BATCH,
-    maxQueueSize: 2 * told.mostWaiting,
+    // It never has so many: `BoundedSpans` counts those on the way too.
+    maxQueueSize: 2 * MOST_WAITING,
     scheduledDelayMillis: SEND_EVERY_MS,
     exportTimeoutMillis: EXPORT_TIMEOUT_MS + 500,
   });
