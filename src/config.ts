@@ -263,9 +263,14 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'SOLANA_RPC_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+]);
+
+/** URLs are refused with a secret in them, so no fault may repeat them either. */
+const UNREPEATED_VARIABLES: ReadonlySet<string> = new Set([
+  ...SECRET_VARIABLES,
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-  'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
 const MAX_SECRET_FILE_BYTES = 64 * 1024;
@@ -390,7 +395,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const variable = String(issue.path[0]);
-      const received = SECRET_VARIABLES.has(variable) ? '(a secret)' : JSON.stringify(environment[variable]);
+      const received = UNREPEATED_VARIABLES.has(variable) ? '(a secret)' : JSON.stringify(environment[variable]);
       faults.push({ variable, problem: `${issue.message}; received ${received}` });
     }
     throw new ConfigurationError(faults);

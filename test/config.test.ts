@@ -41,9 +41,14 @@ describe('the configuration', () => {
         MONGODB_URL: 'mongodb://one:27017/docket',
         MASTER_KEY: `1:${'ab'.repeat(32)}`,
         SOLANA_RPC_URL: 'https://rpc.example/key',
+        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key',
       };
       const value = values[variable] ?? 'a value of any form';
-      const others = variable === 'EVENTSTORE_URL' || variable === 'MONGODB_URL' ? values : {};
+      const engines = { EVENTSTORE_URL: values.EVENTSTORE_URL, MONGODB_URL: values.MONGODB_URL };
+      const others: NodeJS.ProcessEnv = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+        ...(variable in engines ? engines : {}),
+      };
       const direct = readConfig({ ...others, [variable]: value });
       for (const end of ['', '\n', '\r\n']) {
         const environment = { ...others, [variable]: '', [`${variable}_FILE`]: fileWith(value + end) };
