@@ -212,6 +212,7 @@ const Environment = z.object({
   AUDIT_ANCHOR: optional(z.enum(['hourly', 'daily', 'off'], 'hourly, daily or off is expected').default('off')),
   SPONSOR_LOSS_LAMPORTS_PER_HOUR: whole(3_000_000, 1, 1_000_000_000_000),
   SPONSOR_LOSS_LAMPORTS_PER_DAY: whole(20_000_000, 1, 1_000_000_000_000),
+  PROJECTION_GRACE_HOURS: whole(24, 0, 24 * 365),
   ADDRESS_LIMIT_PER_MINUTE: whole(DEFAULT_ADDRESS_LIMIT, 0, 1_000_000),
   TRUSTED_PROXIES: list(
     readProxyRange,
@@ -354,6 +355,8 @@ export interface Config {
   };
   /** The cost of failed sponsored payments to the fee payer at which sponsorship pauses. */
   readonly sponsorLimits: SponsorLimits;
+  /** How long the generation of a read model before a swap is kept for a rollback. */
+  readonly projectionGraceHours: number;
   /** Most requests with an invalid payment per minute from one client address; null: no limit. */
   readonly addressLimitPerMinute: number | null;
   /** Ranges of the proxies whose `X-Forwarded-For` names the client. */
@@ -437,6 +440,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       lamportsPerHour: values.SPONSOR_LOSS_LAMPORTS_PER_HOUR,
       lamportsPerDay: values.SPONSOR_LOSS_LAMPORTS_PER_DAY,
     },
+    projectionGraceHours: values.PROJECTION_GRACE_HOURS,
     addressLimitPerMinute: values.ADDRESS_LIMIT_PER_MINUTE || null,
     trustedProxies: values.TRUSTED_PROXIES,
     mcpAllowedOrigins: values.MCP_ALLOWED_ORIGINS,

@@ -39,6 +39,7 @@ import { createAlarmKeeper } from './service/alarm-keeper.ts';
 import { bannerOf } from './service/banner.ts';
 import { startCallbackRole } from './service/callback-role.ts';
 import { dataFolderId } from './service/data-folder-id.ts';
+import { startGenerationRole } from './service/generation-role.ts';
 import { startHeadRole } from './service/head-role.ts';
 import { alarmsTo, closedFor, HEALTH_ADVICE, healthChecks } from './service/health-checks.ts';
 import { type NodeRole, startNodeRole } from './service/node-role.ts';
@@ -139,6 +140,8 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const runner = createProjectionRunner({ ...storage, projections: PROJECTIONS, clock, logger, owner: leaseOwner() });
   await runner.start();
   undo.add('projections', () => runner.stop());
+  const generations = startGenerationRole({ storage, config, clock, logger });
+  undo.add('generations', () => generations.stop());
 
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
   // Started before all that write, so that it stops after them, and the last head covers what they have recorded.
@@ -231,6 +234,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     () => callbacks.stop(),
     () => paymentRole.stop(),
     () => heads.stop(),
+    () => generations.stop(),
     () => runner.stop(),
   );
 

@@ -47,6 +47,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   'audit.anchor': 'AUDIT_ANCHOR',
   'sponsorLimits.lamportsPerHour': 'SPONSOR_LOSS_LAMPORTS_PER_HOUR',
   'sponsorLimits.lamportsPerDay': 'SPONSOR_LOSS_LAMPORTS_PER_DAY',
+  projectionGraceHours: 'PROJECTION_GRACE_HOURS',
   addressLimitPerMinute: 'ADDRESS_LIMIT_PER_MINUTE',
   trustedProxies: 'TRUSTED_PROXIES',
   mcpAllowedOrigins: 'MCP_ALLOWED_ORIGINS',
@@ -183,6 +184,8 @@ Variables:
   SPONSOR_LOSS_LAMPORTS_PER_HOUR, SPONSOR_LOSS_LAMPORTS_PER_DAY
                         what failed payments may cost the fee payer (3000000, 20000000). Above it, sponsored payments
                         pause for wallets that never paid; above twice as much, for all. Self-paid ones continue
+  PROJECTION_GRACE_HOURS
+                        how long the generation of a read model before a swap is kept for a rollback (24)
   ADDRESS_LIMIT_PER_MINUTE
                         most requests with an invalid payment per minute from one client address, IPv6 by /64 (120; 0: no
                         limit); behind a proxy, also set TRUSTED_PROXIES

@@ -41,6 +41,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   wallets: async () => (await import('./wallets.ts')).addWalletsCommand,
   query: async () => (await import('./query.ts')).addQueryCommand,
   callbacks: async () => (await import('./callbacks.ts')).addCallbacksCommand,
+  projections: async () => (await import('./projections.ts')).addProjectionsCommand,
   deliveries: async () => (await import('./deliveries.ts')).addDeliveriesCommand,
   keys: async () => (await import('./keys.ts')).addKeysCommand,
   log: async () => (await import('./log.ts')).addLogCommand,

@@ -21,7 +21,14 @@ import { assertNotMidCopy } from '../storage/copy-marker.ts';
 import type { CommandContext, EventLog, EventMark, Position } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { StorageFailure } from '../storage/storage-failure.ts';
-import { type Checkpoint, discrepancies, readCheckpoints, startOver } from './read-models.ts';
+import {
+  type Checkpoint,
+  discrepancies,
+  dropBeside,
+  readCheckpoints,
+  readCheckpointsBeside,
+  startOver,
+} from './read-models.ts';
 
 export interface IdentifyLogOptions {
   readonly log: EventLog;
@@ -51,6 +58,7 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
   await assertNotMidCopy(readStore);
   // In this order, because other nodes may be writing: no checkpoint may look newer than the head.
   const before = await readCheckpoints(readStore, projections);
+  const beside = await readCheckpointsBeside(readStore, projections);
   const headBefore = await headOf(log);
   const known = await knownIdentity(log, readStore, before, headBefore);
   const identity = known ?? (await found(options));
@@ -66,7 +74,11 @@ export async function identifyLog(options: IdentifyLogOptions): Promise<Identifi
       'the read model does not match the log and is rebuilt: the log is older than the read model, or was restored',
     );
     const rebuilt = projections.find(({ name }) => name === projection);
-    if (rebuilt) await startOver(readStore, rebuilt, generation);
+    if (rebuilt) await startOver(log, readStore, rebuilt, generation);
+  }
+  for (const { projection, generation, reason } of await discrepancies(log, readStore, beside, headBefore)) {
+    logger.error({ projection, generation, reason }, 'a read model that readers do not see does not match the log');
+    await dropBeside(readStore, projection, generation);
   }
   const { logId, network, genesisHash, receiver } = identity;
   const checkpoints = await readCheckpoints(readStore, projections);

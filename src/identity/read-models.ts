@@ -1,5 +1,5 @@
 /** Whether the read models were built from this log, judged by their checkpoints. */
-import { writeHalt } from '../projections/halt.ts';
+import { readGenerations } from '../projections/generations.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { EventLog, EventMark, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
@@ -69,17 +69,46 @@ export async function heldEvent(log: Pick<EventLog, 'read'>, mark: EventMark): P
 
 /**
  * Starts a new generation at the beginning of the log and removes the old one. If the process dies in between, the old
- * documents remain but are not visible. Several nodes may do it at the same time.
+ * documents remain but are not visible. Several nodes may do it at the same time: only one moves the pointer.
  */
 export async function startOver(
+  log: Pick<EventLog, 'read'>,
   readStore: ReadStore,
   { name, collections }: Projection,
   generation: number,
 ): Promise<void> {
-  await readStore.prepare(name, generation + 1, collections);
+  const { acts, prepared } = await readGenerations({ log, readStore }, name);
+  // No number is used twice: documents of a rebuild may still have it.
+  const next = Math.max(generation, acts.newest, ...prepared) + 1;
   const pointer = await readStore.generationPointer(name);
-  if (pointer.active === generation) await readStore.movePointer(name, pointer, { active: generation + 1, next: null });
-  // The halt was recorded at a position of the other log.
-  await writeHalt(readStore, name, null);
+  if (pointer.active === generation) {
+    await readStore.prepare(name, next, collections);
+    await readStore.movePointer(name, pointer, { active: next, next: null });
+  }
   await readStore.retireGeneration(name, generation);
+}
+
+/** The generations that readers do not see: those that are being built, and those kept for a rollback. */
+export async function readCheckpointsBeside(
+  readStore: ReadStore,
+  projections: readonly Pick<Projection, 'name'>[],
+): Promise<readonly Checkpoint[]> {
+  const beside = projections.map(async ({ name }) => {
+    const { active } = await readStore.generationPointer(name);
+    const others = (await readStore.generations(name)).filter((generation) => generation !== active);
+    return Promise.all(
+      others.map(async (generation) => {
+        return { projection: name, generation, position: await readStore.checkpoint(name, generation) };
+      }),
+    );
+  });
+  return (await Promise.all(beside)).flat();
+}
+
+/** Removes a generation that readers do not see. A rebuild starts it anew; one that was kept is gone. */
+export async function dropBeside(readStore: ReadStore, projection: string, generation: number): Promise<void> {
+  const pointer = await readStore.generationPointer(projection);
+  if (pointer.active === generation) return;
+  if (pointer.next === generation) await readStore.movePointer(projection, pointer, { ...pointer, next: null });
+  await readStore.retireGeneration(projection, generation);
 }

@@ -8,6 +8,7 @@ import { StorageFailure } from '../storage/storage-failure.ts';
 import { type ContentSources, withContents } from './contents.ts';
 import { withEarlier } from './earlier-events.ts';
 import { type FoldStep, foldStep, planSteps, targetEvent, targetKey } from './fold-batch.ts';
+import type { Pacer } from './pacer.ts';
 import type { Projection } from './projection.ts';
 
 /** Most events that are folded at once on the main thread; their content weighs more than the events. */
@@ -34,6 +35,10 @@ export interface Application extends ContentSources {
   readonly assertOwner: () => Promise<void>;
   /** Called after each commit. */
   readonly committed: (position: Position) => void;
+  /** Ends the work between two portions. */
+  readonly signal?: AbortSignal;
+  /** Slows the work down beside that of others. */
+  readonly pacer?: Pacer | undefined;
 }
 
 /** Failures that are not the event's fault: the engine is down, or the owner has changed. They pass by themselves. */
@@ -41,10 +46,15 @@ export const isPassing = (error: unknown): boolean => error instanceof StorageFa
 
 /** Applies events in portions, so that the event loop gets its turns. The checkpoint ends at the last event. */
 export async function applyEvents(application: Application, events: readonly RecordedEvent[]): Promise<void> {
-  const portion = application.projection.contentOf ? MOST_EVENTS_WITH_CONTENT : MOST_EVENTS;
-  for (let start = 0; start < events.length; start += portion) {
+  const { projection, pacer, signal } = application;
+  const usual = projection.contentOf ? MOST_EVENTS_WITH_CONTENT : MOST_EVENTS;
+  for (let start = 0; start < events.length && !signal?.aborted; ) {
     if (start > 0) await nextTurn();
-    await applyPortion(application, events.slice(start, start + portion));
+    const portion = events.slice(start, start + Math.min(usual, pacer?.portion() ?? usual));
+    const began = performance.now();
+    await applyPortion(application, portion);
+    start += portion.length;
+    if (pacer && signal) await pacer.rest(portion.length, performance.now() - began, signal);
   }
 }
 
@@ -91,6 +101,7 @@ async function applyStep(application: Application, step: FoldStep): Promise<void
     position,
     newest: { position, stream, revision, id },
     at: toInstant(application.clock.now()),
+    folded: step.events.length,
   });
   application.committed(position);
 }

@@ -4,7 +4,7 @@ import { pause } from '../runtime/pause.ts';
 import type { EventBatch, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { HeldLease } from '../storage/held-lease.ts';
 import { type Application, applyByBisection, applyEvents, isPassing, PoisonEvent } from './apply-events.ts';
-import { type Halt, readHalt, skippedPositions, writeHalt } from './halt.ts';
+import { type Halt, readHalt, skippedEvents, writeHalt } from './halt.ts';
 import type { ProjectorOptions } from './projector.ts';
 
 /** Batches without matching events only move the checkpoint. They are frequent, so it is stored with a delay. */
@@ -18,33 +18,25 @@ export interface FollowerEvents {
 
 export class Follower {
   readonly #options: ProjectorOptions;
-  readonly #generation: number;
   readonly #lease: HeldLease;
   /** Aborted when the projector stops or loses its lease. */
   readonly #signal: AbortSignal;
   readonly #on: FollowerEvents;
   readonly #application: Application;
-  #skipped: ReadonlySet<Position> = new Set();
+  #isSkipped: (event: RecordedEvent) => boolean = () => false;
   #recordedHalt: Halt | null = null;
   #stored: Position | null = null;
   #unstored: Position | null = null;
   #storing: NodeJS.Timeout | null = null;
 
-  constructor(
-    options: ProjectorOptions,
-    generation: number,
-    lease: HeldLease,
-    signal: AbortSignal,
-    on: FollowerEvents,
-  ) {
+  constructor(options: ProjectorOptions, lease: HeldLease, signal: AbortSignal, on: FollowerEvents) {
     this.#options = options;
-    this.#generation = generation;
     this.#lease = lease;
     this.#signal = signal;
     this.#on = on;
     this.#application = {
       ...options,
-      generation,
+      signal,
       assertOwner: () => lease.assertHeld(),
       committed: (position) => {
         this.#stored = position;
@@ -54,16 +46,16 @@ export class Follower {
   }
 
   async begin(): Promise<void> {
-    const { log, readStore, projection } = this.#options;
-    this.#skipped = await skippedPositions(log, projection.name);
-    this.#recordedHalt = await readHalt(readStore, projection.name);
+    const { log, readStore, projection, generation } = this.#options;
+    this.#isSkipped = await skippedEvents(log, projection.name);
+    this.#recordedHalt = await readHalt(readStore, projection.name, generation);
   }
 
   async handle(batch: EventBatch): Promise<void> {
-    let events = batch.events.filter(({ position }) => !this.#skipped.has(position));
+    let events = batch.events.filter((event) => !this.#isSkipped(event));
     while (events.length > 0 && !this.#signal.aborted) {
       try {
-        await this.#apply(events);
+        await this.#apply(events, batch.live);
         events = [];
       } catch (error) {
         if (!(error instanceof PoisonEvent)) throw error;
@@ -83,10 +75,12 @@ export class Follower {
     await this.#store();
   }
 
-  async #apply(events: readonly RecordedEvent[]): Promise<void> {
+  /** @param live whether it has caught up: then the events come at their own pace */
+  async #apply(events: readonly RecordedEvent[], live: boolean): Promise<void> {
+    const application = live ? { ...this.#application, pacer: undefined } : this.#application;
     for (const delayMs of this.#options.retryDelaysMs) {
       try {
-        return await applyEvents(this.#application, events);
+        return await applyEvents(application, events);
       } catch (error) {
         if (isPassing(error) || this.#signal.aborted) throw error;
         const { projection, logger } = this.#options;
@@ -99,17 +93,20 @@ export class Follower {
   }
 
   async #waitUntilSkipped({ recorded, message }: PoisonEvent): Promise<void> {
-    const { projection, readStore, log, clock, logger } = this.#options;
+    const { projection, generation, readStore, log, clock, logger } = this.#options;
     const { position, stream, revision, type } = recorded;
     const halt: Halt = { position, stream, revision, type, error: message, at: toInstant(clock.now()) };
     await this.#lease.assertHeld();
-    await writeHalt(readStore, projection.name, halt);
+    await writeHalt(readStore, projection.name, generation, halt);
     this.#recordedHalt = halt;
     this.#on.halted(halt);
-    logger.error({ projection: projection.name, ...halt }, 'the projection has halted at an event that it cannot fold');
-    while (!this.#skipped.has(position) && !this.#signal.aborted) {
+    logger.error(
+      { projection: projection.name, generation, ...halt },
+      'the projection has halted at an event that it cannot fold',
+    );
+    while (!this.#isSkipped(recorded) && !this.#signal.aborted) {
       await pause(HALTED_LOOKS_EVERY_MS, this.#signal);
-      if (!this.#signal.aborted) this.#skipped = await skippedPositions(log, projection.name);
+      if (!this.#signal.aborted) this.#isSkipped = await skippedEvents(log, projection.name);
     }
     this.#on.halted(null);
     if (!this.#signal.aborted) logger.info({ projection: projection.name, position }, 'the failing event is skipped');
@@ -117,7 +114,8 @@ export class Follower {
 
   async #clearRecordedHalt(position: Position): Promise<void> {
     if (!this.#recordedHalt || this.#recordedHalt.position > position) return;
-    await writeHalt(this.#options.readStore, this.#options.projection.name, null);
+    const { readStore, projection, generation } = this.#options;
+    await writeHalt(readStore, projection.name, generation, null);
     this.#recordedHalt = null;
   }
 
@@ -133,9 +131,9 @@ export class Follower {
   async #store(): Promise<void> {
     const position = this.#unstored;
     if (position === null || this.#lease.lost.aborted) return;
-    const { readStore, projection, clock } = this.#options;
+    const { readStore, projection, generation, clock } = this.#options;
     const at = toInstant(clock.now());
-    await readStore.commit({ projection: projection.name, generation: this.#generation, writes: [], position, at });
+    await readStore.commit({ projection: projection.name, generation, writes: [], position, at });
     if (this.#unstored === position) this.#unstored = null;
   }
 }

@@ -1,8 +1,9 @@
 /** Where a projection halted at an event that it cannot fold; recorded, so that every process can show it. */
-import { EventSkipped, operatorStream, projectionSubject } from '../events/operator.ts';
+import { isSkipped } from '../commands/projection/projection-acts.ts';
 import type { Instant } from '../runtime/instant.ts';
-import type { EventLog, Position } from '../storage/event-log.ts';
+import type { EventLog, Position, RecordedEvent } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { readActs } from './generations.ts';
 
 export interface Halt {
   /** The event that fails. */
@@ -14,29 +15,42 @@ export interface Halt {
   readonly at: Instant;
 }
 
-const cellOf = (projection: string): string => `projection-halt/${projection}`;
+const cellOf = (projection: string, generation: number): string => `projection-halt/${projection}@${generation}`;
 
-/** Null if the projection is not halted. */
-export async function readHalt(readStore: Pick<ReadStore, 'cell'>, projection: string): Promise<Halt | null> {
-  const { value } = await readStore.cell(cellOf(projection));
+/** Null if the generation is not halted. */
+export async function readHalt(
+  readStore: Pick<ReadStore, 'cell'>,
+  projection: string,
+  generation: number,
+): Promise<Halt | null> {
+  const { value } = await readStore.cell(cellOf(projection, generation));
   return value?.halt ? (value.halt as unknown as Halt) : null;
 }
 
 /** Records or clears a halt. The lease makes this process the only writer. */
-export async function writeHalt(readStore: ReadStore, projection: string, halt: Halt | null): Promise<void> {
+export async function writeHalt(
+  readStore: Pick<ReadStore, 'cell' | 'compareAndSet'>,
+  projection: string,
+  generation: number,
+  halt: Halt | null,
+): Promise<void> {
+  const cell = cellOf(projection, generation);
   for (;;) {
-    const { version, value } = await readStore.cell(cellOf(projection));
+    const { version, value } = await readStore.cell(cell);
     if (!halt && !value?.halt) return;
-    if (await readStore.compareAndSet(cellOf(projection), version, { halt: halt && { ...halt } })) return;
+    if (await readStore.compareAndSet(cell, version, { halt: halt && { ...halt } })) return;
   }
 }
 
-/** Positions of events that operators have skipped for a projection. They are recorded, so every rebuild skips them. */
-export async function skippedPositions(log: EventLog, projection: string): Promise<ReadonlySet<Position>> {
-  const acts = await log.read(operatorStream(projectionSubject(projection)));
-  const skipped = new Set<Position>();
-  for (const { type, data } of acts) {
-    if (type === EventSkipped.type && data.projection === projection) skipped.add(String(data.position));
-  }
-  return skipped;
+/** Which events operators have skipped for a projection. They are recorded, so every rebuild skips them. */
+export async function skippedEvents(
+  log: Pick<EventLog, 'read'>,
+  projection: string,
+): Promise<(event: Pick<RecordedEvent, 'position' | 'id'>) => boolean> {
+  const { skipped } = (await readActs(log, projection)).acts;
+  return (event) => skipped.some((one) => isSkipped(one, event));
 }
+
+/** The very command that ends a halt. */
+export const skipCommand = (projection: string, position: Position): string =>
+  `docket projections skip ${projection} --position ${position} --reason "…"`;

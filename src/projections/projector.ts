@@ -1,4 +1,4 @@
-/** Runs one projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
+/** Runs one generation of a projection under its lease: catches up, follows the log, halts at an event that it cannot fold. */
 import type { BaseLogger } from 'pino';
 import { type Instant, toInstant } from '../runtime/instant.ts';
 import { type HeldLease, LeaseLost } from '../storage/held-lease.ts';
@@ -8,12 +8,17 @@ import { whileHeld } from '../storage/while-held.ts';
 import { nextTurn } from './apply-events.ts';
 import type { ContentSources } from './contents.ts';
 import { Follower } from './follower.ts';
+import { generationLease } from './generations.ts';
 import type { Halt } from './halt.ts';
+import type { Pacer } from './pacer.ts';
 import { Progress } from './progress.ts';
 import type { Projection } from './projection.ts';
 
 export interface ProjectorOptions extends ContentSources {
   readonly projection: Projection;
+  readonly generation: number;
+  /** How fast it catches up; as fast as possible if omitted. */
+  readonly pacer?: Pacer | undefined;
   readonly readStore: ReadStore;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
   /** Unique for this process. */
@@ -24,6 +29,9 @@ export interface ProjectorOptions extends ContentSources {
 }
 
 const STANDBY_LOOKS_IN_A_LEASE = 15;
+/** After a move of the pointer, the lease changes hands within a moment. */
+const FIRST_LOOKS = 100;
+const FIRST_LOOKS_EVERY_MS = 50;
 /** After a batch of this size, other work gets a turn. */
 const LARGE_BATCH = 50;
 
@@ -39,6 +47,14 @@ export class Projector {
 
   constructor(options: ProjectorOptions) {
     this.#options = options;
+  }
+
+  get projection(): string {
+    return this.#options.projection.name;
+  }
+
+  get generation(): number {
+    return this.#options.generation;
   }
 
   /** Whether this process runs the projection; otherwise another one does or will. */
@@ -72,12 +88,12 @@ export class Projector {
   }
 
   #run(): Promise<void> {
-    const { projection, logger, leaseMs } = this.#options;
+    const { projection, generation, logger, leaseMs } = this.#options;
     const trouble = new Trouble(logger, { projection: projection.name });
     return whileHeld({
-      lease: { ...this.#options, name: `projection/${projection.name}`, durationMs: leaseMs },
+      lease: { ...this.#options, name: generationLease(projection.name, generation), durationMs: leaseMs },
       signal: this.#stopping.signal,
-      standByMs: leaseMs / STANDBY_LOOKS_IN_A_LEASE,
+      standByMs: (looks) => (looks <= FIRST_LOOKS ? FIRST_LOOKS_EVERY_MS : leaseMs / STANDBY_LOOKS_IN_A_LEASE),
       work: (lease, signal, progressed) =>
         this.#follow(lease, signal, () => {
           progressed();
@@ -97,11 +113,10 @@ export class Projector {
   }
 
   async #follow(lease: HeldLease, signal: AbortSignal, progressed: () => void): Promise<void> {
-    const { projection, readStore, log } = this.#options;
-    const generation = await readStore.activeGeneration(projection.name);
+    const { projection, generation, readStore, log } = this.#options;
     await readStore.prepare(projection.name, generation, projection.collections);
     const from = await readStore.checkpoint(projection.name, generation);
-    const follower = new Follower(this.#options, generation, lease, signal, {
+    const follower = new Follower(this.#options, lease, signal, {
       moved: (position) => {
         this.#lastProgressAt = toInstant(this.#options.clock.now());
         progressed();

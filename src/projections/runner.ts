@@ -1,14 +1,18 @@
 /**
- * Runs projections, each under its own lease and at its own position; if one halts, the others continue
+ * Runs projections, each generation under its own lease and at its own position; if one halts, the others continue
  * (docs/design/architecture.md#projections and #growing-past-one-machine).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import type { Clock, Instant } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
 import type { PayloadStore } from '../storage/payload-store.ts';
 import type { ReadStore } from '../storage/read-store.ts';
+import { Trouble } from '../storage/trouble.ts';
+import { type GenerationRole, readGenerations } from './generations.ts';
 import { type Halt, readHalt } from './halt.ts';
+import { createPacer } from './pacer.ts';
 import type { Projection } from './projection.ts';
 import { Projector } from './projector.ts';
 import { MOST_EVENTS_COUNTED, secondsBehind } from './status.ts';
@@ -25,6 +29,13 @@ export interface ProjectionRunnerOptions {
   /** How long a dead owner blocks the others, milliseconds. */
   readonly leaseMs?: number;
   readonly retryDelaysMs?: readonly number[];
+  /**
+   * Which generations this process folds: those that readers see (the default), those beside them (being built, or kept
+   * for a rollback), or all.
+   */
+  readonly folds?: 'active' | 'beside' | 'all';
+  /** How busy the thread is that serves callers, 0 to 1: what is built beside yields to it. */
+  readonly load?: () => number;
 }
 
 export interface ProjectionStatus {
@@ -83,60 +94,128 @@ const RETRY_DELAYS_MS = [50, 250, 1000];
 const LOOK_EVERY_MS = 10;
 /** An owner may lose its lease during a wait; after this time the wait reads the checkpoint instead. */
 const LONGEST_WAIT_ON_OWNER_MS = 200;
+/** How often to look which generations there are. */
+const GENERATIONS_EVERY_MS = 500;
+
+const keyOf = (projection: string, generation: number): string => `${projection}@${generation}`;
 
 export function createProjectionRunner(options: ProjectionRunnerOptions): ProjectionRunner {
   const { log, readStore, projections, clock, leaseMs = LEASE_MS, retryDelaysMs = RETRY_DELAYS_MS } = options;
   const names = projections.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new RangeError(`duplicate projection names:  ${names.join(', ')}`);
-  let projectors = new Map<string, Projector>();
-
-  const storedPosition = async (projection: string): Promise<Position | null> =>
-    readStore.checkpoint(projection, await readStore.activeGeneration(projection));
+  const { folds = 'active', load, logger } = options;
+  const projectors = new Map<string, Projector>();
+  const ending = new Set<Promise<void>>();
+  let running: { readonly stop: AbortController; readonly watching: Promise<void> } | null = null;
+  const projectorOf = (projection: string, generation: number): Projector | undefined =>
+    projectors.get(keyOf(projection, generation));
 
   async function start(): Promise<void> {
-    if (projectors.size > 0) return;
-    for (const { name, collections } of projections) {
-      await readStore.prepare(name, await readStore.activeGeneration(name), collections);
+    if (running) return;
+    if (folds !== 'beside') {
+      for (const { name, collections } of projections) {
+        await readStore.prepare(name, await readStore.activeGeneration(name), collections);
+      }
     }
-    projectors = new Map(
-      projections.map((projection) => [
-        projection.name,
-        new Projector({ ...options, projection, leaseMs, retryDelaysMs }),
-      ]),
-    );
-    for (const projector of projectors.values()) projector.start();
+    const stopping = new AbortController();
+    await look(stopping.signal);
+    running = { stop: stopping, watching: watch(stopping.signal) };
   }
 
   async function stop(): Promise<void> {
-    await Promise.all([...projectors.values()].map((projector) => projector.stop()));
-    projectors = new Map();
+    running?.stop.abort();
+    await running?.watching;
+    running = null;
+    await Promise.all([...ending, ...[...projectors.values()].map((projector) => projector.stop())]);
+    projectors.clear();
+  }
+
+  /** The pointer may move, and a rebuild may start, in any process. */
+  async function watch(signal: AbortSignal): Promise<void> {
+    const trouble = new Trouble(logger, {});
+    while (!signal.aborted) {
+      await pause(GENERATIONS_EVERY_MS, signal);
+      if (signal.aborted) return;
+      try {
+        await look(signal);
+        trouble.recovered();
+      } catch (error) {
+        trouble.failed(error, 'the generations of read models cannot be read');
+      }
+    }
+  }
+
+  async function look(signal: AbortSignal): Promise<void> {
+    for (const projection of projections) {
+      const wanted = await wantedOf(projection.name);
+      if (signal.aborted) return;
+      for (const [generation, role] of wanted) {
+        const key = keyOf(projection.name, generation);
+        if (projectors.has(key)) continue;
+        const pacer = role === 'active' ? undefined : createPacer({ readStore, projection: projection.name, load });
+        const projector = new Projector({ ...options, projection, generation, pacer, leaseMs, retryDelaysMs });
+        projectors.set(key, projector);
+        projector.start();
+      }
+      for (const [key, projector] of projectors) {
+        if (projector.projection !== projection.name || wanted.has(projector.generation)) continue;
+        projectors.delete(key);
+        const ended = projector.stop().finally(() => ending.delete(ended));
+        ending.add(ended);
+      }
+    }
+  }
+
+  async function wantedOf(projection: string): Promise<ReadonlyMap<number, GenerationRole>> {
+    if (folds === 'active') return new Map([[await readStore.activeGeneration(projection), 'active']]);
+    const { roles } = await readGenerations({ log, readStore }, projection);
+    return new Map([...roles].filter(([, role]) => folds === 'all' || role !== 'active'));
   }
 
   async function waitFor(projection: string, position: Position, timeoutMs: number): Promise<boolean> {
     if (!names.includes(projection)) throw new RangeError(`unknown projection: ${projection}`);
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const projector = projectors.get(projection);
-      if (projector?.progress.reached(position)) return true;
-      if (projector?.halt) return false;
-      const remaining = deadline - performance.now();
-      if (projector?.isOwner) {
-        if (remaining <= 0) return false;
-        if (await projector.progress.waitFor(position, Math.min(remaining, LONGEST_WAIT_ON_OWNER_MS))) return true;
-        continue;
+      // Read each time, because the pointer may move at any moment, and readers follow it at once. While it is about to
+      // move, what denies something must hold for both generations.
+      const { active, next } = await readStore.generationPointer(projection);
+      const remaining = Math.max(0, deadline - performance.now());
+      const first = await reaches(projection, active, position, remaining);
+      const reached = first === 'yes' && next !== null ? await reaches(projection, next, position, remaining) : first;
+      if (reached === 'yes') {
+        const now = await readStore.generationPointer(projection);
+        if (now.active === active && now.next === next) return true;
       }
-      const stored = await storedPosition(projection);
-      if (stored !== null && stored >= position) return true;
-      if (remaining <= 0) return false;
-      await delay(Math.min(remaining, LOOK_EVERY_MS));
+      if (reached === 'halted' || performance.now() >= deadline) return false;
     }
   }
 
+  /** Waits for a moment, at most this long. */
+  async function reaches(
+    projection: string,
+    generation: number,
+    position: Position,
+    remaining: number,
+  ): Promise<'yes' | 'no' | 'halted'> {
+    const projector = projectorOf(projection, generation);
+    if (projector?.progress.reached(position)) return 'yes';
+    if (projector?.halt) return 'halted';
+    if (projector?.isOwner) {
+      if (remaining === 0) return 'no';
+      const waitMs = Math.min(remaining, LONGEST_WAIT_ON_OWNER_MS);
+      return (await projector.progress.waitFor(position, waitMs)) ? 'yes' : 'no';
+    }
+    const stored = await readStore.checkpoint(projection, generation);
+    if (stored !== null && stored >= position) return 'yes';
+    await delay(Math.min(remaining, LOOK_EVERY_MS));
+    return 'no';
+  }
+
   async function statusOf({ name }: Projection): Promise<ProjectionStatus> {
-    const projector = projectors.get(name);
     const generation = await readStore.activeGeneration(name);
+    const projector = projectorOf(name, generation);
     const position = projector?.progress.position ?? (await readStore.checkpoint(name, generation));
-    const halt = projector?.halt ?? (projector?.isOwner ? null : await readHalt(readStore, name));
+    const halt = projector?.halt ?? (projector?.isOwner ? null : await readHalt(readStore, name, generation));
     const eventsBehind = await log.countAfter(position, MOST_EVENTS_COUNTED);
     return {
       projection: name,
@@ -154,7 +233,7 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   async function catchUp(signal?: AbortSignal): Promise<void> {
     const head = await log.head();
     if (head === null) return;
-    const wasRunning = projectors.size > 0;
+    const wasRunning = running !== null;
     await start();
     try {
       await Promise.all(names.map((name) => comesTo(name, head, signal)));
@@ -166,9 +245,10 @@ export function createProjectionRunner(options: ProjectionRunnerOptions): Projec
   async function comesTo(projection: string, head: Position, signal: AbortSignal | undefined): Promise<void> {
     while (!(await waitFor(projection, head, LONGEST_WAIT_ON_OWNER_MS))) {
       signal?.throwIfAborted();
-      const projector = projectors.get(projection);
+      const generation = await readStore.activeGeneration(projection);
+      const projector = projectorOf(projection, generation);
       // A halt recorded by an earlier owner may be fixed by now; the present owner finds out by itself.
-      const halt = projector?.halt ?? (projector?.isOwner ? null : await readHalt(readStore, projection));
+      const halt = projector?.halt ?? (projector?.isOwner ? null : await readHalt(readStore, projection, generation));
       if (halt) throw new ProjectionHalted(projection, halt);
     }
   }

@@ -15,6 +15,7 @@ import {
 } from '../http/admin/health.ts';
 import { assertMadeFrom } from '../identity/identify-log.ts';
 import { PROJECTIONS } from '../projections/all.ts';
+import { skipCommand } from '../projections/halt.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
 import { oldestOverdue } from '../queries/delivery-standing.ts';
 import { missingMasterVersions } from '../queries/missing-master-versions.ts';
@@ -261,21 +262,27 @@ const FOR_OPERATORS: ReadonlySet<string> = new Set(
 const mostBehind = (statuses: readonly { readonly secondsBehind: number }[]): number =>
   statuses.reduce((most, { secondsBehind }) => Math.max(most, secondsBehind), 0);
 
+/** A halted projection stays behind until an operator acts, so the hint is the very command. */
 async function projections(runner: ProjectionRunner): Promise<Finding> {
   const statuses = await runner.status();
   const served = statuses.filter(({ projection }) => !FOR_OPERATORS.has(projection));
-  const halted = statuses.filter(({ state }) => state === 'halted');
+  const halted = statuses.filter(({ halt }) => halt !== null);
   if (halted.length) {
     const reason = halted
       .map(({ projection, halt }) => `${projection} halted at ${halt?.position}: ${halt?.error}`)
       .join('; ');
-    return halted.some((one) => served.includes(one)) ? down(reason) : degraded(reason);
+    const commands = halted.map(({ projection, halt }) => skipCommand(projection, halt?.position ?? ''));
+    return {
+      ...(halted.some((one) => served.includes(one)) ? down(reason) : degraded(reason)),
+      code: 'projection_halted',
+      hint: `Correct the cause, or skip the event: ${commands.join('; ')}`,
+    };
   }
   const slowest = mostBehind(statuses);
   if (slowest <= DEGRADED_BEHIND_SECONDS) return NOMINAL;
   const reason = `a projection is ${Math.round(slowest)} seconds behind`;
   const hint =
-    'docket status shows which, and whether it moves. It catches up by itself after a rebuild or a long stop; otherwise the log has the failure that it waits out.';
+    'docket projections status shows which, and whether it moves. It catches up by itself after a rebuild or a long stop; otherwise the log has the failure that it waits out.';
   return {
     ...(mostBehind(served) > DOWN_BEHIND_SECONDS ? down(reason) : degraded(reason)),
     code: 'projections_behind',

@@ -87,6 +87,8 @@ export interface Commit {
   readonly position: Position;
   /** The last folded event, at or before the position; omitted if only the position moves. */
   readonly newest?: EventMark;
+  /** How many events it folds, for those who watch a rebuild. */
+  readonly folded?: number;
   /** When it is made, for those who watch a projection from another process. */
   readonly at?: Instant;
 }
@@ -96,6 +98,8 @@ export interface GenerationProgress {
   readonly position: Position;
   /** When its checkpoint last moved; null if no commit has said so. */
   readonly movedAt: Instant | null;
+  /** Events folded so far; those of a repeated commit count twice. */
+  readonly folded: number;
 }
 
 /** Which generation of a projection readers see. */

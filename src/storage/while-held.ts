@@ -15,8 +15,8 @@ export interface HeldWork {
   readonly work: (lease: HeldLease, signal: AbortSignal, progressed: () => void) => Promise<void>;
   /** Before each pause while another node has the lease. */
   readonly standBy?: () => Promise<void>;
-  /** Between two attempts to acquire the lease, milliseconds. */
-  readonly standByMs: number;
+  /** Between two attempts to acquire the lease, milliseconds; a function of how many have failed since it was held. */
+  readonly standByMs: number | ((looks: number) => number);
   /** After work that ended by itself, milliseconds; 0 if omitted. */
   readonly restMs?: number;
   /** The lease, the work or `standBy` failed. Not called for a lost lease. */
@@ -33,18 +33,21 @@ export interface HeldWork {
 export async function whileHeld(held: HeldWork): Promise<void> {
   const { lease: options, signal, standByMs, restMs = 0, backOffMs = backOff } = held;
   let failures = 0;
+  let looks = 0;
   while (!signal.aborted) {
     let lease: HeldLease | null = null;
     let pauseMs = restMs;
     try {
       lease = await HeldLease.take(options);
       if (lease) {
+        looks = 0;
         await held.work(lease, AbortSignal.any([signal, lease.lost]), () => {
           failures = 0;
         });
         failures = 0;
       } else {
-        pauseMs = standByMs;
+        looks++;
+        pauseMs = typeof standByMs === 'number' ? standByMs : standByMs(looks);
         await held.standBy?.();
       }
     } catch (error) {

@@ -226,7 +226,12 @@ describe('docket cases withdraw', () => {
       const { case: stream, filingId: filing } = (await shown()).document;
       const text = async () => JSON.stringify((await shown()).document);
       // Another process holds the projection and makes no progress.
-      const lease = await storage.readStore.acquireLease('projection/cases', 'stuck', Date.now() * 1000, 3_600_000_000);
+      const lease = await storage.readStore.acquireLease(
+        'projection/cases@1',
+        'stuck',
+        Date.now() * 1000,
+        3_600_000_000,
+      );
       const run = (shownWithinMs: number) =>
         withdraw(storage, context, stream, { ...order, filing }, { queriesMs: 0, shownWithinMs });
       await expect(run(50)).rejects.toMatchObject({ exitCode: EXIT.unavailable, hint: /run this command again/ });

@@ -419,7 +419,7 @@ describe('projection runner', () => {
       await first.start();
       await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
       now += 60 * MICROS_PER_SECOND;
-      const taken = await storage.readStore.acquireLease('projection/ledger', 'second', now, 60 * MICROS_PER_SECOND);
+      const taken = await storage.readStore.acquireLease('projection/ledger@1', 'second', now, 60 * MICROS_PER_SECOND);
       expect(taken).not.toBeNull();
       const position = await write('a', '2');
       expect(await first.waitFor('ledger', position, 300)).toBe(false);
@@ -437,7 +437,7 @@ describe('projection runner', () => {
       const once = runner();
       await once.catchUp();
       expect(await entriesOf('a')).toEqual(['1', '2']);
-      expect(await storage.readStore.acquireLease('projection/ledger', 'other', systemClock.now(), 1)).not.toBeNull();
+      expect(await storage.readStore.acquireLease('projection/ledger@1', 'other', systemClock.now(), 1)).not.toBeNull();
       await write('a', '3');
       expect(await entriesOf('a')).toEqual(['1', '2']);
     });
@@ -468,7 +468,7 @@ describe('projection runner', () => {
 
     it('can be canceled', async () => {
       const far = await storage.readStore.acquireLease(
-        'projection/ledger',
+        'projection/ledger@1',
         'dead',
         systemClock.now(),
         60 * MICROS_PER_SECOND,

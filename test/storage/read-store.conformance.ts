@@ -223,6 +223,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
             generation: 1,
             writes: [],
             position: at(position),
+            folded: 3,
             at: `2026-01-01T00:00:0${second}.000000Z` as Instant,
           });
         await commit(5, 1);
@@ -230,6 +231,7 @@ export function readStoreConformance(name: string, open: () => Promise<OpenedRea
         expect(await other.progress(projection, 1)).toEqual({
           position: at(6),
           movedAt: '2026-01-01T00:00:02.000000Z',
+          folded: 6,
         });
       });
 

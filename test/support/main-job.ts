@@ -10,6 +10,7 @@ export const MAIN_JOB = [
   'test/payments/key-calls.test.ts',
   'test/projections/signing-keys.test.ts',
   'test/projections/freshness.test.ts',
+  'test/cli/projections.test.ts',
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',

@@ -35,7 +35,13 @@ export class Documents {
   readonly #database: Db;
   readonly #registrations: Collection<Registration>;
   readonly #generations: Collection<{ _id: string; generation: number; next?: number | null }>;
-  readonly #checkpoints: Collection<{ _id: string; position: Position; newest?: string; movedAt?: Instant }>;
+  readonly #checkpoints: Collection<{
+    _id: string;
+    position: Position;
+    newest?: string;
+    movedAt?: Instant;
+    folded?: number;
+  }>;
   readonly #madeFrom: Collection<{ _id: string; logId: string }>;
   readonly #prepared = new Set<string>();
   readonly #ownerOf = new Map<string, string>();
@@ -107,7 +113,7 @@ export class Documents {
   }
 
   /** Writes in order, then the checkpoint. A write to a document at or past its position changes nothing. */
-  async commit({ projection, generation, writes, position, newest, at }: Commit): Promise<void> {
+  async commit({ projection, generation, writes, position, newest, at, folded = 0 }: Commit): Promise<void> {
     for (const { collection } of writes) await this.#assertPrepared(collection, generation);
     for (const [collection, run] of runsOf(writes)) {
       // A commit can be repeated: writes that are already stored are left unchanged.
@@ -117,7 +123,10 @@ export class Documents {
       this.#checkpoints.updateOne(
         { _id: checkpointId(projection, generation) },
         // Marks sort as their positions do.
-        { $max: { position, ...(newest && { newest: markText(newest) }), ...(at && { movedAt: at }) } },
+        {
+          $max: { position, ...(newest && { newest: markText(newest) }), ...(at && { movedAt: at }) },
+          $inc: { folded },
+        },
         UPSERT,
       ),
     );
@@ -130,7 +139,7 @@ export class Documents {
 
   async progress(projection: string, generation: number): Promise<GenerationProgress | null> {
     const stored = await this.#checkpoints.findOne({ _id: checkpointId(projection, generation) });
-    return stored && { position: stored.position, movedAt: stored.movedAt ?? null };
+    return stored && { position: stored.position, movedAt: stored.movedAt ?? null, folded: stored.folded ?? 0 };
   }
 
   async newestEvent(projection: string, generation: number): Promise<EventMark | null> {

@@ -1,7 +1,6 @@
 /** The documents of projections: one table for each generation of each collection. */
 
 import type { JsonObject } from '../../events/event.ts';
-import type { Instant } from '../../runtime/instant.ts';
 import type { EventMark, Position } from '../event-log.ts';
 import { markText, readMark } from '../event-mark.ts';
 import {
@@ -85,14 +84,14 @@ export class DocumentTables {
     this.#checkpoint = database
       .prepare<[string, number], Position>('SELECT position FROM checkpoints WHERE projection = ? AND generation = ?')
       .pluck();
-    this.#progress = database.prepare<[string, number], { position: Position; movedAt: Instant | null }>(
-      'SELECT position, moved_at AS movedAt FROM checkpoints WHERE projection = ? AND generation = ?',
+    this.#progress = database.prepare<[string, number], GenerationProgress>(
+      'SELECT position, moved_at AS movedAt, folded FROM checkpoints WHERE projection = ? AND generation = ?',
     );
     this.#moveCheckpoint = database.prepare(
-      `INSERT INTO checkpoints (projection, generation, position, newest, moved_at) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO checkpoints (projection, generation, position, newest, moved_at, folded) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (projection, generation)
        DO UPDATE SET position = excluded.position, newest = coalesce(excluded.newest, newest),
-         moved_at = excluded.moved_at
+         moved_at = excluded.moved_at, folded = folded + excluded.folded
        WHERE excluded.position > position`,
     );
     this.#newest = database
@@ -135,13 +134,13 @@ export class DocumentTables {
   }
 
   /** Writes, then the checkpoint. A write to a document at or past its position changes nothing. */
-  commit({ projection, generation, writes, position, newest, at }: Commit): void {
+  commit({ projection, generation, writes, position, newest, at, folded = 0 }: Commit): void {
     for (const write of writes) {
       const statements = this.#statements(write.collection, generation);
       if (!statements) throw new Error(`generation ${generation} of collection ${write.collection} was never prepared`);
       statements.write.run(write.id, write.position, write.document && JSON.stringify(write.document));
     }
-    this.#moveCheckpoint.run(projection, generation, position, newest ? markText(newest) : null, at ?? null);
+    this.#moveCheckpoint.run(projection, generation, position, newest ? markText(newest) : null, at ?? null, folded);
   }
 
   checkpoint(projection: string, generation: number): Position | null {

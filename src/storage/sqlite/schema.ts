@@ -84,6 +84,7 @@ export const READ_MIGRATIONS: readonly string[] = [
   ALTER TABLE active_generations ADD COLUMN next INTEGER;
   -- When the checkpoint last moved; null for a checkpoint of an earlier version.
   ALTER TABLE checkpoints ADD COLUMN moved_at TEXT;
+  ALTER TABLE checkpoints ADD COLUMN folded INTEGER NOT NULL DEFAULT 0;
   `,
   `
   CREATE TABLE notices (

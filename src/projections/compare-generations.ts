@@ -1,0 +1,186 @@
+/**
+ * Compares two generations of a read model at one position, document by document, while both go on following the log:
+ * pages of both are walked in the order of ids, and a document that differs is read again until neither side has changed
+ * since both had passed the head. Memory holds a page of each side and the sample.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../events/canonical-json.ts';
+import type { JsonObject } from '../events/event.ts';
+import type { EventLog, Position } from '../storage/event-log.ts';
+import type { ReadStore, Stored } from '../storage/read-store.ts';
+import { type FieldDifference, fieldDifferences } from './field-differences.ts';
+import type { Projection } from './projection.ts';
+
+export interface Comparison {
+  /** Both generations had folded everything up to here before the first document was read; null for an empty log. */
+  readonly position: Position | null;
+  readonly collections: readonly CollectionComparison[];
+  readonly documents: number;
+  readonly differences: number;
+  /** The first ones. */
+  readonly sample: readonly DocumentDifference[];
+}
+
+export interface CollectionComparison {
+  readonly collection: string;
+  readonly from: number;
+  readonly to: number;
+  readonly differences: number;
+}
+
+export interface DocumentDifference {
+  readonly collection: string;
+  readonly id: string;
+  /** SHA-256 of the canonical JSON of each side; null where there is no document. */
+  readonly fromHash: string | null;
+  readonly toHash: string | null;
+  readonly fields: readonly FieldDifference[];
+}
+
+export interface ComparisonPorts {
+  readonly log: Pick<EventLog, 'head'>;
+  readonly readStore: Pick<ReadStore, 'find' | 'load'>;
+  readonly projection: Projection;
+  /** The generation that readers see, and the other one. */
+  readonly from: number;
+  readonly to: number;
+  /** Waits until both have folded everything up to a position. @throws if one of them cannot */
+  readonly untilBoth: (position: Position) => Promise<void>;
+  /** How many differences to describe. */
+  readonly sample: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly compared?: (documents: number) => void;
+}
+
+const PAGE = 200;
+/** A document that changes all the time, and differs each time that it is read, counts as different. */
+const MOST_LOOKS = 30;
+
+interface Pair {
+  readonly id: string;
+  readonly from: JsonObject | null;
+  readonly to: JsonObject | null;
+}
+
+export async function compareGenerations(ports: ComparisonPorts): Promise<Comparison> {
+  const position = await ports.log.head();
+  if (position !== null) await ports.untilBoth(position);
+  const collections: CollectionComparison[] = [];
+  const sample: DocumentDifference[] = [];
+  let documents = 0;
+  for (const { name: collection } of ports.projection.collections) {
+    const counts = { from: 0, to: 0, differences: 0 };
+    let suspects: Pair[] = [];
+    const settle = async (): Promise<void> => {
+      for (const pair of await different(ports, collection, suspects)) {
+        counts.differences++;
+        if (sample.length < ports.sample) sample.push(describe(collection, pair));
+      }
+      suspects = [];
+    };
+    for await (const pair of pairs(ports, collection)) {
+      if (pair.from !== null) counts.from++;
+      if (pair.to !== null) counts.to++;
+      if (!isSame(pair.from, pair.to)) suspects.push(pair);
+      if (suspects.length >= PAGE) await settle();
+      documents++;
+      if (documents % PAGE === 0) {
+        ports.signal?.throwIfAborted();
+        ports.compared?.(documents);
+      }
+    }
+    await settle();
+    collections.push({ collection, ...counts });
+  }
+  ports.compared?.(documents);
+  const differences = collections.reduce((sum, { differences }) => sum + differences, 0);
+  return { position, collections, documents, differences, sample };
+}
+
+/** The documents of both sides by id; the engines order ids by their bytes. */
+async function* pairs({ readStore, from, to }: ComparisonPorts, collection: string): AsyncIterable<Pair> {
+  const one = documentsOf(readStore, collection, from);
+  const other = documentsOf(readStore, collection, to);
+  let [left, right] = [await one.next(), await other.next()];
+  while (!left.done || !right.done) {
+    const order = left.done ? 1 : right.done ? -1 : Buffer.compare(left.value.bytes, right.value.bytes);
+    const id = order <= 0 && !left.done ? left.value.id : right.done ? '' : right.value.id;
+    yield {
+      id,
+      from: order <= 0 && !left.done ? left.value.document : null,
+      to: order >= 0 && !right.done ? right.value.document : null,
+    };
+    if (order <= 0) left = await one.next();
+    if (order >= 0) right = await other.next();
+  }
+}
+
+type Walked = Stored & { readonly bytes: Buffer };
+
+async function* documentsOf(
+  readStore: ComparisonPorts['readStore'],
+  collection: string,
+  generation: number,
+): AsyncGenerator<Walked, undefined> {
+  let after: { id: string } | undefined;
+  for (;;) {
+    const page = await readStore.find({ collection, limit: PAGE, ...(after && { after }) }, generation);
+    for (const stored of page) yield { ...stored, bytes: Buffer.from(stored.id) };
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return undefined;
+    after = { id: last.id };
+  }
+}
+
+/** Which of these differ for good: read again, after both sides have passed the head, until neither changes. */
+async function different(
+  { readStore, log, from, to, untilBoth, signal }: ComparisonPorts,
+  collection: string,
+  suspects: readonly Pair[],
+): Promise<readonly Pair[]> {
+  const found: Pair[] = [];
+  let open = suspects;
+  for (let look = 1; open.length > 0; look++) {
+    signal?.throwIfAborted();
+    const head = await log.head();
+    if (head !== null) await untilBoth(head);
+    const ids = open.map(({ id }) => id);
+    const [left, right] = await Promise.all([
+      readStore.load(collection, ids, from),
+      readStore.load(collection, ids, to),
+    ]);
+    const still: Pair[] = [];
+    for (const before of open) {
+      const { id } = before;
+      const pair: Pair = {
+        id,
+        from: (left.get(id)?.document as JsonObject | undefined) ?? null,
+        to: (right.get(id)?.document as JsonObject | undefined) ?? null,
+      };
+      if (isSame(pair.from, pair.to)) continue;
+      const unchanged = isSame(before.from, pair.from) && isSame(before.to, pair.to);
+      if (unchanged || look >= MOST_LOOKS) found.push(pair);
+      else still.push(pair);
+    }
+    open = still;
+  }
+  return found;
+}
+
+const isSame = (one: JsonObject | null, other: JsonObject | null): boolean =>
+  one === other ||
+  (one !== null &&
+    other !== null &&
+    // Two folds of one document usually write its members in the same order.
+    (JSON.stringify(one) === JSON.stringify(other) || canonicalJson(one) === canonicalJson(other)));
+
+const hashOf = (document: JsonObject | null): string | null =>
+  document && createHash('sha256').update(canonicalJson(document)).digest('hex');
+
+const describe = (collection: string, { id, from, to }: Pair): DocumentDifference => ({
+  collection,
+  id,
+  fromHash: hashOf(from),
+  toHash: hashOf(to),
+  fields: fieldDifferences(from, to),
+});

@@ -1,0 +1,174 @@
+/**
+ * Completes and clears up what a process that died has left: a move of the pointer that the log has recorded, the mark of
+ * a swap, generations that nothing needs. Every node with a service does this, and so does each command.
+ */
+import { randomUUID } from 'node:crypto';
+import type { BaseLogger } from 'pino';
+import { record } from '../commands/handle.ts';
+import { projectionActs, unfinishedMove } from '../commands/projection/projection-acts.ts';
+import { operatorStream, projectionSubject } from '../events/operator.ts';
+import { type Clock, toMicros } from '../runtime/instant.ts';
+import { pause } from '../runtime/pause.ts';
+import type { EventLog } from '../storage/event-log.ts';
+import { HeldLease } from '../storage/held-lease.ts';
+import type { ReadStore } from '../storage/read-store.ts';
+import { Trouble } from '../storage/trouble.ts';
+import { type Generations, generationLease, readGenerations, uselessGenerations } from './generations.ts';
+import { writeHalt } from './halt.ts';
+import type { Projection } from './projection.ts';
+import { GRACE_MS, retirementOf } from './status.ts';
+
+export interface KeeperPorts {
+  readonly log: EventLog;
+  readonly readStore: ReadStore;
+  readonly clock: Clock;
+  /** Unique for this process. */
+  readonly owner: string;
+  readonly graceMs?: number;
+}
+
+const LEASE_MS = 15_000;
+
+/** One swap, rollback or clearing of its mark at a time. */
+export const swapLease = (projection: string): string => `projection-swap/${projection}`;
+
+/** Completes what was begun. @returns what there is now */
+export async function keepGenerations(ports: KeeperPorts, { name }: Pick<Projection, 'name'>): Promise<Generations> {
+  let generations = await readGenerations(ports, name);
+  if (await finishMove(ports, name, generations)) generations = await readGenerations(ports, name);
+  if (generations.pointer.next !== null && (await clearMark(ports, name))) {
+    generations = await readGenerations(ports, name);
+  }
+  if (await retireExpired(ports, name, generations)) generations = await readGenerations(ports, name);
+  return generations;
+}
+
+/** Moves the pointer where the log says that it was moved. */
+async function finishMove(
+  { readStore }: KeeperPorts,
+  projection: string,
+  { acts, pointer, prepared }: Generations,
+): Promise<boolean> {
+  const active = unfinishedMove(acts, pointer.active, prepared);
+  return active !== null && readStore.movePointer(projection, pointer, { active, next: null });
+}
+
+/** The mark of a swap whose process is gone. */
+async function clearMark(ports: KeeperPorts, projection: string): Promise<boolean> {
+  const lease = await HeldLease.take({ ...ports, name: swapLease(projection), durationMs: LEASE_MS });
+  if (!lease) return false;
+  try {
+    const pointer = await ports.readStore.generationPointer(projection);
+    return pointer.next !== null && ports.readStore.movePointer(projection, pointer, { ...pointer, next: null });
+  } finally {
+    await lease.release();
+  }
+}
+
+async function retireExpired(
+  { log, clock, graceMs = GRACE_MS }: KeeperPorts,
+  projection: string,
+  generations: Generations,
+): Promise<boolean> {
+  const { acts, pointer } = generations;
+  const expired = acts.kept.filter(
+    (kept) =>
+      kept !== pointer.active &&
+      kept !== pointer.next &&
+      toMicros(retirementOf(generations, kept, graceMs)) <= clock.now(),
+  );
+  for (const generation of expired) {
+    const commandId = randomUUID();
+    await record(
+      { log, clock },
+      {
+        decider: projectionActs,
+        stream: operatorStream(projectionSubject(projection)),
+        command: {
+          type: 'Retire',
+          projection,
+          generation,
+          by: 'service',
+          reason: 'its grace period after the swap is over',
+        },
+        context: { commandId, requestId: null, correlationId: commandId, causationId: null, actor: 'projections' },
+      },
+    );
+  }
+  return expired.length > 0;
+}
+
+/** Removes what nothing needs; takes long for many documents. */
+export async function removeUseless(ports: KeeperPorts, projection: string, generations: Generations): Promise<void> {
+  for (const generation of uselessGenerations(generations)) await remove(ports, projection, generation);
+}
+
+/** Under the lease of its follower, which therefore writes nothing more. */
+async function remove(ports: KeeperPorts, projection: string, generation: number): Promise<void> {
+  const name = generationLease(projection, generation);
+  const lease = await HeldLease.take({ ...ports, owner: `${ports.owner}-keeper`, name, durationMs: LEASE_MS });
+  if (!lease) return;
+  try {
+    await ports.readStore.retireGeneration(projection, generation);
+    await writeHalt(ports.readStore, projection, generation, null);
+  } finally {
+    await lease.release();
+  }
+}
+
+export interface GenerationKeeper {
+  stop(): Promise<void>;
+}
+
+export interface GenerationKeeperOptions extends KeeperPorts {
+  readonly projections: readonly Projection[];
+  readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Called after each look: whether there are generations beside those that readers see. */
+  readonly looked?: (beside: boolean) => Promise<void>;
+  readonly everyMs?: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Looks once a second, until it is stopped. */
+export function startGenerationKeeper(options: GenerationKeeperOptions): GenerationKeeper {
+  const { projections, logger, looked, everyMs = LOOK_EVERY_MS } = options;
+  const stopping = new AbortController();
+  const trouble = new Trouble(logger, {});
+  const removing = new Set<string>();
+  const removeSoon = async (projection: string, generations: Generations): Promise<void> => {
+    if (removing.has(projection)) return;
+    removing.add(projection);
+    try {
+      await removeUseless(options, projection, generations);
+    } catch (error) {
+      // A stop closes the storage; the next start removes the rest.
+      if (!stopping.signal.aborted) trouble.failed(error, 'a generation that nothing needs cannot be removed');
+    } finally {
+      removing.delete(projection);
+    }
+  };
+  const running = (async () => {
+    for (; !stopping.signal.aborted; await pause(everyMs, stopping.signal)) {
+      try {
+        let beside = false;
+        for (const projection of projections) {
+          if (stopping.signal.aborted) return;
+          const generations = await keepGenerations(options, projection);
+          beside ||= generations.roles.size > 1;
+          void removeSoon(projection.name, generations);
+        }
+        await looked?.(beside);
+        trouble.recovered();
+      } catch (error) {
+        trouble.failed(error, 'the generations of read models cannot be kept in order');
+      }
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * Moves readers to another generation: to the one that was built beside (swap), or back to the one before (rollback). The
+ * log's record of the move is the truth; the pointer follows it (docs/design/operations.md#rebuilding).
+ */
+import { isRejection } from '../commands/decider.ts';
+import { handledOf, record } from '../commands/handle.ts';
+import {
+  type ProjectionCommand,
+  type ProjectionRejection,
+  projectionActs,
+  rollbackTarget,
+} from '../commands/projection/projection-acts.ts';
+import { operatorStream, projectionSubject } from '../events/operator.ts';
+import type { CommandContext, Position } from '../storage/event-log.ts';
+import { HeldLease } from '../storage/held-lease.ts';
+import { type Comparison, compareGenerations } from './compare-generations.ts';
+import { type KeeperPorts, keepGenerations, swapLease } from './generation-keeper.ts';
+import type { Projection } from './projection.ts';
+
+export interface OperatorPorts extends KeeperPorts {
+  readonly projection: Projection;
+  readonly context: CommandContext;
+  readonly by: string;
+  readonly reason: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface MovePorts extends OperatorPorts {
+  /** Waits until generations have folded everything up to a position. @throws if one of them cannot */
+  readonly untilFolded: (generations: readonly number[], position: Position) => Promise<void>;
+}
+
+export type MoveRejection =
+  | ProjectionRejection
+  /** Another process is moving readers of this projection at this moment. */
+  | 'moving';
+
+export type Moved = {
+  readonly from: number;
+  readonly to: number;
+  /** Null for a rollback. */
+  readonly comparison: Comparison | null;
+};
+
+const LEASE_MS = 15_000;
+
+export interface SwapOptions {
+  readonly acceptDifferences: boolean;
+  readonly sample: number;
+  readonly compared?: (documents: number) => void;
+}
+
+/** Compares the generation that was built with the one that readers see; makes it theirs if it is right. */
+export async function swap(
+  ports: MovePorts,
+  { acceptDifferences, sample, compared }: SwapOptions,
+): Promise<Moved | { readonly rejected: MoveRejection; readonly comparison?: Comparison }> {
+  return moving(ports, async (present) => {
+    const { building } = (await keepGenerations(ports, ports.projection)).acts;
+    if (building === null) return { rejected: 'not_building' };
+    const { generation } = building;
+    // From here on, what denies something to a caller holds for both generations, so that the move shows no one less.
+    await announce(ports, present, generation);
+    const untilBoth = (position: Position) => ports.untilFolded([present, generation], position);
+    const { log, readStore, projection, signal } = ports;
+    const comparison = await compareGenerations({
+      ...{ log, readStore, projection, from: present, to: generation, untilBoth, sample },
+      ...(signal && { signal }),
+      ...(compared && { compared }),
+    });
+    const { position: comparedAt, differences } = comparison;
+    const move = { generation, present, comparedAt, differences, acceptDifferences } as const;
+    const decided = await decide(ports, { type: 'Swap', ...move });
+    if ('rejected' in decided) return { rejected: decided.rejected, comparison };
+    await point(ports, present, generation);
+    return { from: present, to: generation, comparison };
+  });
+}
+
+/** Readers see the generation before again, once it has folded everything that is in the log. */
+export async function rollback(ports: MovePorts): Promise<Moved | { readonly rejected: MoveRejection }> {
+  return moving(ports, async (present) => {
+    const { acts, prepared } = await keepGenerations(ports, ports.projection);
+    if (acts.activation?.act === 'rollback') return { rejected: 'rolled_back' };
+    const generation = rollbackTarget(acts, present, prepared);
+    if (generation === null) return { rejected: 'no_previous' };
+    await announce(ports, present, generation);
+    const head = await ports.log.head();
+    if (head !== null) await ports.untilFolded([generation], head);
+    const decided = await decide(ports, { type: 'Rollback', present, available: [generation] });
+    if ('rejected' in decided) return decided;
+    await point(ports, present, generation);
+    return { from: present, to: generation, comparison: null };
+  });
+}
+
+/** Runs one move at a time. Whatever happens, the pointer is left without a mark. */
+async function moving<Outcome>(
+  ports: MovePorts,
+  move: (present: number) => Promise<Outcome | { readonly rejected: MoveRejection }>,
+): Promise<Outcome | { readonly rejected: MoveRejection }> {
+  const { projection, readStore, owner } = ports;
+  await keepGenerations(ports, projection);
+  const name = swapLease(projection.name);
+  const lease = await HeldLease.take({ ...ports, owner: `${owner}-swap`, name, durationMs: LEASE_MS });
+  if (!lease) return { rejected: 'moving' };
+  try {
+    return await move(await readStore.activeGeneration(projection.name));
+  } finally {
+    const pointer = await readStore.generationPointer(projection.name);
+    if (pointer.next !== null) await readStore.movePointer(projection.name, pointer, { ...pointer, next: null });
+    await lease.release();
+  }
+}
+
+/** @throws if the pointer has moved meanwhile */
+async function announce({ readStore, projection: { name } }: MovePorts, active: number, next: number): Promise<void> {
+  if (await readStore.movePointer(name, { active, next: null }, { active, next })) return;
+  throw new Error(`the pointer of ${name} was moved by another process; repeat the command`);
+}
+
+/** After the record of the move. Another process may have been first: then it made the same move. */
+async function point({ readStore, projection: { name } }: MovePorts, from: number, to: number): Promise<void> {
+  const pointer = await readStore.generationPointer(name);
+  if (pointer.active === from) await readStore.movePointer(name, pointer, { active: to, next: null });
+}
+
+type Body<Command> = Command extends ProjectionCommand ? Omit<Command, 'projection' | 'by' | 'reason'> : never;
+
+/** Records what an operator decided about a projection. */
+export async function decide(
+  { log, clock, projection: { name }, by, reason, context }: Omit<OperatorPorts, 'readStore' | 'owner'>,
+  command: Body<ProjectionCommand>,
+) {
+  const outcome = await record(
+    { log, clock },
+    {
+      decider: projectionActs,
+      stream: operatorStream(projectionSubject(name)),
+      command: { ...command, projection: name, by, reason } as ProjectionCommand,
+      context,
+      decisions: 5,
+    },
+  );
+  const handled = handledOf(outcome);
+  return isRejection(handled) ? { rejected: handled.rejected as ProjectionRejection } : handled;
+}
