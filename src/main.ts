@@ -21,6 +21,7 @@ import { keyAnswers } from './http/v2/wallet-keys-answer.ts';
 import { identifyLog } from './identity/identify-log.ts';
 import { paymentTarget } from './identity/payment-target.ts';
 import { watchLog } from './identity/watched-log.ts';
+import { createOperatorActs } from './processes/operator-acts.ts';
 import { startRemasking } from './processes/remasking.ts';
 import { PROJECTIONS } from './projections/all.ts';
 import { createProjectionRunner, type ProjectionRunner } from './projections/runner.ts';
@@ -143,6 +144,16 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const generations = startGenerationRole({ storage, config, clock, logger });
   undo.add('generations', () => generations.stop());
 
+  const acts = createOperatorActs({ log: storage.log, readStore: storage.readStore, logger });
+  const followingActs = new AbortController();
+  const actsFollowed = acts.run(followingActs.signal);
+  undo.add('operator acts', async () => {
+    followingActs.abort();
+    await actsFollowed;
+  });
+  // Nothing is sold to a banned wallet, not even by a node that has just started.
+  await acts.ready;
+
   const masterKeys = await openMasterKeys({ log: storage.log, clock, logger, by: 'service' }, config, startContext());
   // Started before all that write, so that it stops after them, and the last head covers what they have recorded.
   const heads = startHeadRole({ storage, paymentChain, config, logId: logIdentity.logId, masterKeys, clock, logger });
@@ -227,6 +238,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     userAgent,
     metrics,
     tracer,
+    hosts: acts,
   });
   undo.add('callbacks', () => callbacks.stop());
 

@@ -60,6 +60,8 @@ export interface Findings {
   state(key: string, says: string, value: Json): void;
   /** Something that an event of an earlier version cannot prove: counted by rule, and no breach. */
   unprovable(rule: RuleName): void;
+  /** The state of rules of the whole log, just before this event, or at the end. Undefined before their first event. */
+  logState?<State extends Json>(rules: LogRules<State>): State | undefined;
   /**
    * The rule holds only if the event at a place has this text as a value. The place is looked up, because few events
    * refer to others in this way and keeping what all others name would cost more.

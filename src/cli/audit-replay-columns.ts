@@ -65,7 +65,7 @@ const COLUMNS: Readonly<Record<Exclude<Family, 'all'>, readonly Column[]>> = {
   deliveries: [
     column('ORIGIN', 32, ({ origin }) => text(origin), true),
     column('ATTEMPT', 12, ({ attempt, redelivery }) => attemptOf(attempt, redelivery)),
-    column('OUTCOME', 12, ({ outcome }) => text(outcome)),
+    column('OUTCOME', 12, ({ outcome, cancelledAt }) => text(outcome) || (cancelledAt ? 'cancelled' : '')),
     column('CODE', 4, ({ responseCode }) => text(responseCode)),
     column('FAILURE', 18, ({ failureClass }) => text(failureClass)),
     column('NEXT', 20, ({ nextAttemptAt, dueAt }) => timeOf(nextAttemptAt ?? dueAt)),

@@ -121,12 +121,28 @@ export const DeliveryRescheduled = event(
   }),
 );
 
+/** An operator ended the delivery: nothing more is attempted, unless a redelivery is requested later. */
+export const DeliveryCancelled = event(
+  'DeliveryCancelled',
+  1,
+  z.strictObject({
+    /** As scheduled, so that a reader of this event alone knows whose delivery it is. */
+    wallet: z.string(),
+    origin: z.string(),
+    cancelledAt: Instant,
+    /** Who decided it, and why. */
+    by: Text,
+    reason: Text,
+  }),
+);
+
 export const DELIVERY_EVENTS = [
   DeliveryScheduled,
   DeliveryAttemptStarted,
   DeliveryAttemptFinished,
   DeliveryRedeliveryRequested,
   DeliveryRescheduled,
+  DeliveryCancelled,
 ] as const;
 
 export type DeliveryEvent = EventOf<(typeof DELIVERY_EVENTS)[number]>;

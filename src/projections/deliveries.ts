@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { unreachable } from '../commands/decider.ts';
-import { type DeliveryStatus, statusAfterFailure } from '../commands/delivery/delivery.ts';
+import { type DeliveryStatus, statusAfterCancel, statusAfterFailure } from '../commands/delivery/delivery.ts';
 import {
   DeliveryAttemptFinished,
   type DeliveryAttemptStarted,
+  DeliveryCancelled,
   type DeliveryEvent,
   DeliveryRedeliveryRequested,
   DeliveryRescheduled,
@@ -62,6 +63,8 @@ export type DeliveryRecord = {
   readonly lastAttemptAt: Instant | null;
   readonly nextAttemptAt: Instant | null;
   readonly lastResponseCode: number | null;
+  /** When an operator ended it; absent if none did, and once it was acknowledged after all. */
+  readonly cancelledAt?: Instant;
   /** Time from creation to the start of the last attempt, in steps: see `spanOf`. Null if none, or within a minute. */
   readonly span: number | null;
   /** Oldest first. With very many redeliveries, only the newest. */
@@ -119,7 +122,13 @@ type FoldedEvent = Exclude<DeliveryEvent, EventOf<typeof DeliveryAttemptStarted>
 /** The start of an attempt changes nothing here: the delivery stays due, so that another process can take over. */
 export const deliveries: Projection<FoldedEvent> = {
   name: DELIVERIES,
-  events: [DeliveryScheduled, DeliveryAttemptFinished, DeliveryRedeliveryRequested, DeliveryRescheduled],
+  events: [
+    DeliveryScheduled,
+    DeliveryAttemptFinished,
+    DeliveryRedeliveryRequested,
+    DeliveryRescheduled,
+    DeliveryCancelled,
+  ],
   collections: [
     {
       name: DELIVERIES,
@@ -187,8 +196,10 @@ function changed(record: DeliveryRecord, event: Exclude<FoldedEvent, { type: 'De
       const { attempt, redelivery, startedAt, durationMs, responseCode, failureClass, keyId } = event.data;
       const { outcome, nextAttemptAt } = event.data;
       const attempts = redelivery || outcome === 'interrupted' ? record.attempts : attempt;
+      const { cancelledAt, ...kept } = record;
       return {
-        ...record,
+        ...kept,
+        ...(cancelledAt !== undefined && outcome !== 'acknowledged' && { cancelledAt }),
         status: statusAfter(record.status, attempts, event.data),
         attempts,
         firstAttemptAt: record.firstAttemptAt ?? startedAt,
@@ -206,6 +217,11 @@ function changed(record: DeliveryRecord, event: Exclude<FoldedEvent, { type: 'De
       return record;
     case 'DeliveryRescheduled':
       return event.data.awaits === 'attempt' ? { ...record, nextAttemptAt: event.data.dueAt } : record;
+    case 'DeliveryCancelled': {
+      const status = statusAfterCancel(record.status);
+      const ended = { ...record, status, nextAttemptAt: null };
+      return status === 'cancelled' ? { ...ended, cancelledAt: event.data.cancelledAt } : ended;
+    }
     default:
       return unreachable(event);
   }
@@ -258,6 +274,8 @@ function timer(document: DeliveryTimer | null, event: FoldedEvent): DeliveryTime
       if (awaits === 'outcome') return { ...document, dueAt, since };
       return { ...document, dueAt, since, scheduledFor: dueAt, scheduledSince: since };
     }
+    case 'DeliveryCancelled':
+      return null;
     default:
       return unreachable(event);
   }

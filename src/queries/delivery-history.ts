@@ -5,6 +5,7 @@
  * walk meets almost no other deliveries.
  */
 import type { DeliveryStatus } from '../commands/delivery/delivery.ts';
+import type { FailureClass } from '../events/failure-class.ts';
 import { DELIVERIES, type DeliveryRecord, LONGEST_SPAN, spanEnds } from '../projections/deliveries.ts';
 import { type Instant, type Micros, toInstant, toMicros } from '../runtime/instant.ts';
 import type { FieldRange, ReadStore, Scalar } from '../storage/read-store.ts';
@@ -12,13 +13,20 @@ import type { FieldRange, ReadStore, Scalar } from '../storage/read-store.ts';
 export interface DeliveryFilter {
   /** Null: all wallets, for operators. */
   readonly wallet: string | null;
-  readonly status: DeliveryStatus | null;
+  /** Null: all. */
+  readonly status: DeliveryStatus | readonly DeliveryStatus[] | null;
   /** As returned by `courtKey`. */
   readonly court: string | null;
   /** Canonical. */
   readonly caseNumber: string | null;
   /** Only deliveries whose last attempt started after this. */
   readonly attemptedAfter: Instant | null;
+  /** For operators: scheme, host and port of the receiver. */
+  readonly origin?: string | null;
+  /** For operators: of the last attempt. */
+  readonly failureClass?: FailureClass | null;
+  /** For operators: when it was created, both ends included. Only without `attemptedAfter`. */
+  readonly created?: { readonly from?: Instant; readonly upTo?: Instant } | null;
 }
 
 /** Where a page ended. The next one continues after it, even if deliveries were added or changed meanwhile. */
@@ -36,7 +44,7 @@ export interface DeliveryPage {
 type Store = Pick<ReadStore, 'find'>;
 
 /** In the order of a delivery's life, so that one that changes between two reads is still found. */
-const STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying', 'failed', 'succeeded'];
+const STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying', 'failed', 'cancelled', 'succeeded'];
 const SPANS: readonly number[] = Array.from({ length: LONGEST_SPAN }, (_, index) => index + 1);
 
 /** One page of the deliveries that match the filter. */
@@ -71,7 +79,10 @@ interface WalkAlong {
 /** The walks to merge. Walks of a later stretch find only deliveries older than all of the earlier stretches. */
 function stretchesOf(filter: DeliveryFilter): readonly (readonly WalkAlong[])[] {
   const { attemptedAfter } = filter;
-  const wallet = filter.wallet === null ? {} : { wallet: filter.wallet };
+  const wallet = {
+    ...(filter.wallet !== null && { wallet: filter.wallet }),
+    ...(filter.origin && { origin: filter.origin }),
+  };
   // A case number is already selective, so the court is then filtered and not searched by.
   const place =
     filter.caseNumber !== null
@@ -79,9 +90,11 @@ function stretchesOf(filter: DeliveryFilter): readonly (readonly WalkAlong[])[] 
       : filter.court !== null
         ? { court: filter.court }
         : {};
-  const statuses = filter.status === null ? STATUSES : [filter.status];
-  const byStatus = statuses.map((status) => ({ equals: { ...wallet, ...place, status } }));
-  if (attemptedAfter === null) return [byStatus];
+  const byStatus = (statusesOf(filter) ?? STATUSES).map((status) => ({ equals: { ...wallet, ...place, status } }));
+  if (attemptedAfter === null) {
+    const { created } = filter;
+    return [created ? byStatus.map((walk) => ({ ...walk, range: { field: 'createdAt', ...created } })) : byStatus];
+  }
   const since = toMicros(attemptedAfter);
   return [
     byStatus.map((walk) => ({ ...walk, range: { field: 'createdAt', above: attemptedAfter } })),
@@ -94,9 +107,16 @@ function stretchesOf(filter: DeliveryFilter): readonly (readonly WalkAlong[])[] 
 
 const earliest = (micros: Micros): { readonly above?: Instant } => (micros > 0 ? { above: toInstant(micros) } : {});
 
-function passes(record: DeliveryRecord, { status, court, caseNumber, attemptedAfter }: DeliveryFilter): boolean {
+const statusesOf = ({ status }: DeliveryFilter): readonly DeliveryStatus[] | null =>
+  typeof status === 'string' ? [status] : status;
+
+function passes(record: DeliveryRecord, filter: DeliveryFilter): boolean {
+  const { court, caseNumber, attemptedAfter, origin = null, failureClass = null } = filter;
+  const statuses = statusesOf(filter);
   return (
-    (status === null || record.status === status) &&
+    (statuses === null || statuses.includes(record.status)) &&
+    (origin === null || record.origin === origin) &&
+    (failureClass === null || record.attemptLog.at(-1)?.failureClass === failureClass) &&
     (court === null || record.court === court) &&
     (caseNumber === null || record.caseNumber === caseNumber) &&
     (attemptedAfter === null || (record.lastAttemptAt !== null && record.lastAttemptAt > attemptedAfter))

@@ -120,11 +120,12 @@ async function deliveriesByStatus(
 ): Promise<Record<DeliveryStatus, number>> {
   const having = (status: DeliveryStatus) =>
     readStore.count({ collection: DELIVERIES, equals: { wallet, status }, limit: MOST_DELIVERIES_COUNTED });
-  const [pending, retrying, succeeded, failed] = await Promise.all([
+  const [pending, retrying, succeeded, failed, cancelled] = await Promise.all([
     having('pending'),
     having('retrying'),
     having('succeeded'),
     having('failed'),
+    having('cancelled'),
   ]);
-  return { pending, retrying, succeeded, failed };
+  return { pending, retrying, succeeded, failed, cancelled };
 }

@@ -7,7 +7,8 @@ import { ensureSigningKey } from '../commands/signing-key/use.ts';
 import type { Metrics } from '../http/admin/metrics/metrics.ts';
 import { createAfterSettlement } from '../processes/after-settlement.ts';
 import { createCallbackDeliveries } from '../processes/callbacks/deliveries.ts';
-import { deliveryStanding } from '../queries/delivery-standing.ts';
+import type { PausedHosts } from '../processes/operator-acts.ts';
+import { deliveryStanding, PassedOver } from '../queries/delivery-standing.ts';
 import type { Clock } from '../runtime/instant.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tracer } from '../tracing/tracer.ts';
@@ -23,6 +24,7 @@ export interface CallbackRoleOptions {
   readonly userAgent: string;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
+  readonly hosts: PausedHosts;
 }
 
 export interface CallbackRole {
@@ -46,7 +48,8 @@ export function startCallbackRole(options: CallbackRoleOptions): CallbackRole {
     random: Math.random,
     observe: ({ failureClass, durationMs }) => metrics.attemptEnded(failureClass, durationMs / 1000),
   });
-  metrics.watchDeliveries(() => deliveryStanding(storage.readStore, options.clock.now()));
+  const passed = new PassedOver();
+  metrics.watchDeliveries(() => deliveryStanding(storage.readStore, options.clock.now(), passed));
   const stopping = new AbortController();
   const following = afterSettlement.run(stopping.signal);
   deliveries.start();

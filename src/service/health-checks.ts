@@ -17,7 +17,7 @@ import { assertMadeFrom } from '../identity/identify-log.ts';
 import { PROJECTIONS } from '../projections/all.ts';
 import { skipCommand } from '../projections/halt.ts';
 import type { ProjectionRunner } from '../projections/runner.ts';
-import { oldestOverdue } from '../queries/delivery-standing.ts';
+import { oldestOverdue, PassedOver } from '../queries/delivery-standing.ts';
 import { missingMasterVersions } from '../queries/missing-master-versions.ts';
 import { type Clock, MICROS_PER_SECOND } from '../runtime/instant.ts';
 import type { OpenFiles } from '../runtime/open-files.ts';
@@ -103,6 +103,7 @@ export const HEALTH_ADVICE: Readonly<Record<string, Advice>> = {
 /** One check for each part, under the name that `/readyz` and `GET /v2/status` use. */
 export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check>> {
   const { freeBytes, openFiles } = parts;
+  const passed = new PassedOver();
   return {
     event_log: whileItAnswers(parts.log),
     payload_store: whileItAnswers(parts.payloads),
@@ -113,7 +114,7 @@ export function healthChecks(parts: CheckedParts): Readonly<Record<string, Check
     payment_receiver: () => paymentReceiver(parts),
     projections: () => projections(parts.runner),
     signing_keys: () => signingKeys(parts),
-    callbacks: () => callbacks(parts),
+    callbacks: () => callbacks(parts, passed),
   };
 }
 
@@ -180,9 +181,9 @@ export function openFilesFinding(files: OpenFiles | null): Finding {
     : { ...down(reason), code: 'no_descriptors', hint };
 }
 
-/** Overdue attempts. After a long stop attempts are spread out, so some are late without a fault. */
-async function callbacks({ readStore, clock }: CheckedParts): Promise<Finding> {
-  const seconds = await oldestOverdue(readStore, clock.now());
+/** Overdue attempts, except those to paused hosts. After a long stop attempts are spread out, so some are late. */
+async function callbacks({ readStore, clock }: CheckedParts, passed: PassedOver): Promise<Finding> {
+  const seconds = await oldestOverdue(readStore, clock.now(), passed);
   if (seconds <= DEGRADED_OVERDUE_SECONDS) return NOMINAL;
   return {
     ...degraded(`a callback has been overdue for ${Math.round(seconds)} seconds`),

@@ -1,6 +1,7 @@
 /** A small log with something of everything, and the streams that a test of breaches changes. */
 import { Keypair } from '@solana/web3.js';
 import { deliveryStream } from '../../src/events/delivery.ts';
+import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { walletStream } from '../../src/events/signing-key.ts';
 import { acknowledged, entry, failing, HOUR, interrupted, MINUTE, openRecorder, type Paid } from './recorder.ts';
 
@@ -25,6 +26,11 @@ export interface BaseLog {
   readonly delivered: string;
   readonly givenUp: string;
   readonly interrupted: string;
+  readonly waiting: string;
+  readonly cancelled: string;
+  /** The acts on the host that it waits for, and on a wallet. */
+  readonly pausedHost: string;
+  readonly unbanned: string;
   readonly docket: string;
   readonly content: string;
 }
@@ -36,6 +42,7 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
   const [ada, bob] = [Keypair.generate(), Keypair.generate()];
   const identifierHash = 'e'.repeat(64);
   const hook = 'https://receiver.example/hook';
+  const pausedOrigin = 'https://paused.example';
   try {
     await recorder.found();
     const docket = await recorder.ingest([entry(1, 'COMPLAINT', -900), entry(2, 'SUMMONS', -800)]);
@@ -80,6 +87,10 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
       entry(4, 'ORDER', 40),
     ]);
     const content = await withdrawLast(docket);
+    const [waiting, cancelled] = await atPausedHost();
+    const carol = Keypair.generate().publicKey.toBase58();
+    await recorder.ban('Ban', carol);
+    await recorder.ban('Unban', carol);
     pass(26 * HOUR);
     await recorder.changeReceiver();
     const toNewReceiver = await buy({ wallet: bob });
@@ -105,6 +116,10 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
       delivered: deliveryStream(first),
       givenUp: deliveryStream(last),
       interrupted: deliveryStream(third),
+      waiting: deliveryStream(waiting),
+      cancelled: deliveryStream(cancelled),
+      pausedHost: operatorStream(hostSubject(pausedOrigin)),
+      unbanned: operatorStream(walletSubject(carol)),
       docket,
       content,
     };
@@ -122,6 +137,21 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     await see(paid, { type: 'Settle', slot: 91 });
     await see(paid, { type: 'Finalize', slot: 91 });
     return paid;
+  }
+
+  /** Two callbacks fail once, then their host is paused: one still waits at the end, and one is cancelled. */
+  async function atPausedHost(): Promise<readonly [string, string]> {
+    const url = `${pausedOrigin}/hook`;
+    const { purchase } = await buy({ wallet: ada, callbacks: [url, url] });
+    const [waiting, cancelled] = purchase.answer.callbacks.map(({ deliveryId }) => deliveryId);
+    if (waiting === undefined || cancelled === undefined) throw new Error('two were bought');
+    await attempt(waiting, [failing]);
+    await attempt(cancelled, [failing]);
+    await recorder.host('Pause', pausedOrigin);
+    await recorder.host('Resume', pausedOrigin);
+    await recorder.host('Pause', pausedOrigin);
+    await recorder.cancel(cancelled);
+    return [waiting, cancelled];
   }
 
   /** A first payment fails, and a second pays for the same request. */

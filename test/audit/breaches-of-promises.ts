@@ -1,4 +1,5 @@
 /** Breaches of the rules of callbacks and signing keys, planted by an insider who recomputes every hash. */
+import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { type Instant, plus } from '../../src/runtime/instant.ts';
 import type { CopiedEvent, LogCopy } from './log-copy.ts';
 import type { PlantedBreach } from './planted-breach.ts';
@@ -6,6 +7,7 @@ import { MINUTE } from './recorder.ts';
 
 const STARTED = 'DeliveryAttemptStarted';
 const FINISHED = 'DeliveryAttemptFinished';
+const CANCELLED = 'DeliveryCancelled';
 const OTHER_DELIVERY = '00000000-0000-4000-8000-000000000000';
 const text = (event: CopiedEvent, member: string): Instant => String(event.data[member]);
 
@@ -221,6 +223,91 @@ export const BREACHES_OF_PROMISES: readonly PlantedBreach[] = [
         metadata: { ...finished.metadata, schemaVersion: 1 },
       });
     },
+  },
+  {
+    name: 'an attempt while its host is paused',
+    rule: 'attempt_not_paused',
+    plant(log, { givenUp, pausedHost }) {
+      const origin = text(log.at(givenUp, 'DeliveryScheduled'), 'origin');
+      const paused = log.at(pausedHost, 'HostPaused');
+      const act = { stream: operatorStream(hostSubject(origin)), data: { ...paused.data, origin } };
+      const attempt = log.at(givenUp, STARTED, 6);
+      const before = log.at(givenUp, FINISHED, 5);
+      log.insert(before, { ...act, metadata: { ...paused.metadata, recordedAt: before.metadata.recordedAt } }, paused);
+      const { recordedAt } = attempt.metadata;
+      const resumed = log.at(pausedHost, 'HostResumed');
+      log.insert(attempt, { ...act, metadata: { ...resumed.metadata, recordedAt } }, resumed);
+      return attempt;
+    },
+  },
+  {
+    name: 'an attempt that is overdue though its host was not paused',
+    rule: 'attempt_in_time',
+    plant(log, { waiting, pausedHost }) {
+      log.drop(log.at(pausedHost, 'HostPaused', 1));
+      return waiting;
+    },
+  },
+  {
+    name: 'a host that is paused twice',
+    rule: 'operator_act_follows',
+    plant: (log, { pausedHost }) => log.repeat(log.at(pausedHost, 'HostPaused', 1)),
+  },
+  {
+    name: 'a host that is paused in the stream of another',
+    rule: 'operator_act_follows',
+    plant(log, { pausedHost }) {
+      const paused = log.repeat(log.at(pausedHost, 'HostPaused', 1));
+      return log.set(paused, { origin: 'https://elsewhere.example' });
+    },
+  },
+  {
+    name: 'a wallet that is unbanned twice',
+    rule: 'operator_act_follows',
+    plant: (log, { unbanned }) => log.repeat(log.at(unbanned, 'WalletUnbanned')),
+  },
+  {
+    name: 'a payment of a banned wallet',
+    rule: 'banned_wallet_buys_nothing',
+    plant(log, { toNewReceiver, unbanned }) {
+      const authorized = log.at(toNewReceiver, 'PaymentAuthorized');
+      const wallet = text(authorized, 'wallet');
+      const act = { stream: operatorStream(walletSubject(wallet)) };
+      const banned = log.insert(log.at(unbanned, 'WalletUnbanned'), act, log.at(unbanned, 'WalletBanned'));
+      log.set(banned, { wallet });
+      return authorized;
+    },
+  },
+  {
+    name: 'a delivery that is ended twice',
+    rule: 'cancelled_while_open',
+    plant: (log, { cancelled }) => log.repeat(log.at(cancelled, CANCELLED)),
+  },
+  {
+    name: 'a delivery that is ended for another host',
+    rule: 'cancelled_while_open',
+    plant: (log, { cancelled }) => log.set(log.at(cancelled, CANCELLED), { origin: 'https://elsewhere.example' }),
+  },
+  {
+    name: 'a delivery that is ended during an attempt',
+    rule: 'cancelled_while_open',
+    plant(log, { cancelled }) {
+      log.drop(log.at(cancelled, FINISHED));
+      return log.at(cancelled, CANCELLED);
+    },
+  },
+  {
+    name: 'an attempt after the end of a delivery',
+    rule: 'attempt_at_most_seven',
+    plant(log, { cancelled }) {
+      const started = log.insert(log.at(cancelled, CANCELLED), {}, log.at(cancelled, STARTED));
+      return log.set(started, { attempt: 2 });
+    },
+  },
+  {
+    name: 'a delivery that is ended without a reason',
+    rule: 'operator_named',
+    plant: (log, { cancelled }) => log.set(log.at(cancelled, CANCELLED), { reason: ' ' }),
   },
   {
     name: 'a requested redelivery that is never made',

@@ -13,6 +13,7 @@ import { scheduleOwed } from '../../src/commands/delivery/owed.ts';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { withdrawText } from '../../src/commands/docket/withdraw-text.ts';
 import { handleWithRetry, type Loaded, load } from '../../src/commands/handle.ts';
+import { host } from '../../src/commands/host/host.ts';
 import { logIdentity } from '../../src/commands/log-identity/log-identity.ts';
 import { sealAnswer } from '../../src/commands/payment/answer.ts';
 import { claimPayment } from '../../src/commands/payment/claim.ts';
@@ -23,9 +24,11 @@ import { introduceMasterKey } from '../../src/commands/signing-key/master-key.ts
 import { applyKeyCall } from '../../src/commands/signing-key/paid-call.ts';
 import { proveCall } from '../../src/commands/signing-key/sign-in.ts';
 import { ensureSigningKey } from '../../src/commands/signing-key/use.ts';
+import { walletBan } from '../../src/commands/wallet-ban/wallet-ban.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
 import { LOG_IDENTITY_STREAM } from '../../src/events/log-identity.ts';
+import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { newMemos } from '../../src/http/x402/purpose.ts';
 import { attendDelivery } from '../../src/processes/callbacks/attempt.ts';
@@ -252,6 +255,30 @@ export function openRecorder(directory: string) {
         delivery,
         deliveryStream(deliveryId),
         { type: 'RequestRedelivery', now: clock.now(), by: 'ada', reason: 'the receiver was down' },
+        context('cli'),
+      ),
+    cancel: (deliveryId: string) =>
+      handleWithRetry(
+        ports,
+        delivery,
+        deliveryStream(deliveryId),
+        { type: 'Cancel', now: clock.now(), by: 'ada', reason: 'its owner asked' },
+        context('cli'),
+      ),
+    host: (type: 'Pause' | 'Resume', origin: string) =>
+      handleWithRetry(
+        ports,
+        host,
+        operatorStream(hostSubject(origin)),
+        { type, origin, by: 'ada', reason: 'its owner asked' },
+        context('cli'),
+      ),
+    ban: (type: 'Ban' | 'Unban', wallet: string) =>
+      handleWithRetry(
+        ports,
+        walletBan,
+        operatorStream(walletSubject(wallet)),
+        { type, wallet, by: 'ada', reason: 'it probes the service' },
         context('cli'),
       ),
     async prove(wallet: Keypair, paid: Paid): Promise<void> {

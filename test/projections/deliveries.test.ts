@@ -110,7 +110,7 @@ describe('the read models of deliveries', () => {
   });
   it('agree with the rules for every delivery', () => {
     const step = fc.record({
-      does: fc.constantFrom('start', 'finish', 'finish', 'interrupt', 'redeliver'),
+      does: fc.constantFrom('start', 'start', 'finish', 'finish', 'interrupt', 'redeliver', 'cancel'),
       failure: fc.constantFrom(null, 'http_5xx', 'http_5xx', 'http_5xx', 'interrupted', 'content_withdrawn'),
     });
     fc.assert(
@@ -129,7 +129,9 @@ describe('the read models of deliveries', () => {
                 ? { type: 'Interrupt', now, ownerIsGone: true, jitter: 0 }
                 : does === 'redeliver'
                   ? { type: 'RequestRedelivery', now, ...ACT }
-                  : underway && { type: 'FinishAttempt', claimed: underway, outcome, now, jitter: 0 };
+                  : does === 'cancel'
+                    ? { type: 'Cancel', now, ...ACT }
+                    : underway && { type: 'FinishAttempt', claimed: underway, outcome, now, jitter: 0 };
           const decided = command ? delivery.decide(state, command) : [];
           if (isRejection(decided)) continue;
           events.push(...decided);

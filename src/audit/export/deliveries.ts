@@ -1,6 +1,6 @@
 /**
  * The table of callbacks: one row for each attempt when it has its outcome, then one for each attempt under way and for
- * each callback that was never attempted. It has neither a URL nor a secret.
+ * each callback that was never attempted; and one for each callback that an operator ended. It has neither a URL nor a secret.
  */
 
 import type { DeliveryScheduled } from '../../events/delivery.ts';
@@ -13,7 +13,10 @@ import { column, isWithin, type RowOf, type Selection, type Table } from './tabl
 
 export const DELIVERY_COLUMNS = {
   delivery_id: column('text', 'Id of the callback, and its Idempotency-Key.'),
-  outcome: column('text', '`acknowledged`, `failed`, `interrupted`, `under_way` or `not_attempted`.'),
+  outcome: column(
+    'text',
+    '`acknowledged`, `failed`, `interrupted`, `under_way`, `not_attempted`, or `cancelled` by an operator.',
+  ),
   attempt: column('integer', 'Number of the attempt, from 1; redeliveries are numbered separately.'),
   redelivery: column('boolean', 'Whether an operator requested it.'),
   started_at: column('time', 'When the attempt started.'),
@@ -76,6 +79,12 @@ export async function* deliveryRows(
       const row = opened(event, recorded);
       remember(stream, row);
       open.set(stream, { row, at });
+    } else if (event.type === 'DeliveryCancelled') {
+      const row = await scheduleOf(stream);
+      open.delete(stream);
+      const { cancelledAt } = event.data;
+      const ended = { outcome: 'cancelled', finished_at: cancelledAt, next_attempt_at: null, ...placeOf(recorded) };
+      if (row && isSelected(row, at)) yield { ...row, ...ended };
     } else if (event.type === 'DeliveryAttemptStarted' || event.type === 'DeliveryAttemptFinished') {
       const row = await scheduleOf(stream);
       if (!row) continue;

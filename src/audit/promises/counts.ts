@@ -2,7 +2,7 @@
 import { type CallbackPromise, type FailedBecause, standingOf } from './promise.ts';
 
 export interface Counts {
-  /** Acknowledged, failed, rolled back and open together. */
+  /** Acknowledged, failed, cancelled, rolled back and open together. */
   readonly promised: number;
   readonly scheduled: number;
   /** At least once. */
@@ -12,6 +12,7 @@ export interface Counts {
   readonly acknowledged: number;
   readonly failed: number;
   readonly failedBecause: Readonly<Record<FailedBecause, number>>;
+  readonly cancelled: number;
   readonly rolledBack: number;
   readonly open: number;
 }
@@ -24,6 +25,7 @@ export const NO_COUNTS: Counts = {
   acknowledged: 0,
   failed: 0,
   failedBecause: { given_up: 0, content_withdrawn: 0, url_unusable: 0 },
+  cancelled: 0,
   rolledBack: 0,
   open: 0,
 };
@@ -41,6 +43,7 @@ export function countsOf(promise: CallbackPromise): Counts {
     acknowledged: is('acknowledged'),
     failed: is('failed'),
     failedBecause: standing.state === 'failed' ? { ...failedBecause, [standing.because]: 1 } : failedBecause,
+    cancelled: is('cancelled'),
     rolledBack: is('rolled_back'),
     open: is('open'),
   };
@@ -61,6 +64,7 @@ export function plusCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
       content_withdrawn: a.failedBecause.content_withdrawn + sign * because.content_withdrawn,
       url_unusable: a.failedBecause.url_unusable + sign * because.url_unusable,
     },
+    cancelled: a.cancelled + sign * b.cancelled,
     rolledBack: a.rolledBack + sign * b.rolledBack,
     open: a.open + sign * b.open,
   };

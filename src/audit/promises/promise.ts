@@ -29,6 +29,8 @@ export type FailedBecause = 'given_up' | 'content_withdrawn' | 'url_unusable';
 
 export type Standing =
   | { readonly state: 'acknowledged' }
+  /** An operator ended it. */
+  | { readonly state: 'cancelled' }
   | { readonly state: 'failed'; readonly because: FailedBecause }
   /** The payment was rolled back before the callback was scheduled: nothing is owed. */
   | { readonly state: 'rolled_back' }
@@ -64,6 +66,7 @@ export function standingOf({
   }
   if (redelivery) return { state: 'open', why: 'redelivery_requested', since: redelivery.requestedAt };
   if (nextAttemptAt) return { state: 'open', why: 'waiting', attempt: state.attempts + 1, dueAt: nextAttemptAt };
+  if (state.status === 'cancelled') return { state: 'cancelled' };
   if (lastFailure === 'content_withdrawn') return { state: 'failed', because: 'content_withdrawn' };
   const unusable = origin === 'unusable' || lastFailure === 'url_not_allowed';
   return { state: 'failed', because: unusable ? 'url_unusable' : 'given_up' };

@@ -13,6 +13,7 @@ const COLUMNS = [
   ['attempts', 'attempts'],
   ['acknowledged', 'acknowledged'],
   ['failed', 'failed'],
+  ['cancelled', 'cancelled'],
   ['rolledBack', 'rolled back'],
   ['open', 'open'],
 ] as const satisfies readonly (readonly [keyof Counts, string])[];

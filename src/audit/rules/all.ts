@@ -7,6 +7,7 @@ import { deliveryFacts } from './delivery-facts.ts';
 import { aliasRules, docketRules } from './docket.ts';
 import { identifierRules } from './identifier.ts';
 import { masterKeyRules, operatorRules, receiverRules } from './log.ts';
+import { banRules, hostRules } from './operator-acts.ts';
 import { paymentRules } from './payment.ts';
 import { identifierFacts, transactionFacts } from './payment-facts.ts';
 import { signatureRules } from './payment-wire.ts';
@@ -25,7 +26,7 @@ export const STREAM_RULES: readonly StreamRules<Json>[] = [
 
 export const FACT_RULES: readonly FactRules[] = [transactionFacts, identifierFacts, deliveryFacts, walletFacts];
 
-export const LOG_RULES: readonly LogRules<Json>[] = [receiverRules, masterKeyRules, operatorRules];
+export const LOG_RULES: readonly LogRules<Json>[] = [receiverRules, masterKeyRules, operatorRules, hostRules, banRules];
 
 /** Judged on request: checking each signature of each payment takes longer than all other rules together. */
 export const SIGNATURE_RULES: readonly LogRules<Json>[] = [signatureRules];

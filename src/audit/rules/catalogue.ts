@@ -63,7 +63,7 @@ export const RULES = {
   delivery_promised_once: rule('No two payments promise the same delivery.'),
   callback_scheduled: rule('Each promised callback of a settled payment is scheduled within an hour.'),
   attempt_one_at_a_time: rule('An attempt starts only after the one before has an outcome.'),
-  attempt_at_most_seven: rule('A delivery is attempted at most seven times, and not after its success.'),
+  attempt_at_most_seven: rule('A delivery is attempted at most seven times, and not after its success or its end.'),
   attempt_not_early: rule('No attempt starts before it is due.'),
   attempt_numbered: rule('Attempts have consecutive numbers, redeliveries their own.'),
   attempt_lease: rule('An attempt has 60 seconds until it counts as interrupted.'),
@@ -73,9 +73,15 @@ export const RULES = {
   attempt_schedule: rule(
     'The next attempt is due 3, 9, 27, 81, 243 or 729 minutes after a failure, plus at most 5 % or what Retry-After asked for, at most twice the delay.',
   ),
-  attempt_in_time: rule('What is due for a delivery happens within a day.'),
+  attempt_in_time: rule(
+    'What is due for a delivery happens within a day, not counting the time while its host is paused.',
+  ),
   attempt_key_valid: rule("An attempt is signed with the wallet's current key, or one replaced while it was prepared."),
   redelivery_as_requested: rule('A redelivery is requested for the delivery as scheduled, with the next number.'),
+  attempt_not_paused: rule('No attempt starts while its host is paused, once five minutes have passed.'),
+  cancelled_while_open: rule(
+    'A delivery is ended for the wallet and host as scheduled, while an attempt is to come and none is under way.',
+  ),
   reschedule_by_clock: rule('A wait is restarted only if its clock was set back, and lasts as long as before.'),
 
   // Signing keys.
@@ -104,6 +110,10 @@ export const RULES = {
   ),
   redaction_in_its_stream: rule('The removal of content is recorded in the stream of that content.'),
   redaction_refers: rule('The removal of content refers to an event that names it.'),
+  operator_act_follows: rule(
+    'A host is paused, or a wallet banned, only if it is not; resumed or unbanned only if it is; each in its own stream.',
+  ),
+  banned_wallet_buys_nothing: rule('No payment of a banned wallet is accepted, once five minutes have passed.'),
   operator_named: rule("An operator's act names the actor and a reason."),
   log_founded_once: rule('A log has one identity.'),
   receiver_change_follows: rule('A change of the receiver names the receiver before.'),

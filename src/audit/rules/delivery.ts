@@ -23,6 +23,7 @@ import { nextAttempt } from './delivery-schedule.ts';
 import { isDowngraded, isEarlier, judgeSchema } from './earlier.ts';
 import { judgeKept } from './kept.ts';
 import { DUE_WITHIN } from './limits.ts';
+import { hostRules, judgePaused, unpausedTime } from './operator-acts.ts';
 
 /** A delivery as its decider folds it, kept as JSON by the engine. */
 export type DeliveryState = JsonObject;
@@ -66,6 +67,9 @@ export const deliveryRules: StreamRules<DeliveryState> = {
     const state = last as unknown as Delivery;
     const due = dueAt(state);
     if (due === null || toMicros(until) - due <= DUE_WITHIN) return;
+    // A paused host makes nothing late.
+    const { origin } = 'facts' in state ? state.facts : { origin: '' };
+    if (unpausedTime(findings.logState?.(hostRules), origin, toInstant(due), until) <= DUE_WITHIN) return;
     const what = 'underway' in state && state.underway ? 'an outcome' : 'an attempt';
     findings.breach('attempt_in_time', `${what} within a day of ${toInstant(due)}`, `none until ${until}`);
   },
@@ -98,6 +102,7 @@ function judgeNext(
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       judgeStart(state, event.data, data, findings);
+      judgePaused(findings.logState?.(hostRules), state.facts.origin, judged.metadata.recordedAt, findings);
       return;
     case 'DeliveryAttemptFinished':
       judgeFinish(state, event.data, judged, findings);
@@ -113,6 +118,10 @@ function judgeNext(
       if (differing) findings.breach('redelivery_as_requested', differing.expected, differing.found);
       return;
     }
+    case 'DeliveryCancelled': {
+      judgeCancelled(state, event.data, data, findings);
+      return;
+    }
     case 'DeliveryRescheduled': {
       const again = waitAgain(state, toMicros(event.data.rescheduledAt));
       if (!again) {
@@ -124,6 +133,26 @@ function judgeNext(
       return;
     }
   }
+}
+
+function judgeCancelled(
+  state: ScheduledDelivery,
+  { cancelledAt, by, reason }: DataOf<'DeliveryCancelled'>,
+  data: JsonObject,
+  findings: Findings,
+): void {
+  if (state.underway) {
+    findings.breach('cancelled_while_open', `the outcome of attempt ${state.underway.attempt}`, 'an end before it');
+    return;
+  }
+  const decided = delivery.decide(state, { type: 'Cancel', now: toMicros(cancelledAt), by, reason });
+  const expected = isRejection(decided) ? undefined : decided[0]?.data;
+  if (!expected) {
+    findings.breach('cancelled_while_open', 'a delivery with an attempt to come', state.status);
+    return;
+  }
+  const differing = difference(expected as JsonObject, data, ['wallet', 'origin']);
+  if (differing) findings.breach('cancelled_while_open', differing.expected, differing.found);
 }
 
 const RULE_OF_REJECTION: Readonly<Record<DeliveryRejection, RuleName>> = {
@@ -147,7 +176,7 @@ function judgeStart(
   if (isRejection(decided)) {
     const { rejected } = decided;
     const expected = {
-      nothing_due: `no attempt after ${state.status === 'succeeded' ? 'its success' : `${state.attempts} of ${MAX_ATTEMPTS}`}`,
+      nothing_due: `no attempt after ${endOf(state)}`,
       not_due_yet: `no attempt before ${state.redelivery?.requestedAt ?? state.nextAttemptAt}`,
       attempt_under_way: `the outcome of attempt ${state.underway?.attempt}`,
     }[rejected as string];
@@ -160,6 +189,9 @@ function judgeStart(
   const lease = difference(expected, data, ['leaseUntil']);
   if (lease) findings.breach('attempt_lease', lease.expected, lease.found);
 }
+
+const endOf = ({ status, attempts }: ScheduledDelivery): string =>
+  status === 'succeeded' ? 'its success' : status === 'cancelled' ? 'its end' : `${attempts} of ${MAX_ATTEMPTS}`;
 
 const IDENTITY = ['attempt', 'redelivery', 'keyId', 'startedAt'];
 

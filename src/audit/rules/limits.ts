@@ -15,3 +15,5 @@ export const HEAD_WITHIN: Micros = HOUR;
 export const KEPT_TO_WITHIN: Micros = 24 * HOUR;
 /** Payments to a former receiver that were under way when it changed. */
 export const UNDER_WAY_FOR: Micros = HOUR;
+/** A decision of an operator that a node does not know of yet. It takes a second, and as long as the node cannot follow the log. */
+export const APPLIES_WITHIN: Micros = HOUR / 12;

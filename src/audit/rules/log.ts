@@ -1,6 +1,6 @@
 /** Rules about the whole log: who receives payments, which master keys are in use, who acted and why. */
 import { ContentRedacted } from '../../events/content.ts';
-import { DeliveryRedeliveryRequested } from '../../events/delivery.ts';
+import { DeliveryCancelled, DeliveryRedeliveryRequested } from '../../events/delivery.ts';
 import type { EventOf, JsonObject } from '../../events/event.ts';
 import { LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded, ReceiverChanged } from '../../events/log-identity.ts';
@@ -109,6 +109,7 @@ export const masterKeyRules: LogRules<MasterKeyState> = {
 export const operatorRules: LogRules<JsonObject> = {
   types: new Set([
     DeliveryRedeliveryRequested.type,
+    DeliveryCancelled.type,
     MasterKeyIntroduced.type,
     ReceiverChanged.type,
     ContentRedacted.type,

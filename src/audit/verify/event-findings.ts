@@ -1,23 +1,28 @@
 /** What rules find at one event goes to where it is kept. One object for all events: it is made for millions of them. */
 import type { Json } from '../../events/event.ts';
-import type { Findings, JudgedEvent } from '../judging.ts';
+import type { Findings, JudgedEvent, LogRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
 import type { Facts } from './facts.ts';
 import type { LookUps } from './look-ups.ts';
 
+/** The present state of rules of the whole log. */
+export type LogState = <State extends Json>(rules: LogRules<State>) => State | undefined;
+
 export class EventFindings implements Findings {
   readonly #breaches: Breaches;
   readonly #facts: Facts;
   readonly #lookUps: LookUps;
+  readonly #logState: LogState;
   #event: JudgedEvent | null = null;
   #followsFrom: string | null = null;
   #breached = false;
 
-  constructor(breaches: Breaches, facts: Facts, lookUps: LookUps) {
+  constructor(breaches: Breaches, facts: Facts, lookUps: LookUps, logState: LogState) {
     this.#breaches = breaches;
     this.#facts = facts;
     this.#lookUps = lookUps;
+    this.#logState = logState;
   }
 
   /** @param followsFrom what every breach at this event follows from; null for breaches of their own */
@@ -45,6 +50,10 @@ export class EventFindings implements Findings {
 
   unprovable(rule: RuleName): void {
     this.#breaches.addUnprovable(rule);
+  }
+
+  logState<State extends Json>(rules: LogRules<State>): State | undefined {
+    return this.#logState(rules);
   }
 
   refers(rule: RuleName, to: { readonly stream: string; readonly revision: number }, name: string): void {

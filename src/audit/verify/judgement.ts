@@ -79,7 +79,7 @@ export class Judgement {
       state: sameFormat?.logRules[index] ?? undefined,
     }));
     this.#lookUps = new LookUps(ports, this.#breaches, this.#payloads);
-    this.#findings = new EventFindings(this.#breaches, this.#facts, this.#lookUps);
+    this.#findings = new EventFindings(this.#breaches, this.#facts, this.#lookUps, (rules) => this.#logState(rules));
     this.#headFindings = {
       breach: (rule, expected, found, follows) =>
         this.#breach(
@@ -212,6 +212,10 @@ export class Judgement {
     this.#judgeHead(event);
   }
 
+  #logState<State extends Json>(rules: LogRules<State>): State | undefined {
+    return this.#logRules.find((one) => one.rules === (rules as LogRules<Json>))?.state as State | undefined;
+  }
+
   #judgeHead({ type, data, stream, revision, position }: JudgedEvent): void {
     switch (type) {
       case LogFounded.type: {
@@ -274,7 +278,7 @@ export class Judgement {
     if (this.#until !== null) {
       // EventStoreDB makes the events of an append readable one by one, and reading may have ended between two.
       const unfinished = this.#ports.log.gapless ? null : (this.#last?.position ?? null);
-      this.#streams.end(this.#until, this.#lacking, unfinished);
+      this.#streams.end(this.#until, this.#lacking, unfinished, (rules) => this.#logState(rules));
       this.#facts.judge(this.#until, (judged, of) => {
         this.#scratch.commit();
         onProgress(judged / of);

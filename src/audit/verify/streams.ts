@@ -8,6 +8,7 @@ import type { Position } from '../../storage/event-log.ts';
 import type { Breach, EventPlace, Findings, StreamRules } from '../judging.ts';
 import type { RuleName } from '../rules/catalogue.ts';
 import type { Breaches } from './breaches.ts';
+import type { LogState } from './event-findings.ts';
 import { Generations } from './generations.ts';
 import { type Scratch, spreadOf } from './scratch.ts';
 
@@ -121,14 +122,15 @@ export class Streams {
   /**
    * What streams leave open, and streams that begin more than once. To be called after `store`.
    * @param lacking streams that lack an event
+   * @param logState what is known of the whole log by then
    * @param unfinished the position of an event whose append may not be readable as a whole yet; null if there is none
    */
-  end(until: Instant, lacking: ReadonlySet<string>, unfinished: Position | null): void {
+  end(until: Instant, lacking: ReadonlySet<string>, unfinished: Position | null, logState: LogState): void {
     for (let after = 0; ; ) {
       const rows = this.#open.all(after);
       for (const row of rows) {
         const record = this.#recordOf(row);
-        if (unfinished === null || record.position !== unfinished) this.#endOf(record, until, lacking);
+        if (unfinished === null || record.position !== unfinished) this.#endOf(record, until, lacking, logState);
       }
       const last = rows.at(-1);
       if (!last) break;
@@ -137,13 +139,14 @@ export class Streams {
     this.#beginningTwice();
   }
 
-  #endOf(record: StreamRecord, until: Instant, lacking: ReadonlySet<string>): void {
+  #endOf(record: StreamRecord, until: Instant, lacking: ReadonlySet<string>, logState: LogState): void {
     const source = sourceOf(record.stream);
     this.#breaches.forget(source);
     const follows = record.tainted || lacking.has(record.stream) ? TAINTED : null;
     judgeEnd(record, until, {
       breach: (breach) => this.#breaches.add(breach, source, follows),
       unprovable: (rule) => this.#breaches.addUnprovable(rule, 1, source),
+      logState,
     });
   }
 
@@ -200,12 +203,14 @@ const sourceOf = (stream: string): string => `end ${stream}`;
 interface EndFindings {
   breach(breach: Breach): void;
   unprovable(rule: RuleName): void;
+  readonly logState?: LogState;
 }
 
 function judgeEnd({ stream, rules, states, position }: StreamRecord, until: Instant, found: EndFindings): void {
   const findings: Findings = {
     breach: (rule, expected, what) => found.breach({ rule, stream, revision: null, position, expected, found: what }),
     unprovable: (rule) => found.unprovable(rule),
+    ...(found.logState && { logState: found.logState }),
     state: () => {
       throw new Error('a stream states facts by its events, not by its end');
     },

@@ -6,6 +6,7 @@
 import {
   DeliveryAttemptFinished,
   DeliveryAttemptStarted,
+  DeliveryCancelled,
   type DeliveryEvent,
   DeliveryRedeliveryRequested,
   DeliveryRescheduled,
@@ -27,7 +28,8 @@ type AttemptOutcome = EventOf<typeof DeliveryAttemptFinished>['data'];
 /** As it is written: version 1 did not record `retryAfterSeconds`. */
 type NewOutcome = AttemptOutcome & Pick<ReceivedOutcome, 'retryAfterSeconds'>;
 
-export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed';
+/** `cancelled`: an operator ended it before it succeeded or failed. */
+export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
 
 export interface ScheduledDelivery {
   readonly status: DeliveryStatus;
@@ -81,6 +83,8 @@ export type DeliveryCommand =
       readonly jitter: number;
     }
   | { readonly type: 'RequestRedelivery'; readonly now: Micros; readonly by: string; readonly reason: string }
+  /** Ends whatever is still to come. */
+  | { readonly type: 'Cancel'; readonly now: Micros; readonly by: string; readonly reason: string }
   /** Restarts a wait by the present clock if the clock that timed it has since been set back. */
   | { readonly type: 'Reschedule'; readonly now: Micros };
 
@@ -124,6 +128,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             reason: command.reason,
           }),
         ];
+      case 'Cancel':
+        return cancel(state, command);
       case 'Reschedule': {
         const again = waitAgain(state, command.now);
         return again ? [DeliveryRescheduled.of(again)] : [];
@@ -164,11 +170,40 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (awaits === 'attempt') return { ...state, nextAttemptAt: dueAt, scheduledSince: rescheduledAt };
         return { ...state, underway: state.underway && { ...state.underway, leaseUntil: dueAt } };
       }
+      case 'DeliveryCancelled':
+        return {
+          ...state,
+          status: statusAfterCancel(state.status),
+          nextAttemptAt: null,
+          underway: null,
+          redelivery: null,
+          interruptions: 0,
+        };
       default:
         return unreachable(event);
     }
   },
 };
+
+/** A running attempt ends first, because its outcome says whether the receiver has the callback. */
+function cancel(
+  state: ScheduledDelivery,
+  { now, by, reason }: Extract<DeliveryCommand, { type: 'Cancel' }>,
+): readonly DeliveryEvent[] | Rejection<DeliveryRejection> {
+  const { underway } = state;
+  if (!waitOf(state)) return [];
+  if (underway && now < toMicros(underway.leaseUntil)) return rejected('attempt_under_way');
+  const { wallet, origin } = state.facts;
+  const cancelledAt = toInstant(now);
+  return [
+    ...(underway ? [DeliveryAttemptFinished.of(interruptionOf(state, underway, { now, jitter: 0 }, null))] : []),
+    DeliveryCancelled.of({ wallet, origin, cancelledAt, by, reason }),
+  ];
+}
+
+/** What has succeeded or failed stays so: then only a redelivery was cancelled. */
+export const statusAfterCancel = (before: DeliveryStatus): DeliveryStatus =>
+  before === 'pending' || before === 'retrying' ? 'cancelled' : before;
 
 function start(
   state: ScheduledDelivery,
@@ -298,13 +333,13 @@ const repeated = ({ requestedAt, interruptions }: NonNullable<ScheduledDelivery[
   interruptions: interruptions + 1,
 });
 
-/** A delivery that was acknowledged once stays delivered, even if a redelivery fails. */
+/** A delivery that was acknowledged or cancelled stays so, even if a redelivery fails. */
 export function statusAfterFailure(
   before: DeliveryStatus,
   attempts: number,
   nextAttemptAt: Instant | null,
 ): DeliveryStatus {
-  if (before === 'succeeded') return 'succeeded';
+  if (before === 'succeeded' || before === 'cancelled') return before;
   if (nextAttemptAt === null) return 'failed';
   return attempts === 0 ? 'pending' : 'retrying';
 }

@@ -1,36 +1,62 @@
 /** The body of the delivery history, real or from fixtures. */
 
 import { SANDBOX_KEY_ID, SANDBOX_WALLET } from '../../callbacks/sandbox-key.ts';
+import type { DeliveryStatus } from '../../commands/delivery/delivery.ts';
 import { hintOf } from '../../events/failure-class.ts';
 import { courtKey, type DeliveryRecord, type LoggedAttempt, spanOf } from '../../projections/deliveries.ts';
 import type { DeliveryPage } from '../../queries/delivery-history.ts';
-import { type Clock, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
+import { type Clock, type Instant, MICROS_PER_SECOND, toInstant } from '../../runtime/instant.ts';
 import { type Meta, metaOf } from '../meta.ts';
 import type { SandboxAnswer } from '../paid/paid-call.ts';
 import { cursorOf, type DeliveriesRequest } from '../parameters/deliveries-request.ts';
 
-/**
- * @param urlOf the URL in a blob, for the wallet that sent it; null once it is no longer stored
- */
+/** What a history shows besides its records. */
+interface Surroundings {
+  /** The URL in a blob, for the wallet that sent it; null once it is no longer stored. */
+  urlOf(target: string): string | null;
+  /** Since when callbacks to an origin are paused; null if they are not. */
+  pausedSince(origin: string): Instant | null;
+}
+
+/** An operator's end of a delivery is shown as a failure with `cancelled_at`, so callers need no further status. */
+export const storedStatuses = (status: DeliveriesRequest['status']): readonly DeliveryStatus[] | null =>
+  status === null ? null : status === 'failed' ? ['failed', 'cancelled'] : [status];
+
 export const deliveriesBody = (
   meta: Meta,
   wallet: string,
   { deliveries, next }: DeliveryPage,
-  urlOf: (target: string) => string | null,
+  surroundings: Surroundings,
 ) => ({
   meta,
   wallet,
-  deliveries: deliveries.map((record) => shownDelivery(record, urlOf(record.target))),
+  deliveries: deliveries.map((record) => shownDelivery(record, surroundings)),
   next_cursor: next && cursorOf(next),
 });
 
-const shownDelivery = (record: DeliveryRecord, callbackUrl: string | null) => ({
+const PAUSED_HINT =
+  'We have paused callbacks to this host. None of the seven attempts is used up; the next one is made when it is resumed.';
+const CANCELLED_HINT = 'We have ended this delivery. The answer itself stays at the Content-Location of the paid call.';
+
+function shownDelivery(record: DeliveryRecord, { urlOf, pausedSince }: Surroundings) {
+  const callbackUrl = urlOf(record.target);
+  const paused_since = record.nextAttemptAt === null ? null : pausedSince(record.origin);
+  return {
+    ...shownFacts(record, callbackUrl),
+    cancelled_at: record.cancelledAt ?? null,
+    paused_since,
+    hint: record.cancelledAt ? CANCELLED_HINT : paused_since && PAUSED_HINT,
+    attempt_log: record.attemptLog.map(shownAttempt),
+  };
+}
+
+const shownFacts = (record: DeliveryRecord, callbackUrl: string | null) => ({
   delivery_id: record.deliveryId,
   request_id: record.requestId,
   case_id: record.caseId,
   court_code: record.courtCode,
   callback_url: callbackUrl && shownUrl(callbackUrl),
-  status: record.status,
+  status: record.status === 'cancelled' ? 'failed' : record.status,
   attempts: record.attempts,
   created_at: record.createdAt,
   first_attempt_at: record.firstAttemptAt,
@@ -38,7 +64,6 @@ const shownDelivery = (record: DeliveryRecord, callbackUrl: string | null) => ({
   next_attempt_at: record.nextAttemptAt,
   last_response_code: record.lastResponseCode,
   idempotency_key: record.deliveryId,
-  attempt_log: record.attemptLog.map(shownAttempt),
 });
 
 /** Query and credentials of a callback URL may be secrets of its receiver: they are stored for the call, never shown. */
@@ -80,7 +105,10 @@ export function sandboxDeliveries(request: DeliveriesRequest, clock: Clock): San
     const next = last && shown.length > limit ? { createdAt: last.createdAt, deliveryId: last.deliveryId } : null;
     const page = { deliveries: shown.slice(0, limit), next };
     return JSON.stringify(
-      deliveriesBody(meta, SANDBOX_WALLET, page, () => 'https://agent.example/callbacks?of=docket-monitor'),
+      deliveriesBody(meta, SANDBOX_WALLET, page, {
+        urlOf: () => 'https://agent.example/callbacks?of=docket-monitor',
+        pausedSince: () => null,
+      }),
     );
   };
 }

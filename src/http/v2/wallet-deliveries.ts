@@ -5,6 +5,7 @@ import { canonicalJson } from '../../events/canonical-json.ts';
 import type { Freshness } from '../../projections/freshness.ts';
 import { findDeliveries } from '../../queries/delivery-history.ts';
 import { notYetShown } from '../../queries/known.ts';
+import { pausedAmong } from '../../queries/operator-acts.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { EventLog } from '../../storage/event-log.ts';
 import { resolveIntact } from '../../storage/intact-payloads.ts';
@@ -13,11 +14,11 @@ import type { ReadStore } from '../../storage/read-store.ts';
 import { metaOf } from '../meta.ts';
 import type { PaidRoute } from '../paid/paid-call.ts';
 import { type DeliveriesRequest, readDeliveriesRequest } from '../parameters/deliveries-request.ts';
-import { deliveriesBody, sandboxDeliveries } from './wallet-deliveries-answer.ts';
+import { deliveriesBody, sandboxDeliveries, storedStatuses } from './wallet-deliveries-answer.ts';
 
 export interface WalletDeliveriesDependencies {
   readonly log: EventLog;
-  readonly readStore: Pick<ReadStore, 'find'>;
+  readonly readStore: Pick<ReadStore, 'find' | 'load'>;
   /** Of the read model of deliveries. */
   readonly freshness: Freshness;
   readonly payloads: Pick<PayloadStore, 'resolve'>;
@@ -59,7 +60,7 @@ export function walletDeliveriesRoute({
       if (refused) return refused;
       // An incomplete history must not be paid for.
       if (!(await freshness.showsEverything())) return notYetShown();
-      const filter = { wallet, status, court, caseNumber, attemptedAfter: since };
+      const filter = { wallet, status: storedStatuses(status), court, caseNumber, attemptedAfter: since };
       const page = await findDeliveries(readStore, filter, { limit, after });
       // A payment that any 402 could have requested proves nothing: only the wallet itself may see the history.
       if (page.deliveries.length > 0 && !isBound && proof === null) {
@@ -70,10 +71,17 @@ export function walletDeliveriesRoute({
         payloads,
         page.deliveries.map(({ target }) => target),
       );
+      const paused = await pausedAmong(
+        readStore,
+        page.deliveries.map(({ origin }) => origin),
+      );
       const meta = metaOf({ request_id: requestId, queried_at: toInstant(clock.now()), query_cost_usd: costUsd, tag });
-      const body = deliveriesBody(meta, wallet, page, (name) => {
-        const target = targets.get(name);
-        return target && !target.replaced ? target.content.toString() : null;
+      const body = deliveriesBody(meta, wallet, page, {
+        urlOf(name) {
+          const target = targets.get(name);
+          return target && !target.replaced ? target.content.toString() : null;
+        },
+        pausedSince: (origin) => paused.get(origin)?.since ?? null,
       });
       return { body: Buffer.from(JSON.stringify(body)), answeredCases: 1 };
     },

@@ -58,6 +58,8 @@ export interface AttemptPorts {
   readonly logger: Pick<BaseLogger, 'debug' | 'info' | 'warn' | 'error'>;
   /** If left out, nothing is traced. */
   readonly tracer?: Tracer;
+  /** Whether callbacks to an origin are paused: no attempt is begun then. */
+  readonly isPaused?: (origin: string) => boolean;
   /** Called with each attempt that has an outcome. */
   readonly observe?: (attempt: ObservedAttempt) => void;
 }
@@ -137,7 +139,8 @@ class Attendance {
     }
     const { clock } = this.#ports;
     const wait = waitOf(known.state);
-    if (!wait || !isOver(wait, clock.now()) || this.#signal.aborted) return this.#next(known.state);
+    const isPaused = this.#ports.isPaused?.(known.state.facts.origin) ?? false;
+    if (!wait || !isOver(wait, clock.now()) || isPaused || this.#signal.aborted) return this.#next(known.state);
     const due = { ...known, state: known.state };
     return this.#inTrace('delivery attempt', () => this.#make(due, wait.until));
   }

@@ -14,6 +14,7 @@ import type { Position, RecordedEvent } from '../../storage/event-log.ts';
 import type { ReadStore } from '../../storage/read-store.ts';
 import { StorageFailure } from '../../storage/storage-failure.ts';
 import { Trouble } from '../../storage/trouble.ts';
+import type { PausedHosts } from '../operator-acts.ts';
 import { type AttemptPorts, attendDelivery } from './attempt.ts';
 import { createPartitions } from './partitions.ts';
 import { CallbackQueue, type DueDelivery, QUEUE_LIMITS, type QueueLimits } from './queue.ts';
@@ -21,8 +22,10 @@ import { RecentAttempts } from './recent-attempts.ts';
 import { CallbackScan, HORIZON } from './scan.ts';
 import { StartPacer } from './start-pacer.ts';
 
-export interface CallbackDeliveryOptions extends AttemptPorts {
+export interface CallbackDeliveryOptions extends Omit<AttemptPorts, 'isPaused'> {
   readonly readStore: ReadStore;
+  /** Which hosts are paused; if omitted, none is. */
+  readonly hosts?: PausedHosts;
   /** A clock that is never adjusted; the system's if omitted. */
   readonly steady?: Clock;
   readonly limits?: QueueLimits;
@@ -61,13 +64,24 @@ const RESUBSCRIBE_MS = 500;
 /** Delays after which the read model is checked again, because it may be this far behind the log. */
 const LOOK_LATER_MS = [1_000, 4_000];
 
+/** What was due before its host was resumed starts one after the other; this long, most of it has started. */
+const RESUMED_FOR: Micros = 3_600_000 * MICROS_PER_MS;
+/** While a scan passes over callbacks of paused hosts, it continues this many times sooner. */
+const SOONER = 10;
+
+const NONE_PAUSED: PausedHosts = { ready: Promise.resolve(), isPaused: () => false, onChange: () => undefined };
+
 /** Creates the process manager; `start` starts it. */
 export function createCallbackDeliveries(options: CallbackDeliveryOptions): CallbackDeliveries {
   return new Deliveries(options);
 }
 
 class Deliveries implements CallbackDeliveries {
-  readonly #options: CallbackDeliveryOptions;
+  readonly #options: CallbackDeliveryOptions & AttemptPorts;
+  readonly #hosts: PausedHosts;
+  readonly #steady: Clock;
+  /** Hosts that were resumed lately, and when, by the wall clock and the steady one. */
+  readonly #resumed = new Map<string, { readonly at: Micros; readonly steadyAt: Micros }>();
   readonly #pace: Required<NonNullable<CallbackDeliveryOptions['pace']>>;
   readonly #queue: CallbackQueue;
   readonly #scan: CallbackScan;
@@ -89,8 +103,11 @@ class Deliveries implements CallbackDeliveries {
   #wake: NodeJS.Timeout | null = null;
 
   constructor(options: CallbackDeliveryOptions) {
-    const { limits = QUEUE_LIMITS, pace = {}, readStore, clock, steady = steadyClock } = options;
-    this.#options = options;
+    const { limits = QUEUE_LIMITS, pace = {}, readStore, clock, steady = steadyClock, hosts = NONE_PAUSED } = options;
+    const isPaused = (origin: string) => hosts.isPaused(origin);
+    this.#options = { ...options, isPaused };
+    this.#hosts = hosts;
+    this.#steady = steady;
     this.#pace = {
       rearmMs: REARM_MS,
       rescanMs: RESCAN_MS,
@@ -100,7 +117,7 @@ class Deliveries implements CallbackDeliveries {
       ...pace,
     };
     this.#queue = new CallbackQueue(new StartPacer(steady, this.#pace.spreadMs * MICROS_PER_MS), limits);
-    this.#scan = new CallbackScan(readStore);
+    this.#scan = new CallbackScan(readStore, isPaused, steady);
     this.#setBack = new SetBackWatch(clock, steady, CLOCK_TOLERANCE);
     this.#lookTrouble = new Trouble(options.logger, { process: 'callbacks', follows: 'read_store' });
     this.#attendTrouble = new Trouble(options.logger, { process: 'callbacks' });
@@ -108,6 +125,14 @@ class Deliveries implements CallbackDeliveries {
   }
 
   start(): void {
+    this.#hosts.onChange((origin, isPaused) => this.#hostChanged(origin, isPaused));
+    // Until it is known which hosts are paused, nothing is attempted.
+    void this.#hosts.ready.then(() => {
+      if (!this.#stopping.signal.aborted) this.#begin();
+    });
+  }
+
+  #begin(): void {
     const stopped = new Subject<void>();
     this.#stopping.signal.addEventListener('abort', () => stopped.next());
     const fresh = this.#fresh().pipe(map((due) => this.#take(due)));
@@ -121,6 +146,22 @@ class Deliveries implements CallbackDeliveries {
       if (taken.length === 0) return;
       this.#lookAnew();
     });
+  }
+
+  /** Memory holds nothing for a paused host; what waits for it is read again when it is resumed. */
+  #hostChanged(origin: string, isPaused: boolean): void {
+    if (isPaused) {
+      this.#resumed.delete(origin);
+      this.#queue.retain((due) => due.origin !== origin);
+      return;
+    }
+    const now = this.#steady.now();
+    for (const [resumed, { steadyAt }] of this.#resumed) {
+      if (steadyAt + RESUMED_FOR < now) this.#resumed.delete(resumed);
+    }
+    this.#resumed.set(origin, { at: this.#options.clock.now(), steadyAt: now });
+    for (const partition of this.#partitions.held()) this.#scan.forget(partition);
+    this.#lookAnew();
   }
 
   /** Checks now and again soon: deliveries scheduled just before may not be in the read model yet. */
@@ -177,6 +218,7 @@ class Deliveries implements CallbackDeliveries {
 
   /** A delivery that is being processed may have been read before this became due. */
   #take(due: DueDelivery): void {
+    if (this.#hosts.isPaused(due.origin)) return;
     if (this.#queue.isRunning(due.deliveryId)) this.#meanwhile.set(due.deliveryId, due.dueAt);
     else this.#queue.add(due);
   }
@@ -190,7 +232,8 @@ class Deliveries implements CallbackDeliveries {
         const held = this.#partitions.held();
         const ahead = await this.#scan.lookForAhead(held, now, (shown) => this.#hasten(shown));
         const due = await this.#scan.look(held, now, (shown) => this.#offer(shown));
-        if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), this.#pace.rescanMs).unref();
+        const soonMs = due.onlyPaused ? this.#pace.rescanMs / SOONER : this.#pace.rescanMs;
+        if (due.unfinished || ahead.unfinished) setTimeout(() => this.#looks.next(), soonMs).unref();
       } while (this.#lookAgain && !this.#stopping.signal.aborted);
       this.#lookTrouble.recovered();
     } catch (error) {
@@ -217,7 +260,15 @@ class Deliveries implements CallbackDeliveries {
     if (known && shown.position <= known.position) return true;
     const attended = this.#recent.after(shown);
     if (attended && attended.next === null) return true;
-    return this.#queue.add({ ...shown, dueAt: attended?.next ?? shown.dueAt });
+    const due = { ...shown, dueAt: attended?.next ?? shown.dueAt };
+    const now = this.#options.clock.now();
+    return this.#isResumed(due, now) ? this.#queue.addInTurn(due, now) : this.#queue.add(due);
+  }
+
+  /** Whether a delivery has waited for its host to be resumed. So have others, and the receiver must not be flooded. */
+  #isResumed({ origin, dueAt }: DueDelivery, now: Micros): boolean {
+    const resumed = this.#resumed.get(origin);
+    return resumed !== undefined && dueAt <= Math.min(resumed.at, now);
   }
 
   /**
@@ -276,7 +327,7 @@ class Deliveries implements CallbackDeliveries {
     this.#meanwhile.delete(due.deliveryId);
     if (asked !== undefined) next = Math.min(asked, next ?? asked);
     if (position !== null) this.#recent.remember(due.deliveryId, { next, position });
-    if (next === null || next > clock.now() + HORIZON) return;
+    if (next === null || next > clock.now() + HORIZON || this.#hosts.isPaused(due.origin)) return;
     this.#queue.add({ ...due, dueAt: next, position: position ?? due.position });
   }
 }

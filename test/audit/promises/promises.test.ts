@@ -156,10 +156,10 @@ describe('the groups', () => {
 
   it('are shown as a table, with what the open ones wait for', async () => {
     expect([...reportLines(await report(), 'host', at(60))].join('\n')).toBe(`\
-host              promised  scheduled  attempted  attempts  acknowledged  failed  rolled back  open
-receiver.example         1          1          1         1             1       0            0     0
-unusable                 1          0          0         0             0       0            0     1
-total                    2          1          1         1             1       0            0     1
+host              promised  scheduled  attempted  attempts  acknowledged  failed  cancelled  rolled back  open
+receiver.example         1          1          1         1             1       0          0            0     0
+unusable                 1          0          0         0             0       0          0            0     1
+total                    2          1          1         1             1       0          0            0     1
 
 Open:
   2026-06-01 12:01:00 UTC  ${OTHER}  unusable  not scheduled since its payment settled at 2026-06-01 12:01:00 UTC`);
@@ -168,7 +168,7 @@ Open:
 
 type Act =
   | ('settle' | 'fail' | 'rollBack' | 'finalize')
-  | ('schedule' | 'start' | 'ack' | 'refuse' | 'withdraw' | 'interrupt' | 'redeliver');
+  | ('schedule' | 'start' | 'ack' | 'refuse' | 'withdraw' | 'interrupt' | 'redeliver' | 'cancel');
 /** What is tried in one step of a history, on a payment and one of its callbacks. What no rule allows changes nothing. */
 const STEPS: readonly (readonly Act[])[] = [
   ['settle'],
@@ -184,6 +184,8 @@ const STEPS: readonly (readonly Act[])[] = [
   ['start', 'interrupt'],
   ['redeliver'],
   ['redeliver', 'start', 'refuse'],
+  ['cancel'],
+  ['start', 'cancel'],
 ];
 const step = fc.record({ of: fc.nat(1), callback: fc.nat(1), does: fc.constantFrom(...STEPS) });
 type Step = { readonly of: number; readonly callback: number; readonly does: readonly Act[] };
@@ -206,7 +208,9 @@ describe('whatever happens', () => {
             }
             expect(Object.fromEntries(found.groups)).toEqual(Object.fromEntries(expected));
             const total = totalOf(found);
-            expect(total.acknowledged + total.failed + total.rolledBack + total.open).toBe(total.promised);
+            expect(total.acknowledged + total.failed + total.cancelled + total.rolledBack + total.open).toBe(
+              total.promised,
+            );
             const { given_up, content_withdrawn, url_unusable } = total.failedBecause;
             expect(given_up + content_withdrawn + url_unusable).toBe(total.failed);
             expect(found.open.length).toBe(total.open);
@@ -288,6 +292,7 @@ async function play(log: WrittenLog, steps: readonly Step[]) {
       withdraw: outcome('content_withdrawn'),
       interrupt: { type: 'Interrupt', now, ownerIsGone: true, jitter: 0 },
       redeliver: { type: 'RequestRedelivery', now, by: 'operator', reason: 'asked' },
+      cancel: { type: 'Cancel', now, by: 'operator', reason: 'asked' },
     };
     const asked = onDelivery[does];
     const events = asked ? delivery.decide(deliveryState, asked) : [];

@@ -53,7 +53,7 @@ it('is not held to what it did not record', () => {
       // The batch.
       amount_exact: 1,
       // Callbacks, and two keys.
-      charge_owes_promised: 3,
+      charge_owes_promised: 4,
       // The wait that Retry-After made longer.
       attempt_schedule: 1,
       // The redelivery and the master key.

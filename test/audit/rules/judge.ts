@@ -1,5 +1,5 @@
 /** Judges a list of events by the rules alone, without the engine that reads a log. */
-import type { Breach, Fact, Findings, JudgedEvent } from '../../../src/audit/judging.ts';
+import type { Breach, Fact, Findings, JudgedEvent, LogRules } from '../../../src/audit/judging.ts';
 import { FACT_RULES, LOG_RULES, SIGNATURE_RULES, STREAM_RULES } from '../../../src/audit/rules/all.ts';
 import { LISTED, type RuleName } from '../../../src/audit/rules/catalogue.ts';
 import { decodeEvent, UnknownEventType } from '../../../src/events/codec.ts';
@@ -27,6 +27,8 @@ export function judge(events: readonly RecordedEvent[], { signatures = true } = 
     breach: (rule, expected, found) => breaches.push({ ...place, rule, expected, found }),
     state: (key, says, value) => facts.set(key, [...(facts.get(key) ?? []), { ...place, key, says, value, at }]),
     unprovable: countUnprovable,
+    logState: <State extends Json>(rules: LogRules<State>) =>
+      logStates.get(logRules.indexOf(rules as LogRules<Json>)) as State | undefined,
     refers(rule, to, name) {
       const named = events.find(({ stream, revision }) => stream === to.stream && revision === to.revision);
       if (named && JSON.stringify(named.data).includes(JSON.stringify(name))) return;

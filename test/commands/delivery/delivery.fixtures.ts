@@ -3,6 +3,7 @@ import type { AttemptUnderWay, DeliveryFacts } from '../../../src/commands/deliv
 import {
   DeliveryAttemptFinished,
   DeliveryAttemptStarted,
+  DeliveryCancelled,
   DeliveryRedeliveryRequested,
   DeliveryRescheduled,
   DeliveryScheduled,
@@ -88,6 +89,9 @@ export const ACT = { by: 'Ann Lee', reason: 'the receiver is fixed' } as const;
 
 export const requested = (redelivery: number, at: Micros) =>
   DeliveryRedeliveryRequested.of({ redelivery, wallet: WALLET, origin: ORIGIN, requestedAt: toInstant(at), ...ACT });
+
+export const cancelled = (at: Micros) =>
+  DeliveryCancelled.of({ wallet: WALLET, origin: ORIGIN, cancelledAt: toInstant(at), ...ACT });
 
 /** Seen at a time, by a clock that had been set back, and due this much later. */
 export const rescheduled = (

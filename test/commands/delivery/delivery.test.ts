@@ -15,6 +15,7 @@ import { given } from '../../given-when-then.ts';
 import {
   ACT,
   acknowledged,
+  cancelled,
   claim,
   facts,
   finished,
@@ -186,6 +187,57 @@ describe('an attempt whose process died', () => {
   });
 });
 
+describe('a cancellation', () => {
+  const at = START + minutes(1);
+  const cancel: DeliveryCommand = { type: 'Cancel', now: at, ...ACT };
+  const waiting = [scheduled, started(1, START), finished(1, START, START + minutes(3))];
+
+  it('ends what is still to come', () => {
+    when(...waiting)
+      .when(cancel)
+      .then(cancelled(at));
+    const after = when(...waiting, cancelled(at));
+    expect(after.state).toMatchObject({ status: 'cancelled', attempts: 1, nextAttemptAt: null });
+    after.when(start(START + minutes(9_999))).thenRejected('nothing_due');
+  });
+  it('changes nothing if nothing is to come', () => {
+    when(scheduled, started(1, START), acknowledged(1, START)).when(cancel).then();
+    when(...waiting, cancelled(at))
+      .when(cancel)
+      .then();
+  });
+  it('waits for the attempt under way, and records one that was lost', () => {
+    const underway = [scheduled, started(1, START)];
+    when(...underway)
+      .when({ ...cancel, now: START + seconds(59) })
+      .thenRejected('attempt_under_way');
+    const lost = interrupted(1, START);
+    when(...underway)
+      .when(cancel)
+      .then(lost, cancelled(at));
+    expect(when(...underway, lost, cancelled(at)).state).toMatchObject({ status: 'cancelled', attempts: 0 });
+  });
+  it('of a redelivery leaves a delivered or failed delivery as it was', () => {
+    for (const [end, status] of [
+      [acknowledged(1, START), 'succeeded'],
+      [finished(1, START, null), 'failed'],
+    ] as const) {
+      const asked = [scheduled, started(1, START), end, requested(1, START)];
+      when(...asked)
+        .when(cancel)
+        .then(cancelled(at));
+      expect(when(...asked, cancelled(at)).state).toMatchObject({ status, redelivery: null });
+    }
+  });
+  it('does not prevent a redelivery that is requested later', () => {
+    const history = [...waiting, cancelled(at), requested(1, at), started(1, at, { redelivery: true })];
+    const failed = finished(1, at, null, { redelivery: true });
+    expect(when(...history, failed).state).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
+    const done = acknowledged(1, at, { redelivery: true });
+    expect(when(...history, done).state).toMatchObject({ status: 'succeeded' });
+  });
+});
+
 describe('a redelivery', () => {
   const exhausted = [scheduled, started(7, START), finished(7, START, null)];
   const asked = START + minutes(60);
@@ -268,6 +320,7 @@ describe('for any sequence of steps', () => {
     },
     { weight: 2, arbitrary: fc.record({ does: fc.constant('interrupt'), gone: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant('redeliver') }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('cancel') }) },
   );
   type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -298,6 +351,7 @@ describe('for any sequence of steps', () => {
             finish(claimed, now, { failureClass: one.failure, retryAfterSeconds: one.retryAfter } as never, one.jitter),
           );
       } else if (one.does === 'interrupt' && 'gone' in one) decide(interrupt(now, one.gone));
+      else if (one.does === 'cancel') decide({ type: 'Cancel', now, ...ACT });
       else if (one.does === 'redeliver') decide({ type: 'RequestRedelivery', now, ...ACT });
     }
     return events;
@@ -328,6 +382,10 @@ describe('for any sequence of steps', () => {
               expect(due).not.toBeNull();
               expect(toMicros(event.data.startedAt)).toBeGreaterThanOrEqual(toMicros(due!));
             }
+          }
+          if (event.type === 'DeliveryCancelled') {
+            expect(underway).toBeNull();
+            due = null;
           }
           if (event.type !== 'DeliveryAttemptFinished') continue;
           const { attempt, redelivery, outcome, startedAt, finishedAt, nextAttemptAt } = event.data;

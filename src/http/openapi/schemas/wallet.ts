@@ -64,6 +64,11 @@ export const Delivery = z.object({
   next_attempt_at: Moment,
   last_response_code: z.int().nullable(),
   idempotency_key: z.uuid(),
+  cancelled_at: Moment.describe('When we ended the delivery before its last attempt; its status is then `failed`.'),
+  paused_since: Moment.describe(
+    'Set while we have paused callbacks to this host: no attempt is made, and none is used up. `next_attempt_at` is when the next one was or will be due.',
+  ),
+  hint: z.string().nullable().describe('What a pause or our end of the delivery means.'),
   attempt_log: z.array(DeliveryAttempt),
 });
 

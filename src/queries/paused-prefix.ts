@@ -1,0 +1,50 @@
+/**
+ * Remembers how far the callbacks of a partition, by due time, belong to paused hosts only, so that a walk along due
+ * times need not pass a million waiting callbacks each time. It is forgotten when a host is resumed, and after a while,
+ * because a callback may be added before that place.
+ */
+import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
+import { steadyClock } from '../runtime/steady-clock.ts';
+
+export interface TimerPlace {
+  /** Its due time. */
+  readonly value: string;
+  readonly id: string;
+}
+
+const REMEMBERED_FOR: Micros = 600 * MICROS_PER_SECOND;
+/** Callbacks due later than this before now are always looked at: others may still be added among them. */
+const SETTLED_AFTER: Micros = 300 * MICROS_PER_SECOND;
+
+export class PausedPrefix {
+  readonly #steady: Clock;
+  readonly #places = new Map<number, TimerPlace & { readonly until: Micros }>();
+
+  /** @param steady a clock that is never adjusted */
+  constructor(steady: Clock = steadyClock) {
+    this.#steady = steady;
+  }
+
+  /** The last callback of those; undefined if the walk starts at the beginning. */
+  of(partition: number): TimerPlace | undefined {
+    const place = this.#places.get(partition);
+    if (place && place.until > this.#steady.now()) return place;
+    this.#places.delete(partition);
+    return undefined;
+  }
+
+  /** Notes that everything up to this place belongs to paused hosts. */
+  extend(partition: number, { value, id }: TimerPlace, now: Micros): void {
+    if (value > toInstant(Math.max(0, now - SETTLED_AFTER))) return;
+    const until = this.#places.get(partition)?.until ?? this.#steady.now() + REMEMBERED_FOR;
+    this.#places.set(partition, { value, id, until });
+  }
+
+  forget(partition: number): void {
+    this.#places.delete(partition);
+  }
+
+  clear(): void {
+    this.#places.clear();
+  }
+}
