@@ -194,7 +194,6 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   undo.add('health', () => health.stop());
   node = startNodeRole({
     ...storage,
-    runner,
     health: health.health,
     feePayer: () => feePayer,
     alarms,

@@ -8,8 +8,6 @@ import { type Config, readConfig } from '../config.ts';
 import { resultsByMasterVersion } from '../queries/result-keys-in-use.ts';
 import { masterVersionsInUse, readAllSigningKeys } from '../queries/signing-keys-in-use.ts';
 import { systemClock } from '../runtime/instant.ts';
-import { reachableHost } from '../runtime/listen.ts';
-import { dataFolderId } from '../service/data-folder-id.ts';
 import { diskFinding } from '../service/health-checks.ts';
 import { loadMasterKeyFile, masterKeyFile } from '../service/open-master-keys.ts';
 import { openEventLog, openStorage } from '../service/open-storage.ts';
@@ -20,6 +18,7 @@ import { StorageFailure } from '../storage/storage-failure.ts';
 import { type AddCommand, type CliContext, FoundWrong, print, printJson } from './command.ts';
 import { bad, type Diagnosis, good, textOf } from './diagnosis.ts';
 import { identityOnEngines, logIdentityOf } from './doctor-identity.ts';
+import { askService, type Readiness, servesFolderOf } from './readiness.ts';
 import { hasEventLog } from './service-storage.ts';
 
 const LEAST_NODE = [20, 19] as const;
@@ -166,30 +165,6 @@ async function mongo(url: string): Promise<Diagnosis> {
     return bad(part, textOf(error), hintOf(error, 'MONGODB_URL'));
   }
 }
-
-interface Readiness {
-  readonly ready: boolean;
-  /** Missing from the answers of older releases. */
-  readonly data_folder_id?: string | null;
-  readonly parts: Readonly<
-    Record<string, { readonly status: string; readonly reason?: string | null; readonly hint?: string }>
-  >;
-}
-
-/** The readiness of the running service; null if none runs. */
-async function askService(config: Config): Promise<Readiness | null> {
-  try {
-    const response = await fetch(`http://${reachableHost(config.adminHost)}:${config.adminPort}/readyz`, {
-      signal: AbortSignal.timeout(3_000),
-    });
-    return (await response.json()) as Readiness;
-  } catch {
-    return null;
-  }
-}
-
-const servesFolderOf = ({ dataDirectory }: Config, { data_folder_id: served }: Readiness): boolean =>
-  served === undefined || served === dataFolderId(dataDirectory);
 
 const foreignService = ({ adminPort }: Config): Diagnosis =>
   bad(

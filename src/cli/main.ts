@@ -31,6 +31,7 @@ Settings come from environment variables; see \`docket config --help\`.`;
 /** Each command is loaded on use: `docket --help` must not load a blockchain. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
+  status: async () => (await import('./status.ts')).addStatusCommand,
   demo: async () => (await import('./demo.ts')).createDemoCommand(main),
   import: async () => (await import('./import.ts')).addImportCommand,
   cases: async () => (await import('./cases.ts')).addCasesCommand,

@@ -1,6 +1,6 @@
 /** The last alarms of all nodes (docs/design/operations.md#status). */
 import { z } from 'zod';
-import type { Micros } from '../runtime/instant.ts';
+import { Instant, latest, type Micros } from '../runtime/instant.ts';
 import type { Notices } from '../storage/notices.ts';
 
 /** One alarm of one process, as its notice: equal alarms are one, with their number and the newest occurrence. */
@@ -10,9 +10,8 @@ export const KeptAlarm = z.object({
   pid: z.int(),
   level: z.enum(['info', 'warn', 'error', 'fatal']),
   count: z.int().positive(),
-  /** Microseconds. */
-  first: z.number(),
-  last: z.number(),
+  first: Instant,
+  last: Instant,
   message: z.string(),
   details: z.record(z.string(), z.string()),
 });
@@ -31,10 +30,11 @@ export function joinAlarms(kept: readonly KeptAlarm[]): readonly KeptAlarm[] {
     const known = joined.get(key);
     joined.set(key, known ? together(known, alarm) : alarm);
   }
-  return [...joined.values()].toSorted((a, b) => b.last - a.last);
+  return [...joined.values()].toSorted((a, b) => (a.last > b.last ? -1 : 1));
 }
 
 function together(a: KeptAlarm, b: KeptAlarm): KeptAlarm {
   const newest = b.last > a.last ? b : a;
-  return { ...newest, count: a.count + b.count, first: Math.min(a.first, b.first) };
+  const first = latest(a.first, b.first) === a.first ? b.first : a.first;
+  return { ...newest, count: a.count + b.count, first };
 }

@@ -1,9 +1,9 @@
 /** The nodes that run the service, as each describes itself, and what each owns (docs/design/operations.md#status). */
 import { z } from 'zod';
-import { Instant, type Micros } from '../runtime/instant.ts';
+import { Instant, type Micros, toInstant } from '../runtime/instant.ts';
 import { isDeadOwner } from '../storage/lease-owner.ts';
 import type { Notices } from '../storage/notices.ts';
-import type { LeaseStanding, ReadStore } from '../storage/read-store.ts';
+import type { ReadStore } from '../storage/read-store.ts';
 
 const Part = z.object({
   status: z.enum(['nominal', 'degraded', 'down']),
@@ -27,8 +27,6 @@ export const NodeReport = z.object({
   parts: z.record(z.string(), Part),
   /** The oldest position of the log in the last minute, and when it was the newest one. */
   sample: z.object({ position: z.string(), at: Instant }).nullable(),
-  /** When the node last moved each projection that it runs. */
-  projections: z.record(z.string(), Instant.nullable()),
   /** Lamports, decimal. Null if the balance was never read. */
   feePayer: z.object({ address: z.string(), lamports: z.string(), at: Instant }).nullable(),
 });
@@ -37,8 +35,8 @@ export type NodeReport = z.infer<typeof NodeReport>;
 export interface NodeStanding extends NodeReport {
   /** `dead`: its process has ended without a stop. `silent`: it has not written for longer than it ever should. */
   readonly state: 'running' | 'silent' | 'dead';
-  /** Microseconds, by the node's clock. */
-  readonly lastSeen: Micros;
+  /** By the node's clock. */
+  readonly lastSeen: Instant;
   /** Names of the leases that it holds. */
   readonly leases: readonly string[];
 }
@@ -47,10 +45,16 @@ export interface NodeStanding extends NodeReport {
 export const NODE_WRITES_EVERY_MS = 10_000;
 const SILENT_AFTER: Micros = 3 * NODE_WRITES_EVERY_MS * 1000;
 
+export interface OtherLease {
+  readonly name: string;
+  readonly owner: string;
+  readonly expiresAt: Instant;
+}
+
 export interface Nodes {
   readonly nodes: readonly NodeStanding[];
   /** Leases of processes that are not nodes, or of nodes of an earlier version. */
-  readonly others: readonly LeaseStanding[];
+  readonly others: readonly OtherLease[];
 }
 
 export async function statusNodes(readStore: Notices & Pick<ReadStore, 'leases'>, now: Micros): Promise<Nodes> {
@@ -59,12 +63,14 @@ export async function statusNodes(readStore: Notices & Pick<ReadStore, 'leases'>
     const { data: report } = NodeReport.safeParse(value);
     if (!report) return [];
     const held = leases.filter(({ owner }) => owner === report.owner).map(({ name }) => name);
-    return [{ ...report, state: stateOf(report, at, now), lastSeen: at, leases: held }];
+    return [{ ...report, state: stateOf(report, at, now), lastSeen: toInstant(at), leases: held }];
   });
   const known = new Set(nodes.map(({ owner }) => owner));
   return {
     nodes: nodes.toSorted((a, b) => (a.host + a.startedAt < b.host + b.startedAt ? -1 : 1)),
-    others: leases.filter(({ owner }) => !known.has(owner)),
+    others: leases
+      .filter(({ owner }) => !known.has(owner))
+      .map(({ name, owner, expiresAt }) => ({ name, owner, expiresAt: toInstant(expiresAt) })),
   };
 }
 

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import type { KeptAlarm } from '../queries/status-alarms.ts';
 import type { RaisedAlarm } from '../runtime/alarms.ts';
 import type { Clock, Micros } from '../runtime/instant.ts';
-import { MICROS_PER_SECOND } from '../runtime/instant.ts';
+import { MICROS_PER_SECOND, toInstant, toMicros } from '../runtime/instant.ts';
 import type { Notices } from '../storage/notices.ts';
 
 const KEPT_FOR: Micros = 7 * 24 * 3_600 * MICROS_PER_SECOND;
@@ -28,14 +28,15 @@ export function createAlarmKeeper(owner: string, clock: Clock): AlarmKeeper {
   const unwritten = new Set<string>();
   const host = hostname();
   return {
-    raise({ name, level, at, message, details }) {
+    raise({ name, level, at: raisedAt, message, details }) {
+      const at = toInstant(raisedAt);
       const known = alarms.get(name);
       if (!known && alarms.size >= MOST_NAMES) return;
       const { count = 0, first = at } = known ?? {};
       alarms.set(name, { name, host, pid: process.pid, level, count: count + 1, first, last: at, message, details });
       unwritten.add(name);
     },
-    last: () => [...alarms.values()].toSorted((a, b) => b.last - a.last),
+    last: () => [...alarms.values()].toSorted((a, b) => (a.last > b.last ? -1 : 1)),
     async write(readStore) {
       const names = [...unwritten];
       if (names.length === 0) return;
@@ -46,7 +47,9 @@ export function createAlarmKeeper(owner: string, clock: Clock): AlarmKeeper {
             const value = alarms.get(name);
             if (!value) return [];
             const at = clock.now();
-            return [{ kind: 'alarm' as const, id: `${owner}/${name}`, value, at, expiresAt: value.last + KEPT_FOR }];
+            return [
+              { kind: 'alarm' as const, id: `${owner}/${name}`, value, at, expiresAt: toMicros(value.last) + KEPT_FOR },
+            ];
           }),
         );
       } catch (error) {

@@ -5,7 +5,6 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Health } from '../http/admin/health.ts';
-import type { ProjectionRunner } from '../projections/runner.ts';
 import { NODE_WRITES_EVERY_MS, type NodeReport } from '../queries/status-nodes.ts';
 import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog, Position } from '../storage/event-log.ts';
@@ -23,7 +22,6 @@ const SAMPLES_COVER: Micros = 60 * MICROS_PER_SECOND;
 export interface NodeRoleOptions {
   readonly log: Pick<EventLog, 'head'>;
   readonly readStore: Pick<Notices, 'writeNotices'>;
-  readonly runner: Pick<ProjectionRunner, 'status'>;
   readonly health: () => Health;
   readonly feePayer: () => NodeReport['feePayer'];
   readonly alarms: AlarmKeeper;
@@ -44,7 +42,7 @@ export interface NodeRole {
 }
 
 export function startNodeRole(options: NodeRoleOptions): NodeRole {
-  const { log, readStore, runner, health, feePayer, alarms, clock, logger, owner, version } = options;
+  const { log, readStore, health, feePayer, alarms, clock, logger, owner, version } = options;
   const trouble = new Trouble(logger, { process: 'node' });
   const startedAt = toInstant(clock.now());
   const samples: { readonly position: Position; readonly at: Micros }[] = [];
@@ -61,10 +59,8 @@ export function startNodeRole(options: NodeRoleOptions): NodeRole {
     while ((samples[1]?.at ?? now) <= now - SAMPLES_COVER) samples.shift();
   };
 
-  const report = async (): Promise<NodeReport> => {
+  const report = (): NodeReport => {
     const [oldest] = samples;
-    const statuses = await runner.status().catch(() => []);
-    const own = statuses.filter(({ state }) => state !== 'standby');
     return {
       owner,
       host: hostname(),
@@ -74,7 +70,6 @@ export function startNodeRole(options: NodeRoleOptions): NodeRole {
       ...addresses,
       parts: health(),
       sample: oldest ? { position: oldest.position, at: toInstant(oldest.at) } : null,
-      projections: Object.fromEntries(own.map(({ projection, lastProgressAt }) => [projection, lastProgressAt])),
       feePayer: feePayer(),
     };
   };
@@ -85,8 +80,7 @@ export function startNodeRole(options: NodeRoleOptions): NodeRole {
     const text = JSON.stringify([addresses, health()]);
     const isDue = Math.abs(at - written.at) >= (NODE_WRITES_EVERY_MS - BEAT_MS / 2) * MICROS_PER_MS;
     if (text !== written.text || isDue) {
-      const value = await report();
-      await readStore.writeNotices([{ kind: 'node', id: owner, value, at, expiresAt: at + SHOWN_FOR }]);
+      await readStore.writeNotices([{ kind: 'node', id: owner, value: report(), at, expiresAt: at + SHOWN_FOR }]);
       written = { text, at };
     }
     await alarms.write(readStore);

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lastAlarms } from '../../src/queries/status-alarms.ts';
 import type { RaisedAlarm } from '../../src/runtime/alarms.ts';
+import { toInstant } from '../../src/runtime/instant.ts';
 import { createAlarmKeeper } from '../../src/service/alarm-keeper.ts';
 import { StorageFailure } from '../../src/storage/storage-failure.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
 
 const NOW = 1_780_000_000_000_000;
 const SECOND = 1_000_000;
+const at = (seconds: number) => toInstant(NOW + seconds * SECOND);
 const DAY = 24 * 3_600 * SECOND;
 
 const alarm = (name: string, at: number, reason = 'because'): RaisedAlarm => ({
@@ -44,8 +46,8 @@ describe('alarms', () => {
     await keeper.write(storage.readStore);
     const seen = await lastAlarms(storage.readStore, NOW);
     expect(seen).toMatchObject([
-      { name: 'disk_down', count: 2, first: NOW - 3 * SECOND, last: NOW - SECOND, details: { reason: 'second' } },
-      { name: 'chain_down', count: 1, first: NOW - 2 * SECOND, last: NOW - 2 * SECOND },
+      { name: 'disk_down', count: 2, first: at(-3), last: at(-1), details: { reason: 'second' } },
+      { name: 'chain_down', count: 1, first: at(-2), last: at(-2) },
     ]);
     expect(seen).toEqual(keeper.last());
   });
@@ -58,7 +60,7 @@ describe('alarms', () => {
       await keeper.write(storage.readStore);
     }
     expect(await lastAlarms(storage.readStore, now)).toMatchObject([
-      { name: 'master_key_generated', count: 5, first: NOW + SECOND, last: NOW + 5 * SECOND },
+      { name: 'master_key_generated', count: 5, first: at(1), last: at(5) },
     ]);
   });
 

@@ -39,7 +39,6 @@ describe('a node', () => {
     startNodeRole({
       log: { head: async () => head },
       readStore: storage.readStore,
-      runner: { status: async () => [] },
       health: () => health,
       feePayer: () => ({ address: 'F', lamports: '5000', at: toInstant(now) }),
       alarms: createAlarmKeeper(owner, clock),
@@ -66,7 +65,7 @@ describe('a node', () => {
           pid: process.pid,
           version: '9.9.9',
           startedAt: toInstant(NOW),
-          lastSeen: NOW,
+          lastSeen: toInstant(NOW),
           url: 'http://one',
           parts: WELL,
           feePayer: { lamports: '5000' },
@@ -94,7 +93,7 @@ describe('a node', () => {
     now += 30 * SECOND;
     expect(await seen()).toMatchObject([{ state: 'running' }]);
     now += 1;
-    expect(await seen()).toMatchObject([{ state: 'silent', lastSeen: NOW }]);
+    expect(await seen()).toMatchObject([{ state: 'silent', lastSeen: toInstant(NOW) }]);
     now = NOW + 3_600 * SECOND;
     expect(await seen()).toEqual([]);
     await node.stop();
