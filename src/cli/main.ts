@@ -15,6 +15,7 @@ import {
   printable,
   printJson as printJsonOf,
 } from './command.ts';
+import { helpGroupOf, inHelpOrder } from './help-groups.ts';
 import { systemFailureHint } from './system-failure.ts';
 
 const EXAMPLES = `
@@ -60,7 +61,7 @@ export async function main(argv: readonly string[], context: CliContext = proces
   const [name = ''] = argv;
   const asked = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!asked && name !== '' && name !== 'help' && !name.startsWith('-')) return unknownCommand(name, argv, context);
-  const wanted = asked ? [asked] : Object.values(COMMANDS);
+  const wanted = asked ? [name] : Object.keys(COMMANDS).toSorted(inHelpOrder);
   const program = new Command('docket')
     .description('Court dockets for agents: pay per query, get the case and what is new.')
     .version(VERSION)
@@ -72,7 +73,12 @@ export async function main(argv: readonly string[], context: CliContext = proces
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
     });
-  for (const add of await Promise.all(wanted.map((load) => load()))) add(program, context);
+  const adding = wanted.map(async (command) => ({ command, add: await COMMANDS[command]?.() }));
+  for (const { command, add } of await Promise.all(adding)) {
+    add?.(program, context);
+    const heading = helpGroupOf(command);
+    if (heading !== undefined) program.commands.at(-1)?.helpGroup(heading);
+  }
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return EXIT.ok;

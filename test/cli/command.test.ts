@@ -27,6 +27,27 @@ describe('a property name of every object', () => {
   );
 });
 
+describe('docket --help', () => {
+  it('lists every command once, under headings of what operators and callers do', async () => {
+    const { context, written } = collecting();
+    expect(await main(['--help'], context)).toBe(EXIT.ok);
+    const text = written();
+    const headings = text.match(/^[A-Z][^:\n]*:$/gm) ?? [];
+    expect(headings.slice(1, 6)).toEqual([
+      'Run the service:',
+      'Dockets:',
+      'Money, callers and callbacks:',
+      'Storage:',
+      'Buy from a service:',
+    ]);
+    const { context: other, written: hint } = collecting();
+    await main(['nonsense'], other);
+    const names = /Use one of ([^.]*)\./.exec(hint())?.[1]?.split(', ') ?? [];
+    expect(names).toContain('status');
+    for (const name of names) expect(text.match(new RegExp(`^  ${name} `, 'gm')), name).toHaveLength(1);
+  });
+});
+
 describe('the output of a command', () => {
   it.each([
     ['a result', (context: CliContext) => print(context, EVIL)],
