@@ -1,5 +1,5 @@
 /** `docket status` as text: one labelled block for each subject, in lines that fit the terminal. */
-import type { ProjectionReport } from '../projections/status.ts';
+import { MOST_EVENTS_COUNTED, type ProjectionReport } from '../projections/status.ts';
 import { type CallbackHost, MOST_COUNTED } from '../queries/callback-hosts.ts';
 import { isUnreadable, type Section, type StorageStatus, type Unreadable } from '../queries/status.ts';
 import type { KeptAlarm } from '../queries/status-alarms.ts';
@@ -115,16 +115,20 @@ function projectionRows(reports: readonly ProjectionReport[], now: Micros): read
         : [
             {
               label: '',
-              text: `${projection.padEnd(width)}  generation ${next.generation} is being built: ${Math.floor(next.percent)} %, ${counted(next.eventsBehind, 'event')} to go; docket projections status`,
+              text: `${projection.padEnd(width)}  generation ${next.generation} is being built: ${Math.floor(next.percent)} %, ${eventsText(next.eventsBehind)} to go${next.halt ? `, HALTED: ${next.halt.error}` : ''}; docket projections status`,
             },
           ],
     ),
   ];
 }
 
+/** An engine that must read to count stops at 10,000. */
+const eventsText = (events: number): string =>
+  events === 10_000 ? '10,000+ events' : `${count(events, MOST_EVENTS_COUNTED)} event${events === 1 ? '' : 's'}`;
+
 function behindRows({ projection, active }: ProjectionReport, width: number, now: Micros): readonly Row[] {
   const { eventsBehind, secondsBehind, lastProgressAt, halt } = active;
-  const lag = `${count(eventsBehind, 1_000_000)} events and ${seconds(secondsBehind)} behind`;
+  const lag = `${eventsText(eventsBehind)} and ${seconds(secondsBehind)} behind`;
   const moved = lastProgressAt === null ? 'never moved' : `moved ${age(lastProgressAt, now)} ago`;
   const name = projection.padEnd(width);
   if (halt === null) return [{ label: '', text: `${name}  ${lag}, ${moved}` }];

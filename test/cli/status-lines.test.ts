@@ -34,6 +34,7 @@ const report = (projection: string, more: object = {}) => ({
   active: {
     generation: 1,
     position: '00000000000000000040',
+    folded: 40,
     eventsBehind: 0,
     secondsBehind: 0,
     lastProgressAt: ago(2),
