@@ -15,6 +15,8 @@ import { build, memo, tokenAccountOf, transfer } from './payment-transactions.ts
 const SENDERS = 8;
 const SLOT_MS = 50;
 const FUNDS = 1_000_000_000n;
+/** On average: a slow machine needs more time for them than a random moment gives. */
+const ACKNOWLEDGED_BEFORE_KILL = 2;
 
 interface Sent {
   readonly signature: string;
@@ -57,6 +59,8 @@ export async function killChain(kills: number): Promise<KillReport> {
       const load = buyers.map((buyer) => pay(rpc, buyer, seller, sent.get(buyer) ?? [], () => stopped));
       const watch = watchHeight(rpc, height, () => stopped);
       await new Promise((resolve) => setTimeout(resolve, randomInt(20, 400)));
+      const goal = (kill + 1) * ACKNOWLEDGED_BEFORE_KILL;
+      await until('payments are acknowledged', async () => acknowledgedOf(sent).length >= goal);
       await (process as RunningProcess | null)?.kill();
       stopped = true;
       await Promise.all(load);
@@ -68,13 +72,16 @@ export async function killChain(kills: number): Promise<KillReport> {
     }
     const all = [...sent.values()].flat();
     const landed = await landedOf(rpc, all);
-    const acknowledged = all.filter((each) => each.acknowledged).length;
+    const acknowledged = acknowledgedOf(sent).length;
     return { acknowledged, landed: landed.length, landedUnacknowledged: landed.length - acknowledged };
   } finally {
     await (process as RunningProcess | null)?.kill();
     rmSync(directory, { recursive: true, force: true });
   }
 }
+
+const acknowledgedOf = (sent: ReadonlyMap<Keypair, readonly Sent[]>): readonly Sent[] =>
+  [...sent.values()].flat().filter(({ acknowledged }) => acknowledged);
 
 async function pay(rpc: ChainRpc, buyer: Keypair, seller: Keypair, sent: Sent[], stopped: () => boolean) {
   const parties = { feePayer: buyer.publicKey, payTo: seller.publicKey };

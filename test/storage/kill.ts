@@ -16,6 +16,7 @@ import { openSqlite } from '../../src/storage/sqlite/open.ts';
 
 const CHILD = fileURLToPath(new URL('./kill-child.mjs', import.meta.url));
 const PROCESSES = 2;
+const APPENDS_BEFORE_KILL = 4;
 
 interface Acknowledged {
   /** Content hash by blob name. */
@@ -54,7 +55,11 @@ async function loadAndKill(directory: string, acknowledged: Acknowledged): Promi
     lines.on('line', (line) => remember(line, acknowledged));
     return { child, first, ended: Promise.all([once(child, 'exit'), once(lines, 'close')]) };
   });
+  const before = acknowledged.appends.size;
   await Promise.all(children.map(({ first, ended }) => Promise.race([first, ended])));
+  // A slow machine may acknowledge nothing until a random moment.
+  const isAlive = () => children.every(({ child }) => child.exitCode === null);
+  while (isAlive() && acknowledged.appends.size < before + APPENDS_BEFORE_KILL) await sleep(1);
   await sleep(Math.random() * 300);
   for (const { child } of children) {
     child.kill('SIGKILL');
