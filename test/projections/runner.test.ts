@@ -396,15 +396,15 @@ describe('projection runner', () => {
 
   describe('owners', () => {
     it('exist once per projection; another takes over when the first stops', async () => {
-      const first = runner({ leaseMs: 600 });
-      const second = runner({ leaseMs: 600 });
+      const first = runner({ leaseMs: 1_500 });
+      const second = runner({ leaseMs: 1_500 });
       await first.start();
       await first.waitFor('ledger', await write('a', '1'), 5 * SECONDS);
       await second.start();
       expect(await second.waitFor('ledger', await write('a', '2'), 5 * SECONDS)).toBe(true);
       expect(await statusOf(first)).toMatchObject({ state: 'running' });
       expect(await statusOf(second)).toMatchObject({ state: 'standby', halt: null });
-      await sleep(800);
+      await sleep(1_700);
       expect(await statusOf(second)).toMatchObject({ state: 'standby' });
       await first.stop();
       expect(await second.waitFor('ledger', await write('a', '3'), 5 * SECONDS)).toBe(true);

@@ -146,7 +146,7 @@ describe('the deadline at its full length', () => {
       const outcome = await outbound.post({ url: hostile.url, headers: {}, body: BODY });
       expect(outcome.failureClass).toBe(failureClass);
       expect(outcome.durationMs).toBeGreaterThanOrEqual(DEADLINE_MS - 50);
-      expect(outcome.durationMs).toBeLessThan(DEADLINE_MS + 1_000);
+      expect(outcome.durationMs).toBeLessThan(DEADLINE_MS + 3_000);
       await outbound.close();
       await hostile.close();
     }
