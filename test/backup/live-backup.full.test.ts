@@ -38,7 +38,10 @@ describe('a backup of a service under paid load, with callbacks', { timeout: 300
     const answered = () => attempts.flatMap(({ status, requestId }) => (status === 200 ? (requestId ?? []) : []));
     const sold = (more: number) => {
       const goal = answered().length + more;
-      return until('callers are answered', async () => answered().length >= goal, { process: service, within: 120_000 });
+      return until('callers are answered', async () => answered().length >= goal, {
+        process: service,
+        within: 120_000,
+      });
     };
     let stopped = false;
     const callers = stage.wallets.map((wallet) => pay(stage, wallet, path, attempts, () => stopped));
