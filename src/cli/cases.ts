@@ -78,7 +78,7 @@ export const createCasesCommand =
       )
       .action((code: string, words: string[], options: WithdrawOptions) =>
         withStorage(open, context, async (storage) =>
-          withdraw(storage, context, (await find(storage, code, words.join(' '))).stream, options),
+          withdraw(storage, context, (await findNamedCase(storage, code, words.join(' '))).stream, options),
         ),
       );
     onOneCase(group, 'export')
@@ -150,7 +150,8 @@ interface FoundCase {
   readonly document: CaseDocument;
 }
 
-async function find(storage: ImportStorage, code: string, number: string): Promise<FoundCase> {
+/** The case that a number means. @throws CliError if there is not exactly one */
+export async function findNamedCase(storage: ImportStorage, code: string, number: string): Promise<FoundCase> {
   const { readStore } = storage;
   const court = courtNamed(code);
   const isWhole = () => showsEverything(storage, cases);
@@ -200,7 +201,7 @@ async function show(
   number: string,
   options: { readonly revised?: true; readonly json?: true },
 ): Promise<void> {
-  const { court, stream, document } = await find(storage, code, number);
+  const { court, stream, document } = await findNamedCase(storage, code, number);
   const events = (await storage.log.read(stream)).map((event) => decodeEvent(event) as DocketEvent);
   const names = contentNamesOf(events);
   const contents = new Map(
@@ -268,7 +269,7 @@ const UNKNOWN_HEADER: DocketHeader = {
 };
 
 async function exportCase(storage: ImportStorage, context: CliContext, code: string, number: string): Promise<void> {
-  const { court, stream, document } = await find(storage, code, number);
+  const { court, stream, document } = await findNamedCase(storage, code, number);
   const { state, contents } = await loadDocket(storage, stream);
   const snapshot: DocketSnapshot = {
     court,

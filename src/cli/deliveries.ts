@@ -194,7 +194,7 @@ function attemptLine({ data }: RecordedEvent): string {
 }
 
 /** The URL without its query, which may hold a secret of the receiver: only the wallet that sent it may see it. */
-async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, name: string): Promise<string | null> {
+export async function urlWithoutQuery(payloads: Pick<PayloadStore, 'resolve'>, name: string): Promise<string | null> {
   const stored = (await resolveIntact(payloads, [name])).found.get(name);
   if (!stored || stored.replaced) return null;
   const [address = '', query] = stored.content.toString().split(/[?#]/, 2);

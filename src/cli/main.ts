@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   classify: async () => (await import('./classify.ts')).addClassifyCommand,
   courts: async () => (await import('./courts.ts')).addCourtsCommand,
   wallet: async () => (await import('./wallet.ts')).addWalletCommand,
+  find: async () => (await import('./find.ts')).addFindCommand,
   revenue: async () => (await import('./revenue.ts')).addRevenueCommand,
   wallets: async () => (await import('./wallets.ts')).addWalletsCommand,
   query: async () => (await import('./query.ts')).addQueryCommand,

@@ -1,6 +1,7 @@
 /** `docket wallets show`: everything about one wallet, on one page. */
 import type { Command } from 'commander';
 import { deliveries } from '../projections/deliveries.ts';
+import { operatorActs } from '../projections/operator-acts.ts';
 import { payments } from '../projections/payments.ts';
 import { revenue } from '../projections/revenue.ts';
 import type { Figures } from '../projections/revenue-shares.ts';
@@ -36,7 +37,7 @@ export function addWalletsShow(group: Command, context: CliContext, open: OpenWa
         const overview = await walletOverview({ ...storage, clock: systemClock }, wallet);
         if (options.json) printJson(context, jsonOf(overview));
         else for (const line of linesOf(overview)) print(context, line);
-        for (const projection of [wallets, revenue, payments, deliveries])
+        for (const projection of [wallets, revenue, payments, deliveries, operatorActs])
           await noteIfIncomplete(context, storage, projection);
       });
     });
@@ -99,7 +100,7 @@ function linesOf(overview: WalletOverview): readonly string[] {
   const { wallet, record, ban } = overview;
   return [
     wallet,
-    ban === null ? row('banned', 'no') : row('banned', `since ${second(ban.at)} by ${ban.by}: ${ban.reason}`),
+    ban === null ? row('banned', 'no') : row('banned', `since ${second(ban.since)} by ${ban.by}: ${ban.reason}`),
     record === null
       ? row('seen', 'never presented a payment')
       : row('seen', `first ${second(record.firstSeen)}, last ${second(record.lastSeen)}`),

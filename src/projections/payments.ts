@@ -56,7 +56,13 @@ export const payments: Projection<PaymentEvent> = {
   collections: [
     {
       name: PAYMENTS,
-      indexes: [['requestId'], ['attention', 'submittedAt'], ['attention', 'outcomeAt'], ['wallet', 'authorizedAt']],
+      indexes: [
+        ['requestId'],
+        ['transaction'],
+        ['attention', 'submittedAt'],
+        ['attention', 'outcomeAt'],
+        ['wallet', 'authorizedAt'],
+      ],
     },
   ],
 

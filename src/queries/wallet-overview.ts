@@ -4,30 +4,23 @@ import { allowedUnderWay, isProvenBy } from '../commands/purchase/allowance.ts';
 import { limitsInUse, type WalletLimits } from '../commands/purchase/wallet-limits.ts';
 import { type ValidKeys, validKeysAt, type WalletKeys } from '../commands/signing-key/signing-key.ts';
 import { loadSigningKeys } from '../commands/signing-key/use.ts';
-import { decodeEvent } from '../events/codec.ts';
-import type { EventOf } from '../events/event.ts';
-import { operatorStream, WalletBanned, walletSubject } from '../events/operator.ts';
 import { DELIVERIES, type DeliveryRecord } from '../projections/deliveries.ts';
+import type { BannedWallet } from '../projections/operator-acts.ts';
 import { PAYMENTS } from '../projections/payments.ts';
 import type { CountedRefusal } from '../projections/revenue.ts';
 import { dayOf, type Figures } from '../projections/revenue-shares.ts';
 import { WALLETS, type WalletRecord } from '../projections/wallets.ts';
-import { type Clock, type Instant, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
+import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../runtime/instant.ts';
 import type { EventLog } from '../storage/event-log.ts';
 import type { ReadStore } from '../storage/read-store.ts';
 import { findDeliveries } from './delivery-history.ts';
+import { banOf } from './operator-acts.ts';
 import { revenueOfWallet } from './revenue.ts';
 
 export interface OverviewPorts {
   readonly log: EventLog;
   readonly readStore: ReadStore;
   readonly clock: Clock;
-}
-
-export interface WalletBan {
-  readonly by: string;
-  readonly reason: string;
-  readonly at: Instant;
 }
 
 /** By UTC days, as `docket revenue` counts them. */
@@ -42,7 +35,7 @@ export interface WalletOverview {
   readonly wallet: string;
   /** Null if it never presented a payment. */
   readonly record: WalletRecord | null;
-  readonly ban: WalletBan | null;
+  readonly ban: BannedWallet | null;
   readonly spend: WalletSpend;
   /** Payments that were submitted and have no outcome yet. */
   readonly pendingPayments: number;
@@ -76,7 +69,7 @@ export async function walletOverview(ports: OverviewPorts, wallet: string): Prom
   ]);
   const [loaded, ban, limits, keys, deliveries, last] = await Promise.all([
     readStore.load<WalletRecord>(WALLETS, [wallet]),
-    banOf(log, wallet),
+    banOf(readStore, wallet),
     limitsInUse(ports, wallet),
     loadSigningKeys(log, wallet),
     deliveriesByStatus(readStore, wallet),
@@ -104,14 +97,6 @@ export async function walletOverview(ports: OverviewPorts, wallet: string): Prom
     deliveries,
     lastDeliveries: last.deliveries,
   };
-}
-
-/** Who banned the wallet, and why; null if it is not banned. */
-export async function banOf(log: Pick<EventLog, 'read'>, wallet: string): Promise<WalletBan | null> {
-  const newest = (await log.read(operatorStream(walletSubject(wallet)))).at(-1);
-  if (newest?.type !== WalletBanned.type) return null;
-  const { by, reason } = (decodeEvent(newest) as EventOf<typeof WalletBanned>).data;
-  return { by, reason, at: newest.metadata.recordedAt };
 }
 
 async function deliveriesByStatus(

@@ -73,9 +73,11 @@ export const walletsCases = () =>
         const stream = operatorStream(walletSubject(STRANGER));
         const act = { wallet: STRANGER, by: 'Ann Lee', reason: 'chargebacks \u001b[31m' };
         await world.write(stream, AT, WalletBanned.of(act));
+        await world.caughtUp();
         const banned = await wallets('show', STRANGER);
         expect(banned.out).toContain('since 2026-06-01T12:00:00Z by Ann Lee: chargebacks \\u001b[31m');
         await world.write(stream, AT, WalletUnbanned.of({ ...act, reason: 'solved' }));
+        await world.caughtUp();
         expect(JSON.parse((await wallets('show', STRANGER, '--json')).out)).toMatchObject({ banned: null });
       });
 
