@@ -62,8 +62,13 @@ export async function withdraw(
   for (const deliveryId of callbacks) print(context, `  ${deliveryId}`);
 }
 
-/** Applies the withdrawal to the read model when no service does. @throws CliError if the read model does not catch up */
-async function untilShown(storage: ImportStorage, position: Position, withinMs: number): Promise<void> {
+/** Applies a removal to the read model when no service does. @throws CliError if the read model does not catch up */
+export async function untilShown(
+  storage: ImportStorage,
+  position: Position,
+  withinMs: number,
+  what = 'withdrawal',
+): Promise<void> {
   const runner = createProjectionRunner({
     ...storage,
     projections: [cases],
@@ -76,7 +81,7 @@ async function untilShown(storage: ImportStorage, position: Position, withinMs: 
     if (await runner.waitFor(cases.name, position, withinMs)) return;
     const [status] = await runner.status();
     throw new CliError(
-      'The withdrawal is not complete: it is recorded, but answers can still show the text, because the read model of ' +
+      `The ${what} is not complete: it is recorded, but answers can still show the text, because the read model of ` +
         `cases is behind the log (${status?.state ?? 'missing'}).`,
       `${CATCH_UP_HINT} Then run this command again.`,
       EXIT.unavailable,

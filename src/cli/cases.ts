@@ -144,7 +144,7 @@ const shownCase = (document: CaseDocument) => ({
   latest_filing_at: document.latestFilingAt,
 });
 
-interface FoundCase {
+export interface FoundCase {
   readonly court: Court;
   readonly stream: string;
   readonly document: CaseDocument;
@@ -177,14 +177,14 @@ export async function findNamedCase(storage: ImportStorage, code: string, number
     );
   }
   const document = (await readStore.load<CaseDocument>(CASES, [found.stream])).get(found.stream)?.document;
-  if (!document) {
+  if (!document?.opened) {
     if (!(await isWhole())) throw notYetShown();
     throw new CliError(`${court.code} ${number} is not known here.`, 'Import its docket.', EXIT.found);
   }
   return { court, stream: found.stream, document };
 }
 
-function courtNamed(code: string): Court {
+export function courtNamed(code: string): Court {
   const court = findCourt(code);
   if (court !== null) return court;
   const near = nearestCourts(code, 3).map((candidate) => candidate.code);

@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   import: async () => (await import('./import.ts')).addImportCommand,
   cases: async () => (await import('./cases.ts')).addCasesCommand,
   classify: async () => (await import('./classify.ts')).addClassifyCommand,
+  forget: async () => (await import('./forget.ts')).addForgetCommand,
   courts: async () => (await import('./courts.ts')).addCourtsCommand,
   wallet: async () => (await import('./wallet.ts')).addWalletCommand,
   find: async () => (await import('./find.ts')).addFindCommand,

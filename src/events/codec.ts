@@ -3,6 +3,7 @@ import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
 import type { DomainEvent, EventDefinition, Json, JsonObject } from './event.ts';
+import { FORGET_EVENTS } from './forget.ts';
 import { LOG_HEAD_EVENTS } from './log-head.ts';
 import { LOG_IDENTITY_EVENTS } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
@@ -18,6 +19,7 @@ const DEFINITIONS: ReadonlyMap<string, EventDefinition> = new Map(
     ...DOCKET_EVENTS,
     ...CONTENT_EVENTS,
     ...OPERATOR_EVENTS,
+    ...FORGET_EVENTS,
     ...LOG_IDENTITY_EVENTS,
     ...LOG_HEAD_EVENTS,
   ].map((definition) => [definition.type, definition as EventDefinition]),

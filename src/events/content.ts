@@ -17,6 +17,8 @@ export const ContentRedacted = event(
     by: z.string().min(1).optional(),
     /** Version of the masking rules that produced the replacement; absent if there was another reason. */
     masking: z.int().positive().optional(),
+    /** The order to forget that it obeys, and what kind of content it was; absent if there was another reason. */
+    forget: z.strictObject({ forgetId: z.uuid(), kind: z.enum(['docket', 'answer', 'target', 'envelope']) }).optional(),
   }),
 );
 

@@ -123,6 +123,22 @@ export const FilingWithdrawn = event(
   z.strictObject({ filingId: z.string(), reason: z.enum(['removed', 'sealed']), revisedAt: Instant }),
 );
 
+/**
+ * An order to forget the docket: its texts and names are removed, nothing of it is served, and no snapshot is recorded
+ * in it any more. Always the last event of its stream.
+ */
+export const DocketForgotten = event(
+  'DocketForgotten',
+  1,
+  z.strictObject({
+    forgetId: z.uuid(),
+    /** The numbers that mean the docket. */
+    numbers: z.array(z.string()),
+    by: z.string().min(1),
+    reason: z.string().min(1),
+  }),
+);
+
 /** The events in a docket's own stream. */
 const DOCKET_STREAM_EVENTS = [
   DocketOpened,
@@ -133,6 +149,7 @@ const DOCKET_STREAM_EVENTS = [
   FilingRevised,
   FilingsMerged,
   FilingWithdrawn,
+  DocketForgotten,
 ] as const;
 
 export type DocketEvent = EventOf<(typeof DOCKET_STREAM_EVENTS)[number]>;

@@ -2,6 +2,7 @@
 import { CONTENT_EVENTS } from './content.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import { DOCKET_EVENTS } from './docket.ts';
+import { FORGET_EVENTS, FORGET_STREAM } from './forget.ts';
 import { LOG_HEAD_EVENTS, LOG_HEAD_STREAM } from './log-head.ts';
 import { LOG_IDENTITY_EVENTS, LOG_IDENTITY_STREAM } from './log-identity.ts';
 import { OPERATOR_EVENTS } from './operator.ts';
@@ -16,6 +17,7 @@ const FAMILIES: readonly [events: readonly { readonly type: string }[], streams:
   [DOCKET_EVENTS, /^docket-./],
   [CONTENT_EVENTS, /^content-[0-9a-f]{64}$/],
   [OPERATOR_EVENTS, /^operator-./],
+  [FORGET_EVENTS, new RegExp(`^${FORGET_STREAM}$`)],
   [LOG_HEAD_EVENTS, new RegExp(`^${LOG_HEAD_STREAM}$`)],
   [LOG_IDENTITY_EVENTS, new RegExp(`^${LOG_IDENTITY_STREAM}$`)],
 ];

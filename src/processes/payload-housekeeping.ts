@@ -19,6 +19,7 @@ import type { ReadStore } from '../storage/read-store.ts';
 import { Trouble } from '../storage/trouble.ts';
 import { whileHeld } from '../storage/while-held.ts';
 import { removeDoneEnvelopes } from './done-envelopes.ts';
+import { completeOrders } from './forgetting.ts';
 import { LogWitness } from './log-witness.ts';
 import { DOUBT_MICROS } from './payment-recovery/payment-recovery.ts';
 
@@ -30,6 +31,8 @@ export interface PayloadHousekeepingPorts {
   /** A clock that is never adjusted; the system's if omitted. */
   readonly steady?: Clock;
   readonly logger: Pick<BaseLogger, 'info' | 'warn' | 'error'>;
+  /** Of the storage: overwrites what removed content left in write-ahead logs. */
+  readonly scrub?: (() => Promise<boolean>) | undefined;
   /** Unique for this process: `leaseOwner()`. */
   readonly owner: string;
 }
@@ -41,6 +44,8 @@ export interface HousekeepingRound {
   readonly expired: number;
   /** Removed envelopes of acknowledged callbacks. */
   readonly delivered: number;
+  /** Orders to forget that were completed. */
+  readonly forgotten: number;
 }
 
 export interface PayloadHousekeeping {
@@ -83,7 +88,7 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
       standBy: () => witness.look(),
       async work(_lease, workSignal) {
         const done = await round(workSignal);
-        if (done.unpaid + done.expired + done.delivered > 0)
+        if (done.unpaid + done.expired + done.delivered + done.forgotten > 0)
           logger.info(done, 'content that can no longer be requested was removed');
         trouble.recovered();
       },
@@ -96,9 +101,9 @@ export function createPayloadHousekeeping(ports: PayloadHousekeepingPorts): Payl
     await witness.look();
     const unpaid = await removeUnpaid(signal);
     const now = witness.now();
-    if (now === null) return { unpaid, expired: 0, delivered: 0 };
-    const expired = await removeExpired(now - MARGIN, signal);
-    return { unpaid, expired, delivered: await removeDoneEnvelopes(ports, now - MARGIN, signal) };
+    const expired = now === null ? 0 : await removeExpired(now - MARGIN, signal);
+    const delivered = now === null ? 0 : await removeDoneEnvelopes(ports, now - MARGIN, signal);
+    return { unpaid, expired, delivered, forgotten: await completeOrders(ports, signal) };
   }
 
   async function removeUnpaid(signal?: AbortSignal): Promise<number> {

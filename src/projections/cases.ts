@@ -79,6 +79,14 @@ function targetsOf({ event, recorded }: ProjectedEvent<CaseEvent>): readonly Tar
       return [filing(event.data.kept), filing(event.data.merged), itself];
     case 'FilingWithdrawn':
       return [filing(event.data.filingId), itself];
+    case 'DocketForgotten': {
+      const court = courtOf(stream);
+      const numbers = event.data.numbers.map((number) => ({
+        collection: CASE_NUMBERS,
+        id: caseNumberId(court, number),
+      }));
+      return [...numbers, { collection: CASE_PARTIES, id: stream }, itself];
+    }
     case 'ContentRedacted': {
       const { stream: docket, filingIds } = event.data;
       if (!docket.startsWith('docket-')) return [];
@@ -96,7 +104,7 @@ function targetsOf({ event, recorded }: ProjectedEvent<CaseEvent>): readonly Tar
 function fold(target: Target, document: JsonObject | null, projected: ProjectedEvent<CaseEvent>): JsonObject | null {
   switch (target.collection) {
     case CASE_NUMBERS:
-      return asJson(foldNumber(projected.event as DocketAliasEvent));
+      return asJson(foldNumber(document as unknown as CaseNumberDocument | null, projected));
     case FILINGS:
       return asJson(foldFiling(target.id, document as unknown as FilingDocument | null, projected));
     case CASE_PARTIES:
@@ -108,7 +116,15 @@ function fold(target: Target, document: JsonObject | null, projected: ProjectedE
 
 const asJson = (document: object | null): JsonObject | null => document as JsonObject | null;
 
-function foldNumber({ data }: DocketAliasEvent): CaseNumberDocument {
+/** Court codes contain no hyphen. */
+const courtOf = (stream: string): string => stream.split('-', 2)[1] ?? '';
+
+function foldNumber(
+  document: CaseNumberDocument | null,
+  { event, recorded }: ProjectedEvent<CaseEvent>,
+): CaseNumberDocument | null {
+  if (event.type === 'DocketForgotten') return document?.case === recorded.stream ? null : document;
+  const { data } = event as DocketAliasEvent;
   return { court: data.court, number: data.number, core: data.core, case: data.stream };
 }
 
@@ -122,7 +138,7 @@ function foldParties(
   if (event.type === 'ContentRedacted' && document?.content === event.data.name) {
     return partiesIn(contents.get(event.data.replacement ?? ''), event.data.name);
   }
-  return document;
+  return event.type === 'DocketForgotten' ? null : document;
 }
 
 function partiesIn(content: Content | undefined, name: string): PartiesDocument {
@@ -187,6 +203,8 @@ function foldCase(before: CaseDocument | null, { event, contents }: ProjectedEve
       };
     case 'FilingWithdrawn':
       return { ...document, newestTime: latest(document.newestTime, data.revisedAt) };
+    case 'DocketForgotten':
+      return null;
     case 'ContentRedacted':
       if (before?.detailsContent !== data.name) return before;
       return withDetails(document, contents.get(data.replacement ?? ''), data.name);

@@ -67,6 +67,7 @@ export function foldFiling(
         }
       );
     case 'ContentRedacted': {
+      if (data.forget) return null;
       if (document?.content !== data.name || document.withdrawn) return document;
       return { ...document, ...served(filingContent(contents, data.replacement, filingId)) };
     }

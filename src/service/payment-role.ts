@@ -87,7 +87,10 @@ export function startPaymentRole({
     owner: leaseOwner(),
     tracer,
   });
-  const housekeeping = createPayloadHousekeeping({ log, payloads, readStore, clock, logger, owner: leaseOwner() });
+  const housekeeping = createPayloadHousekeeping({
+    ...{ log, payloads, readStore, clock, logger, owner: leaseOwner() },
+    scrub: storage.scrub?.bind(storage),
+  });
   const stopping = new AbortController();
   const working = Promise.all([recovery.run(stopping.signal), housekeeping.run(stopping.signal)]);
   return {

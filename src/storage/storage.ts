@@ -11,6 +11,11 @@ export interface Storage {
   readonly copies: StorageCopies;
   /** Bytes that can still be written, or null if unknown; omitted if the engines run elsewhere. */
   freeBytes?(): Promise<number | null>;
+  /**
+   * Overwrites what write-ahead logs still hold of removed content. False if a reader prevents it; omitted if the engines
+   * run elsewhere.
+   */
+  scrub?(): Promise<boolean>;
   /** Finishes running work, then closes all three. */
   close(): Promise<void>;
 }

@@ -33,6 +33,7 @@ export interface BaseLog {
   readonly unbanned: string;
   readonly docket: string;
   readonly content: string;
+  readonly forgotten: string;
 }
 
 /** Records the log into a folder. */
@@ -91,6 +92,10 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
     const carol = Keypair.generate().publicKey.toBase58();
     await recorder.ban('Ban', carol);
     await recorder.ban('Unban', carol);
+    pass(MINUTE);
+    const forgotten = await recorder.ingest([entry(1, 'COMPLAINT', -900)], '3:24-cv-09999');
+    pass(MINUTE);
+    await recorder.forget({ kind: 'docket', docket: forgotten });
     pass(26 * HOUR);
     await recorder.changeReceiver();
     const toNewReceiver = await buy({ wallet: bob });
@@ -122,6 +127,7 @@ export async function recordBaseLog(directory: string): Promise<BaseLog> {
       unbanned: operatorStream(walletSubject(carol)),
       docket,
       content,
+      forgotten,
     };
   } finally {
     await recorder.close();

@@ -1,4 +1,5 @@
 /** Breaches of the rules of dockets, content and operators, planted by an insider who recomputes every hash. */
+import { FORGET_STREAM } from '../../src/events/forget.ts';
 import { type Instant, plus } from '../../src/runtime/instant.ts';
 import type { CopiedEvent, LogCopy } from './log-copy.ts';
 import type { PlantedBreach } from './planted-breach.ts';
@@ -22,6 +23,15 @@ const append = (log: LogCopy, docket: string, type: string, data: CopiedEvent['d
   const last = log.at(docket, 'DocketChecked', -1);
   return log.insert(last, { type, data });
 };
+
+const NO_ORDER = '00000000-0000-4000-8000-000000000000';
+
+/** The removal of the last content that a docket names. */
+function removalIn(log: LogCopy, docket: string): CopiedEvent {
+  const removal = log.events.findLast(({ type, data }) => type === 'ContentRedacted' && data.stream === docket);
+  if (!removal) throw new Error('something of it was removed');
+  return removal;
+}
 
 const LATER = '2026-06-20T00:00:00.000000Z';
 
@@ -118,6 +128,41 @@ export const BREACHES_OF_DOCKETS: readonly PlantedBreach[] = [
     name: 'a removal in the stream of other content',
     rule: 'redaction_in_its_stream',
     plant: (log, { content }) => log.set(log.at(content, 'ContentRedacted'), { name: 'a'.repeat(64) }),
+  },
+  {
+    name: 'a docket that is checked after it was forgotten',
+    rule: 'docket_forgotten_last',
+    plant: (log, { docket, forgotten }) =>
+      log.insert(log.at(forgotten, 'DocketForgotten'), { stream: forgotten }, log.at(docket, 'DocketChecked')),
+  },
+  {
+    name: 'a removal by an order that was never given',
+    rule: 'forget_ordered',
+    plant: (log, { forgotten }) =>
+      log.set(removalIn(log, forgotten), { forget: { forgetId: NO_ORDER, kind: 'docket' } }),
+  },
+  {
+    name: 'a docket that was forgotten without an order',
+    rule: 'forget_ordered',
+    plant: (log, { forgotten }) => log.set(log.at(forgotten, 'DocketForgotten'), { forgetId: NO_ORDER }),
+  },
+  {
+    name: 'an order to forget that is completed twice',
+    rule: 'forget_completed',
+    plant: (log) => log.repeat(log.at(FORGET_STREAM, 'ForgetCompleted')),
+  },
+  {
+    name: 'an order to forget that is never completed',
+    rule: 'forget_in_time',
+    plant(log) {
+      log.drop(log.at(FORGET_STREAM, 'ForgetCompleted'));
+      return FORGET_STREAM;
+    },
+  },
+  {
+    name: 'an order to forget without a reason',
+    rule: 'operator_named',
+    plant: (log) => log.set(log.at(FORGET_STREAM, 'ForgetOrdered'), { reason: ' ' }),
   },
   {
     name: 'a redelivery without an actor',

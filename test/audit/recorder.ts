@@ -12,6 +12,7 @@ import { delivery } from '../../src/commands/delivery/delivery.ts';
 import { scheduleOwed } from '../../src/commands/delivery/owed.ts';
 import { ingestDocket } from '../../src/commands/docket/ingest.ts';
 import { withdrawText } from '../../src/commands/docket/withdraw-text.ts';
+import { carryOut, giveOrder } from '../../src/commands/forget/forget.ts';
 import { handleWithRetry, type Loaded, load } from '../../src/commands/handle.ts';
 import { host } from '../../src/commands/host/host.ts';
 import { logIdentity } from '../../src/commands/log-identity/log-identity.ts';
@@ -27,6 +28,7 @@ import { ensureSigningKey } from '../../src/commands/signing-key/use.ts';
 import { walletBan } from '../../src/commands/wallet-ban/wallet-ban.ts';
 import type { DocketSnapshot, SnapshotEntry } from '../../src/dockets/snapshot.ts';
 import { deliveryStream } from '../../src/events/delivery.ts';
+import type { ForgetSubject } from '../../src/events/forget.ts';
 import { LOG_IDENTITY_STREAM } from '../../src/events/log-identity.ts';
 import { hostSubject, operatorStream, walletSubject } from '../../src/events/operator.ts';
 import { paymentStream } from '../../src/events/payment.ts';
@@ -312,6 +314,11 @@ export function openRecorder(directory: string) {
         { ...ports, untilQueriesEnded: async () => undefined },
         { stream, filingId, by: 'ada', reason: 'order of the court' },
       ),
+    async forget(subject: ForgetSubject): Promise<void> {
+      const order = { forgetId: randomUUID(), subject, by: 'ada', reason: 'order of the court' };
+      await giveOrder(ports, order);
+      await carryOut({ ...ports, untilQueriesEnded: async () => undefined }, order);
+    },
     recordHead: () =>
       createLogHeads({ ...ports, masterKeys, logId, logger, owner: 'node-a', steady: clock }).round(undefined, false),
     close: () => storage.close(),

@@ -120,10 +120,10 @@ it('removes an answer 30 days after it was given, once something is recorded the
   await kept.round();
   time += 29 * DAY;
   await sold(right);
-  expect(await kept.round()).toEqual({ unpaid: 0, expired: 0, delivered: 0 });
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 0, delivered: 0, forgotten: 0 });
   time += 2 * DAY;
   await sold(right);
-  expect(await kept.round()).toEqual({ unpaid: 0, expired: 1, delivered: 0 });
+  expect(await kept.round()).toEqual({ unpaid: 0, expired: 1, delivered: 0, forgotten: 0 });
   expect(await isKept(name)).toBe(false);
 });
 

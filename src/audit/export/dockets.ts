@@ -32,7 +32,7 @@ export const DOCKET_COLUMNS = {
   changed: column('text', 'What changed in a filing, separated by spaces.'),
   revised_at: column('time', 'When a change of a filing was announced.'),
   merged_into: column('text', 'The filing that this one turned out to be.'),
-  reason: column('text', 'Why a filing or its content was removed.'),
+  reason: column('text', 'Why a filing or its content was removed, or the docket forgotten.'),
   stream: column('text', 'Stream of the event.'),
   revision: column('integer', 'Revision of the event.'),
   hash: column('text', 'Hash of the event.'),
@@ -104,6 +104,8 @@ function factsOf(event: Folded): readonly Partial<DocketRow>[] {
       const { filingId, reason, revisedAt } = event.data;
       return [{ filing_id: filingId, reason, revised_at: revisedAt }];
     }
+    case 'DocketForgotten':
+      return [{ reason: event.data.reason }];
     case 'ContentRedacted': {
       const { stream, filingIds, reason } = event.data;
       const ids = filingIds.length > 0 ? filingIds : [null];

@@ -5,6 +5,7 @@ import { contentRules } from './content.ts';
 import { deliveryRules } from './delivery.ts';
 import { deliveryFacts } from './delivery-facts.ts';
 import { aliasRules, docketRules } from './docket.ts';
+import { forgetReferences, forgetRules } from './forget.ts';
 import { identifierRules } from './identifier.ts';
 import { masterKeyRules, operatorRules, receiverRules } from './log.ts';
 import { banRules, hostRules } from './operator-acts.ts';
@@ -22,11 +23,19 @@ export const STREAM_RULES: readonly StreamRules<Json>[] = [
   docketRules,
   aliasRules,
   contentRules,
+  forgetRules,
 ];
 
 export const FACT_RULES: readonly FactRules[] = [transactionFacts, identifierFacts, deliveryFacts, walletFacts];
 
-export const LOG_RULES: readonly LogRules<Json>[] = [receiverRules, masterKeyRules, operatorRules, hostRules, banRules];
+export const LOG_RULES: readonly LogRules<Json>[] = [
+  receiverRules,
+  masterKeyRules,
+  operatorRules,
+  hostRules,
+  banRules,
+  forgetReferences,
+];
 
 /** Judged on request: checking each signature of each payment takes longer than all other rules together. */
 export const SIGNATURE_RULES: readonly LogRules<Json>[] = [signatureRules];

@@ -103,6 +103,7 @@ export const RULES = {
   merge_keeps_time: rule("A merged filing keeps the earlier filing's time."),
   revision_keeps_time: rule('A revised filing keeps the time at which it became available.'),
   alias_unique: rule('A case number never changes its meaning.'),
+  docket_forgotten_last: rule('Nothing is recorded in a docket after it was forgotten.'),
 
   // Content and operators.
   content_kept: rule(
@@ -114,6 +115,9 @@ export const RULES = {
     'A host is paused, or a wallet banned, only if it is not; resumed or unbanned only if it is; each in its own stream.',
   ),
   banned_wallet_buys_nothing: rule('No payment of a banned wallet is accepted, once five minutes have passed.'),
+  forget_ordered: rule('What is removed to obey an order to forget is removed after that order.'),
+  forget_completed: rule('An order to forget is completed once.'),
+  forget_in_time: rule('An order to forget is completed within 24 hours.'),
   operator_named: rule("An operator's act names the actor and a reason."),
   log_founded_once: rule('A log has one identity.'),
   receiver_change_follows: rule('A change of the receiver names the receiver before.'),
@@ -146,6 +150,7 @@ export const RULES = {
   payload_stored: rule('Content that an event names is stored, or absent by record or because its time was over.'),
   payload_intact: rule('Stored content has the hash that its name is.'),
   pushed_as_answered: rule('A callback sends the bytes of the answer that promised it, unchanged.'),
+  forgotten_not_stored: rule('Content that a completed order to forget removed is not stored.'),
   redaction_recorded: rule('Content that replaces other content does so by record.'),
 } as const satisfies Record<string, Rule>;
 

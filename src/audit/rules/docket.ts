@@ -14,6 +14,7 @@ import type { Findings, StreamRules } from '../judging.ts';
 export interface DocketState {
   readonly [member: string]: Json;
   opened: boolean;
+  forgotten: boolean;
   baseline: boolean;
   newestTime: Instant;
   /** When each filing became available, by its id's key. */
@@ -33,6 +34,7 @@ const DOCKET_TYPES: ReadonlySet<string> = new Set<DocketEvent['type']>([
   'FilingRevised',
   'FilingsMerged',
   'FilingWithdrawn',
+  'DocketForgotten',
 ]);
 
 /** Ids are any text, and an object already has some names of its own. */
@@ -46,6 +48,7 @@ export const docketRules: StreamRules<DocketState> = {
   judge(before, { type, data }, findings) {
     const state: DocketState = before ?? {
       opened: false,
+      forgotten: false,
       baseline: false,
       newestTime: '',
       filings: {},
@@ -59,6 +62,11 @@ export const docketRules: StreamRules<DocketState> = {
 };
 
 function judgeDocket(state: DocketState, event: DocketEvent, findings: Findings): void {
+  if (state.forgotten) {
+    findings.breach('docket_forgotten_last', 'nothing after DocketForgotten', event.type);
+    return;
+  }
+  state.forgotten = event.type === 'DocketForgotten';
   if (event.type === 'DocketOpened') {
     if (state.opened) findings.breach('docket_order', 'DocketOpened once', 'DocketOpened again');
     state.opened = true;

@@ -1,7 +1,9 @@
 /** Rules about the whole log: who receives payments, which master keys are in use, who acted and why. */
 import { ContentRedacted } from '../../events/content.ts';
 import { DeliveryCancelled, DeliveryRedeliveryRequested } from '../../events/delivery.ts';
+import { DocketForgotten } from '../../events/docket.ts';
 import type { EventOf, JsonObject } from '../../events/event.ts';
+import { ForgetOrdered } from '../../events/forget.ts';
 import { LogHeadKeyIntroduced, LogHeadRecorded } from '../../events/log-head.ts';
 import { LogFounded, ReceiverChanged } from '../../events/log-identity.ts';
 import { HOST_ACTS, PROJECTION_ACTS, WALLET_ACTS } from '../../events/operator.ts';
@@ -113,6 +115,8 @@ export const operatorRules: LogRules<JsonObject> = {
     MasterKeyIntroduced.type,
     ReceiverChanged.type,
     ContentRedacted.type,
+    ForgetOrdered.type,
+    DocketForgotten.type,
     ...[...PROJECTION_ACTS, ...HOST_ACTS, ...WALLET_ACTS].map(({ type }) => type),
   ]),
 

@@ -29,6 +29,7 @@ const NAMES: Readonly<Record<string, Names>> = {
     ...named(target, keepUntil),
     ...named(envelope, keepUntil).map((one) => ({ ...one, isEnvelope: true as const })),
   ],
+  ForgetOrdered: ({ subject }) => named((subject as JsonObject).target),
   DocketDetailsChanged: content,
   FilingsRecorded: content,
   FilingRevised: content,

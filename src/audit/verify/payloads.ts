@@ -6,6 +6,7 @@ import { ACKNOWLEDGED_RETENTION } from '../../commands/delivery/retention.ts';
 import { ContentRedacted, contentStream } from '../../events/content.ts';
 import { DeliveryAttemptFinished, DeliveryScheduled } from '../../events/delivery.ts';
 import type { EventOf, JsonObject } from '../../events/event.ts';
+import { FORGET_STREAM, ForgetCompleted } from '../../events/forget.ts';
 import { PaymentFailed, paymentOf } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { Position } from '../../storage/event-log.ts';
@@ -47,6 +48,7 @@ export class Payloads {
   readonly counts: PayloadCounts;
   #waiting: Named[] = [];
   #scheduled: JudgedEvent[] = [];
+  #forgotten: JudgedEvent[] = [];
 
   constructor(
     store: Pick<PayloadStore, 'getEncoded' | 'resolve'>,
@@ -65,6 +67,7 @@ export class Payloads {
     const { stream, revision, position } = event;
     for (const blob of blobsNamedBy(event)) this.#waiting.push({ ...blob, stream, revision, position });
     if (event.type === DeliveryScheduled.type) this.#scheduled.push(event);
+    if (event.type === ContentRedacted.type && event.data.forget) this.#forgotten.push(event);
   }
 
   /** Compares everything noted. @throws StorageFailure if the store cannot be read */
@@ -78,6 +81,31 @@ export class Payloads {
     this.#scheduled = [];
     for (let start = 0; start < scheduled.length; start += AT_ONCE) {
       await Promise.all(scheduled.slice(start, start + AT_ONCE).map((event) => this.#checkPushed(event, breach)));
+    }
+    const forgotten = this.#forgotten;
+    this.#forgotten = [];
+    for (let start = 0; start < forgotten.length; start += AT_ONCE) {
+      await Promise.all(forgotten.slice(start, start + AT_ONCE).map((event) => this.#checkForgotten(event, breach)));
+    }
+  }
+
+  async #checkForgotten(event: JudgedEvent, breach: PayloadBreach): Promise<void> {
+    const { name, replacement, forget } = event.data as EventOf<typeof ContentRedacted>['data'];
+    const holder = await this.#store.getEncoded(name).then(
+      (found) => found?.name ?? null,
+      // Damaged or in an unknown encoding: the bytes are there.
+      () => name,
+    );
+    if (holder === null || (replacement !== null && holder !== name)) return;
+    if (!(await this.#isCompleted(forget?.forgetId))) return;
+    breach('forgotten_not_stored', event, `nothing of ${name}`, 'its bytes');
+  }
+
+  async #isCompleted(forgetId: string | undefined): Promise<boolean> {
+    for (let at = 0; ; at++) {
+      const event = await this.#log.find(FORGET_STREAM, at);
+      if (event === null) return false;
+      if (dataOf(event, ForgetCompleted.type)?.forgetId === forgetId) return true;
     }
   }
 

@@ -3,7 +3,8 @@ import { envelopeOf } from '../../callbacks/envelope.ts';
 import { deliveryStream } from '../../events/delivery.ts';
 import { type Clock, MICROS_PER_SECOND, type Micros, toInstant } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
-import type { PayloadStore } from '../../storage/payload-store.ts';
+import { resolveIntact } from '../../storage/intact-payloads.ts';
+import { CorruptPayload, type PayloadStore } from '../../storage/payload-store.ts';
 import { handleWithRetry } from '../handle.ts';
 import type { Purchase } from '../payment/payment.ts';
 import { delivery } from './delivery.ts';
@@ -31,12 +32,16 @@ export async function scheduleOwed(
   context: CommandContext,
 ): Promise<void> {
   const { log, payloads, clock } = ports;
-  let read: Promise<PaidAnswer> | null = null;
+  let read: Promise<StoredAnswer> | null = null;
   const schedule = async (callback: OwedCallback): Promise<void> => {
     const stream = deliveryStream(callback.deliveryId);
     // Checked first, so that a repetition does not store bytes that no event names.
     if ((await log.read(stream, { limit: 1 })).length > 0) return;
-    read ??= readAnswer(payloads, answer.answer);
+    read ??= readAnswer(
+      payloads,
+      answer.answer,
+      answer.callbacks.map(({ target }) => target),
+    );
     const pushed = (await read).pushed(callback);
     const createdAt = toInstant(clock.now());
     const envelope = pushed && (await payloads.put('envelope', envelopeOf(pushed.payload, { ...callback, createdAt })));
@@ -71,17 +76,30 @@ interface PaidAnswer {
   pushed(callback: Pick<OwedCallback, 'result'>): Pushed | null;
 }
 
+interface StoredAnswer {
+  pushed(callback: Pick<OwedCallback, 'result' | 'target'>): Pushed | null;
+}
+
 interface AnsweredCase {
   readonly case_id?: unknown;
   readonly court_code?: unknown;
   readonly case?: { readonly case_number?: unknown };
 }
 
-async function readAnswer(payloads: PayloadStore, name: string | null): Promise<PaidAnswer> {
-  const stored = name === null ? undefined : (await payloads.resolve([name])).get(name);
+async function readAnswer(
+  payloads: PayloadStore,
+  name: string | null,
+  targets: readonly string[],
+): Promise<StoredAnswer> {
+  const { found, damaged } = await resolveIntact(payloads, name === null ? targets : [name, ...targets]);
+  if (name !== null && damaged.has(name)) throw new CorruptPayload(name);
+  const stored = name === null ? undefined : found.get(name);
   // If an answer was withdrawn before it was pushed, neither it nor its replacement is pushed.
   if (!stored || stored.replaced) return { pushed: () => null };
-  return paidAnswer(stored.content);
+  const paid = paidAnswer(stored.content);
+  // Nothing is stored for a URL that was forgotten since the sale.
+  const isKept = (target: string): boolean => damaged.has(target) || found.get(target)?.replaced === false;
+  return { pushed: (callback) => (isKept(callback.target) ? paid.pushed(callback) : null) };
 }
 
 /** What is pushed of a stored answer. @throws SyntaxError if it is no JSON */

@@ -1,7 +1,7 @@
 /** How ingests share a case clock: one at a time, and none waits forever for one that died. */
 import { type CaseClock, caseClockId, clear, readClock, writeClock } from '../../dockets/case-clock.ts';
 import { CASES } from '../../dockets/case-document.ts';
-import { DocketChecked } from '../../events/docket.ts';
+import { DocketChecked, DocketForgotten } from '../../events/docket.ts';
 import type { DomainEvent } from '../../events/event.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import {
@@ -120,6 +120,8 @@ export async function endPending(ports: IngestPorts, stream: string, context: Co
     const pending = (await clockOf(ports, stream))?.pending ?? null;
     if (!pending) return;
     const events = await ports.log.read(stream);
+    // Nothing may be recorded after it, so no append of an ingest can arrive.
+    if (events.some(({ type }) => type === DocketForgotten.type)) return;
     const end = events.find((event) => event.type === DocketChecked.type && event.data.ingestId === pending.ingestId);
     if (end) {
       await waitUntilVisible(ports, stream, end.position);

@@ -2,7 +2,8 @@
  * The rules of a docket. `compareSnapshot` and `decideSnapshot` find what a snapshot changes; this decider checks those
  * changes against the current stream.
  */
-import { DocketChecked, type DocketEvent } from '../../events/docket.ts';
+import { DocketChecked, type DocketEvent, DocketForgotten } from '../../events/docket.ts';
+import type { EventOf } from '../../events/event.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { type Decider, rejected, unreachable } from '../decider.ts';
 import { type DocketState, evolveDocket, NEW_DOCKET } from './fold.ts';
@@ -11,15 +12,23 @@ export type DocketCommand =
   /** Records all or some of the changes that `decideSnapshot` found, once their contents have names. */
   | { readonly type: 'RecordChanges'; readonly changes: readonly DocketEvent[] }
   /** Appends an event so that the append of a dead ingest conflicts and can never be recorded. */
-  | { readonly type: 'AbandonIngest'; readonly at: Instant };
+  | { readonly type: 'AbandonIngest'; readonly at: Instant }
+  /** An order to forget it: nothing is recorded after this. */
+  | { readonly type: 'Forget'; readonly forgotten: EventOf<typeof DocketForgotten>['data'] };
 
 /** The changes were decided on an older state of the docket. */
-export type DocketRejection = 'already_opened' | 'already_completed' | 'filing_known' | 'filing_unknown';
+export type DocketRejection =
+  | 'already_opened'
+  | 'already_completed'
+  | 'filing_known'
+  | 'filing_unknown'
+  | 'docket_forgotten';
 
 export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketRejection> = {
   initialState: NEW_DOCKET,
 
   decide(state, command) {
+    if (state.forgotten) return command.type === 'Forget' ? [] : rejected('docket_forgotten');
     switch (command.type) {
       case 'RecordChanges': {
         const broken = brokenRule(state, command.changes);
@@ -35,6 +44,8 @@ export const docket: Decider<DocketState, DocketCommand, DocketEvent, DocketReje
             ingestId: null,
           }),
         ];
+      case 'Forget':
+        return [DocketForgotten.of(command.forgotten)];
       default:
         return unreachable(command);
     }
@@ -80,6 +91,7 @@ function brokenRule(
         break;
       case 'DocketDetailsChanged':
       case 'DocketChecked':
+      case 'DocketForgotten':
         break;
       default:
         unreachable(type);

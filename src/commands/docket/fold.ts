@@ -28,6 +28,8 @@ export interface DocketState {
   readonly lastCompleteAskedAt: Instant | null;
   /** Whether any source has returned the docket. An opened docket without that is not answered. */
   readonly checked: boolean;
+  /** Whether an order forbids recording anything more. */
+  readonly forgotten: boolean;
 }
 
 export const NEW_DOCKET: DocketState = {
@@ -42,6 +44,7 @@ export const NEW_DOCKET: DocketState = {
   lastAskedAt: null,
   lastCompleteAskedAt: null,
   checked: false,
+  forgotten: false,
 };
 
 type Mutable = {
@@ -111,6 +114,9 @@ function apply(state: Mutable, event: DocketEvent): void {
       useTime(state, event.data.revisedAt);
       return;
     }
+    case 'DocketForgotten':
+      state.forgotten = true;
+      return;
     default:
       unreachable(event);
   }

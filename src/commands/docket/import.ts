@@ -2,12 +2,16 @@
 import { parseCaseNumber } from '../../courts/case-number.ts';
 import type { DocketSnapshot } from '../../dockets/snapshot.ts';
 import type { JsonObject } from '../../events/event.ts';
+import { FORGET_STREAM } from '../../events/forget.ts';
+import { once } from '../../runtime/once.ts';
 import type { RawDocketItem, UnreadableItem } from '../../sources/files/docket-files.ts';
 import { readDocket } from '../../sources/files/read-docket.ts';
 import type { LeftOut, ReadOptions } from '../../sources/juriscraper/juriscraper.ts';
 import type { CommandContext, EventLog, Position } from '../../storage/event-log.ts';
+import { forgetOrders } from '../forget/order.ts';
+import { load } from '../handle.ts';
 import type { IngestPorts } from './clock.ts';
-import { type IngestReport, ingestDocket } from './ingest.ts';
+import { forgottenDocket, type IngestReport, ingestDocket } from './ingest.ts';
 
 /** The outcome of one docket of a file. */
 export type ImportedItem = { readonly where: string } & (
@@ -29,6 +33,14 @@ const BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const importedCell = (hash: string, complete: boolean): string => `import-${hash}-${complete ? 'complete' : 'partial'}`;
 
+/** The dockets that an order forbids to import, by stream. */
+async function forgottenDockets(log: EventLog): Promise<ReadonlySet<string>> {
+  const { state } = await load(log, forgetOrders, FORGET_STREAM);
+  return new Set(
+    [...state.values()].flatMap(({ order: { subject } }) => (subject.kind === 'docket' ? [subject.docket] : [])),
+  );
+}
+
 /** Whether the log contains the import that a cell records. The cell may be newer than a restored log. */
 async function isStillRecorded(log: EventLog, imported: JsonObject | null): Promise<boolean> {
   if (imported === null) return false;
@@ -47,6 +59,7 @@ export async function importItems(
   context: CommandContext,
   onItem: (item: ImportedItem) => void,
 ): Promise<Position | null> {
+  const forgotten = once(() => forgottenDockets(ports.log));
   const running = new Set<Promise<void>>();
   const lastOfCase = new Map<string, Promise<void>>();
   let bytes = 0;
@@ -72,7 +85,13 @@ export async function importItems(
       const cell = importedCell(item.hash, complete);
       const earlier = await ports.readStore.cell(cell);
       if (await isStillRecorded(ports.log, earlier.value)) {
-        onItem({ where: item.where, outcome: 'already_imported' });
+        const { stream } = earlier.value as unknown as { readonly stream: string };
+        const isForgotten = (await forgotten()).has(stream);
+        onItem(
+          isForgotten
+            ? { where: item.where, outcome: 'refused', why: forgottenDocket(read.snapshot.caseNumber) }
+            : { where: item.where, outcome: 'already_imported' },
+        );
         return;
       }
       const report = await ingestDocket(ports, read.snapshot, context);

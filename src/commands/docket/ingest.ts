@@ -95,6 +95,10 @@ export async function ingestDocket(
   throw new DocketContended(stream);
 }
 
+/** Why it is not imported. */
+export const forgottenDocket = (caseNumber: string): string =>
+  `an order forbids it: ${caseNumber} was forgotten, see docket forget list`;
+
 /** Returns null if another process moved the case clock first. */
 async function attemptIngest(
   ports: IngestPorts,
@@ -103,9 +107,12 @@ async function attemptIngest(
   snapshot: DocketSnapshot,
   ingestId: string,
   context: CommandContext,
-): Promise<IngestReport | null> {
+): Promise<IngestReport | IngestRefusal | null> {
   await endPending(ports, stream, context);
   const docket = await loadDocket(ports, stream);
+  if (docket.state.forgotten) {
+    return { refused: forgottenDocket(caseNumber) };
+  }
   const comparison = compareSnapshot(docket.state, docket.contents, snapshot, caseNumber);
   const claim = await claimClock(ports, stream, docket, comparison, snapshot, ingestId);
   if (!claim) return null;
@@ -200,12 +207,22 @@ async function recordAll(
   for (const group of inAppends(drafts)) {
     const changes = await Promise.all(group.map((draft) => store(ports, draft)));
     const command = { type: 'RecordChanges', changes } as const;
-    const recorded = await recordPatiently(ports, { decider: rules, stream, command, context, known });
+    const recorded = await recordPatiently(ports, { decider: rules, stream, command, context, known }).catch(
+      async (error: unknown) => {
+        // Certainly not written, so no event names these contents.
+        if (error instanceof RevisionConflict) await removeContents(ports, changes);
+        throw error;
+      },
+    );
     known = recorded;
     ({ position } = recorded);
   }
   if (position === null) throw new Error('an ingest always ends with an event');
   return position;
+}
+
+async function removeContents({ payloads }: IngestPorts, changes: readonly DocketEvent[]): Promise<void> {
+  for (const { data } of changes) if ('content' in data) await payloads.remove(data.content);
 }
 
 async function store({ payloads }: IngestPorts, draft: DocketDraft): Promise<DocketEvent> {

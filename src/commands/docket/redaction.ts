@@ -3,7 +3,7 @@ import { ContentRedacted, contentStream } from '../../events/content.ts';
 import type { EventOf } from '../../events/event.ts';
 import type { Clock } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog } from '../../storage/event-log.ts';
-import type { BlobName, PayloadStore } from '../../storage/payload-store.ts';
+import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
 import type { Decider } from '../decider.ts';
 import { isWritten, load, record } from '../handle.ts';
 
@@ -54,20 +54,60 @@ export interface RemovalPorts {
 
 /**
  * Removes content without a replacement, and records it first: content that is gone before its `keepUntil` is always
- * gone by record. Safe to kill in between and to repeat.
+ * gone by record. Content that was replaced before goes with every replacement. Safe to kill in between and to repeat.
+ * @returns whether this call recorded the removal
  * @throws the errors of the storage
  */
 export async function removeByRecord(
   { log, payloads, clock }: RemovalPorts,
   redaction: Omit<Redaction, 'replacement'>,
   context: CommandContext,
-): Promise<void> {
+): Promise<boolean> {
   const stream = contentStream(redaction.name);
-  const known = await load(log, redactions, stream);
-  if (known.state.length === 0) {
-    const command = { type: 'Redact', redaction: { ...redaction, replacement: null } } as const;
-    // If it was not written, another process has recorded it.
-    isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
+  for (let recorded = false; ; ) {
+    const known = await load(log, redactions, stream);
+    if (known.state.at(-1) !== null) {
+      const command = { type: 'Redact', redaction: { ...redaction, replacement: null } } as const;
+      recorded = isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
+      // If another process was first, it may have recorded a replacement, which has to go too.
+      if (!recorded) continue;
+    }
+    const replacements = known.state.filter((one) => one !== null);
+    for (const one of [...replacements, redaction.name]) await payloads.remove(one);
+    return recorded;
   }
-  await payloads.remove(redaction.name);
+}
+
+/**
+ * Replaces content, and records it before the old bytes go.
+ * @param redact what is left of the present content; null if it need not change
+ * @returns whether there was anything to replace
+ * @throws the errors of the storage
+ */
+export async function replaceByRecord(
+  ports: RemovalPorts,
+  redaction: Omit<Redaction, 'replacement'>,
+  { kind, redact }: { readonly kind: PayloadKind; redact(bytes: Buffer): Buffer | null },
+  contextOf: (replacement: BlobName) => CommandContext,
+): Promise<boolean> {
+  const { log, payloads, clock } = ports;
+  const { name } = redaction;
+  const stream = contentStream(name);
+  for (;;) {
+    const known = await load(log, redactions, stream);
+    const finished = await finishRedaction(payloads, name, known.state);
+    const found = (await payloads.resolve([name])).get(name);
+    const left = found && redact(found.content);
+    if (!left) return finished;
+    const replacement = await payloads.put(kind, left);
+    const command = { type: 'Redact', redaction: { ...redaction, replacement } } as const;
+    const context = contextOf(replacement);
+    if (!isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }))) {
+      // Another writer was first: nothing names ours.
+      await payloads.remove(replacement);
+      continue;
+    }
+    await finishRedaction(payloads, name, (await load(log, redactions, stream)).state);
+    return true;
+  }
 }

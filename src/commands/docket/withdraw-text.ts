@@ -6,15 +6,13 @@
 import { contentIn, decodeFilings, encodeBlob, filingsBlob, REDACTED_FILING } from '../../dockets/filing-content.ts';
 import { withoutFilings } from '../../dockets/withdrawn-answer.ts';
 import { decodeEvent } from '../../events/codec.ts';
-import { contentStream } from '../../events/content.ts';
 import { type DeliveryEvent, deliveryStream } from '../../events/delivery.ts';
 import type { DocketEvent } from '../../events/docket.ts';
 import { type PaymentEvent, QueryAnswered } from '../../events/payment.ts';
 import { type Clock, toInstant } from '../../runtime/instant.ts';
 import type { CommandContext, EventLog, Position, RecordedEvent } from '../../storage/event-log.ts';
 import type { BlobName, PayloadKind, PayloadStore } from '../../storage/payload-store.ts';
-import { isWritten, type Loaded, load, record } from '../handle.ts';
-import { finishRedaction, type Replacements, redactions, removeByRecord } from './redaction.ts';
+import { removeByRecord, replaceByRecord } from './redaction.ts';
 
 export interface WithdrawalPorts {
   readonly log: EventLog;
@@ -134,26 +132,12 @@ interface ContentHolder {
 }
 
 /** @returns whether there was anything to replace */
-async function replace(
+const replace = (
   ports: WithdrawalPorts,
   order: Withdrawal,
   place: ContentHolder & { readonly kind: PayloadKind; redact(bytes: Buffer): Buffer | null },
-): Promise<boolean> {
-  const { payloads, log } = ports;
-  const { name, kind } = place;
-  const history = await load(log, redactions, contentStream(name));
-  const finished = await finishRedaction(payloads, name, history.state);
-  const found = (await payloads.resolve([name])).get(name);
-  const redacted = found && place.redact(found.content);
-  if (!redacted) return finished;
-  const replacement = await payloads.put(kind, redacted);
-  if (!(await recordRedaction(ports, order, place, history, replacement))) {
-    await payloads.remove(replacement);
-    return replace(ports, order, place);
-  }
-  await finishRedaction(payloads, name, (await load(log, redactions, contentStream(name))).state);
-  return true;
-}
+): Promise<boolean> =>
+  replaceByRecord(ports, redactionOf(order, place), place, (replacement) => contextOf(place, replacement));
 
 /** @returns whether there was anything to remove */
 async function remove(
@@ -166,24 +150,6 @@ async function remove(
   if (!found || !place.isHeld(found)) return false;
   await removeByRecord(ports, redactionOf(order, place), contextOf(place, null));
   return true;
-}
-
-/**
- * @returns false if another writer was first
- * @throws the errors of the log
- */
-async function recordRedaction(
-  { log, clock }: WithdrawalPorts,
-  order: Withdrawal,
-  place: ContentHolder,
-  known: Loaded<Replacements>,
-  replacement: BlobName,
-): Promise<boolean> {
-  const { name } = place;
-  const command = { type: 'Redact', redaction: { ...redactionOf(order, place), replacement } } as const;
-  const context = contextOf(place, replacement);
-  const stream = contentStream(name);
-  return isWritten(await record({ log, clock }, { decider: redactions, stream, command, context, known }));
 }
 
 const redactionOf = ({ by, reason }: Withdrawal, { name, source, held }: ContentHolder) => ({

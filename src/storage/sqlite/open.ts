@@ -15,7 +15,7 @@ import { SqliteEventLog } from './event-log.ts';
 import { LogCommitter } from './log-committer.ts';
 import { LogThread, type LogThreadOptions } from './log-thread.ts';
 import { LogWatch } from './log-watch.ts';
-import { SqlitePayloadStore } from './payload-store.ts';
+import { emptyWriteAheadLog, SqlitePayloadStore } from './payload-store.ts';
 import { SqliteReadStore } from './read-store.ts';
 import { LOG_LANDMARKS, LOG_MIGRATIONS, READ_MIGRATIONS } from './schema.ts';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
@@ -42,6 +42,8 @@ export interface SqliteStorage {
   readonly logThreadStarted: Promise<void>;
   /** Bytes that can still be written to the folder; null if unknown. */
   freeBytes(): Promise<number | null>;
+  /** Empties both write-ahead logs; false if a reader prevents it. */
+  scrub(): Promise<boolean>;
   /** Commits pending writes, then closes all three. */
   close(): Promise<void>;
 }
@@ -87,6 +89,10 @@ export function openSqlite({
     copies: sqliteCopies(file, readFile),
     logThreadStarted: thread?.started ?? Promise.resolve(),
     freeBytes: () => freeBytes(directory),
+    async scrub() {
+      const isLogEmpty = await payloads.emptyWriteAheadLog();
+      return emptyWriteAheadLog(readFile.database) && isLogEmpty;
+    },
     async close() {
       await Promise.all([log.close(), payloads.close(), readStore.close()]);
     },

@@ -125,6 +125,16 @@ export class SqlitePayloadStore implements PayloadStore {
     await this.#row('');
   }
 
+  /** @returns whether the write-ahead log is empty now */
+  async emptyWriteAheadLog(): Promise<boolean> {
+    this.#assertOpen();
+    let isEmpty = false;
+    await this.#committer.between(() => {
+      isEmpty = emptyWriteAheadLog(this.#file.database);
+    });
+    return isEmpty;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -187,7 +197,7 @@ export async function heldUnder(
  * Best effort: a reader in another process may prevent it; the next checkpoint then overwrites the log.
  * @returns whether it is empty
  */
-function emptyWriteAheadLog(database: Database): boolean {
+export function emptyWriteAheadLog(database: Database): boolean {
   try {
     return database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
   } catch {

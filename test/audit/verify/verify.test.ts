@@ -10,6 +10,7 @@ import type { JudgedEvent, StreamRules } from '../../../src/audit/judging.ts';
 import { ContentRedacted, contentStream } from '../../../src/events/content.ts';
 import { DeliveryScheduled, deliveryStream } from '../../../src/events/delivery.ts';
 import type { Json, JsonObject } from '../../../src/events/event.ts';
+import { FORGET_STREAM, ForgetCompleted, ForgetOrdered } from '../../../src/events/forget.ts';
 import { LOG_HEAD_STREAM, LogHeadAnchored } from '../../../src/events/log-head.ts';
 import { EventSkipped, operatorStream } from '../../../src/events/operator.ts';
 import { toMicros } from '../../../src/runtime/instant.ts';
@@ -400,6 +401,26 @@ describe('stored content', () => {
     expect((await missing(6.9)).sort()).toEqual([`payload_stored ${stream} 0`, ...others].sort());
     expect((await missing(7)).sort()).toEqual(others.sort());
     expect(await missing(41)).toEqual([]);
+  });
+
+  it('that a completed order to forget removed must not be there', async () => {
+    const { stream, filings } = await log.docket(3);
+    const forgetId = 'a1b2c3d4-1111-4222-8333-444455556666';
+    const act = { by: 'Ann', reason: 'a court order' };
+    const forget = { forgetId, kind: 'docket' as const };
+    const subject = { kind: 'docket' as const, docket: stream };
+    const redacted = { name: filings, replacement: null, stream, revision: 2, filingIds: [], ...act, forget };
+    await log.write(FORGET_STREAM, ForgetOrdered.of({ forgetId, subject, ...act }));
+    await log.write(contentStream(filings), ContentRedacted.of(redacted));
+    // A process was killed in between.
+    expect((await log.verify()).own).toEqual([]);
+    await log.write(
+      FORGET_STREAM,
+      ForgetCompleted.of({ forgetId, removed: { docket: 1, answer: 0, target: 0, envelope: 0 } }),
+    );
+    expect((await log.verify()).own).toEqual([`forgotten_not_stored ${contentStream(filings)} 0`]);
+    await log.removeContent(filings);
+    expect((await log.verify()).own).toEqual([]);
   });
 
   it('of a replacement must be there too', async () => {

@@ -1,0 +1,21 @@
+/** Asks a person before something that cannot be undone. */
+import { createInterface } from 'node:readline/promises';
+import { type CliContext, CliError } from './command.ts';
+
+/** @throws CliError unless a person agrees */
+export async function confirm(context: CliContext, question: string): Promise<void> {
+  const { stdin, stderr } = context;
+  if (!('isTTY' in stdin && stdin.isTTY === true)) {
+    throw new CliError(
+      'This cannot be undone, and there is no terminal to ask on.',
+      'Add --yes, or --dry-run to look.',
+    );
+  }
+  const lines = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await lines.question(`${question} Type "forget" to continue: `);
+    if (answer.trim() !== 'forget') throw new CliError('Nothing was removed.', 'Run it again, or with --yes.');
+  } finally {
+    lines.close();
+  }
+}
