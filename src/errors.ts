@@ -115,6 +115,11 @@ export const ERROR_CATALOGUE = {
     'Repeat the request with a new payment.',
     { reason: 'Why the transfer did not happen.', transaction: 'Its signature.', amount_usdc, accepts },
   ),
+  wallet_banned: entry(
+    403,
+    'Nothing is sold to this wallet any more.',
+    'Do not pay again with this wallet: it is refused until we lift the ban. What it has bought stays free at its Content-Location, and its callbacks are still delivered.',
+  ),
   case_not_found: entry(
     404,
     'No such case is known.',

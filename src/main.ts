@@ -216,6 +216,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
     draining: draining.signal,
     metrics,
     closed: () => closedFor(health.health()),
+    isBanned: (wallet) => acts.isBanned(wallet),
     tracer,
   });
   undo.add('payments', () => paymentRole.stop());

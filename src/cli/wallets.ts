@@ -2,6 +2,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { AddCommand } from './command.ts';
 import { openServiceStorage } from './service-storage.ts';
+import { addWalletsBan } from './wallets-ban.ts';
 import { addWalletsList } from './wallets-list.ts';
 import { addWalletsShow } from './wallets-show.ts';
 
@@ -12,7 +13,8 @@ Reads the state in DATA_DIR, or in the configured engines. The service may be ru
 Examples:
   $ docket wallets list --by spend
   $ docket wallets show ADDRESS
-  $ docket wallets show ADDRESS --json`;
+  $ docket wallets show ADDRESS --json
+  $ docket wallets ban ADDRESS --reason "it probes the service"`;
 
 /** Opens the storage that the service uses. */
 export type OpenWalletStorage = (environment: NodeJS.ProcessEnv) => Promise<Storage>;
@@ -22,10 +24,13 @@ export const createWalletsCommand =
   (program, context) => {
     const group = program
       .command('wallets')
-      .description('The wallets that buy: list them; show the spend, limits, refusals, keys and callbacks of one.')
+      .description(
+        'The wallets that buy: list them; show the spend, limits, refusals, keys and callbacks of one; ban one.',
+      )
       .addHelpText('after', HELP);
     addWalletsList(group, context, open);
     addWalletsShow(group, context, open);
+    addWalletsBan(group, context, open);
   };
 
 /** The command on the storage that the service uses. */

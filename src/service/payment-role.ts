@@ -34,6 +34,7 @@ export interface PaymentRoleOptions {
   readonly metrics: Pick<PurchaseMetrics, 'outcomeRecorded' | 'watchUnderway' | 'watchPayments'>;
   /** Why nothing may be charged now; null if it may. */
   closed(): Problem | null;
+  isBanned(wallet: string): boolean;
   readonly tracer: Tracer;
 }
 
@@ -56,6 +57,7 @@ export function startPaymentRole({
   draining,
   metrics,
   closed,
+  isBanned,
   tracer,
 }: PaymentRoleOptions): PaymentRole {
   const { log, payloads, readStore } = storage;
@@ -78,6 +80,7 @@ export function startPaymentRole({
     payee: { network: network.caip2, mint: network.usdcMint, payTo: receiver.payTo, destination },
     draining,
     closed,
+    isBanned,
   });
   metrics.watchUnderway(() => purchasing.underway.size);
   metrics.watchPayments(() => paymentStanding(readStore, clock.now()));

@@ -109,6 +109,11 @@ const PRODUCERS: Readonly<Record<ErrorCode, () => Promise<UnreadableDocket>>> = 
       paying.disturb();
     }
   },
+  async wallet_banned() {
+    const banned = await paying.wallet();
+    paying.banned.add(banned.publicKey.toBase58());
+    return paying.get('/v2/case?q=a', paying.pay(banned));
+  },
   case_not_found: () => bought('/v2/case?court_code=cand&case_id=4:25-cv-00001'),
   endpoint_not_found: () => get('/v2/nothing'),
   result_not_found: () => get(`/v2/results/${randomUUID()}`),

@@ -131,6 +131,7 @@ export async function openWorld({
 
   return {
     port,
+    chain,
     storage,
     runner,
     masterKeys,

@@ -143,6 +143,8 @@ export async function openWorld({
 
   const parties = { feePayer: new PublicKey(feePayer.address), payTo: new PublicKey(payTo.address) };
   const draining = new AbortController();
+  /** Wallets that nothing is sold to. */
+  const banned = new Set<string>();
   const masterKeys = newTestMasterKeys();
   const ports: PurchasePorts = {
     ...storage,
@@ -156,6 +158,7 @@ export async function openWorld({
     feePayer,
     payee: { network: network.caip2, mint: network.usdcMint, payTo: payTo.address, destination },
     draining: draining.signal,
+    isBanned: (address) => banned.has(address),
     logger,
     ...(patience && { patience }),
   };
@@ -342,6 +345,7 @@ export async function openWorld({
     storage,
     runner,
     ports,
+    banned,
     purchasing,
     recoverBy,
     recoverLater,

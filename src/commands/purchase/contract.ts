@@ -41,6 +41,8 @@ export interface PurchasePorts extends SettlementPorts {
    * Aborted when this process must stop. Submitted payments are then answered with 202, and others rejected uncharged.
    */
   readonly draining: AbortSignal;
+  /** Whether nothing is sold to a wallet. Asked for each purchase, so it must be in memory; if omitted, none is banned. */
+  isBanned?(wallet: string): boolean;
   /**
    * Why nothing may be charged at the moment, e.g. because the event log is down; null or omitted if there is no
    * reason.

@@ -210,6 +210,8 @@ class PurchaseRun {
     if (closed) return this.refuse(closed);
     const found = await load(ports.log, payment, this.#stream);
     if (!mayBePresented(found.state)) return this.refuse(usedProblem(found.state));
+    // After what the payment has bought already, which a banned wallet keeps; before anything counts or costs.
+    if (this.#isBanned()) return this.refuse(problem('wallet_banned'));
     const paused = transaction.sponsored ? await this.#sponsorshipPaused() : null;
     if (paused) return this.refuse(paused);
     // Checked before the request counts: a relayed payment must not use up its owner's limit.
@@ -284,6 +286,10 @@ class PurchaseRun {
       lastValidBlockHeight: checked.lastValidBlockHeight,
     };
     return this.#claimAndSettle(found, answer, submission, patience);
+  }
+
+  #isBanned(): boolean {
+    return this.#ports.isBanned?.(this.#request.transaction.wallet) ?? false;
   }
 
   /** Whether the caller has disconnected and the answer is not pushed. Then the caller must not pay. */
@@ -384,6 +390,7 @@ class PurchaseRun {
     if (notYet) return this.#refuseUnlessUsed(notYet);
     const closed = this.#ports.closed?.();
     if (closed) return this.refuse(closed);
+    if (this.#isBanned()) return this.refuse(problem('wallet_banned'));
     // After the claim the answer can be fetched, even by a caller that disconnected.
     if (this.#isGone()) return this.#abandoned(answeredCases);
     const purchase: Purchase = { authorization: this.#authorization, answer: sealed.recorded, submission };

@@ -97,6 +97,8 @@ const NEXT_STEPS: { readonly [code in ErrorCode]?: NextStep } = {
     transaction === null
       ? `Do not pay again: another call with this payment is still at work and may yet be answered and charged. Wait ${wait(retry_after)}, then send the same call to ${tool} with the same ${argument} again.`
       : `This transfer has bought an answer already and can buy no other. ${newPayment({}, tool, argument)} The answer that it bought stays, free, at the result_url that came with it.`,
+  wallet_banned: (_details, tool, argument) =>
+    `Do not call ${tool} with a payment of this wallet again; another wallet may pay: ${newPayment({}, tool, argument)} What this wallet has bought stays, free, at the result_url that came with it.`,
   idempotency_conflict: (_details, tool) =>
     `Use a new payment identifier for each request, and repeat one only with exactly the same arguments. Then call ${tool} again.`,
   result_gone: newPayment,

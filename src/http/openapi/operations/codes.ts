@@ -18,6 +18,7 @@ export const PAID: readonly ErrorCode[] = [
   'payment_required',
   'payment_rejected',
   'settlement_failed',
+  'wallet_banned',
   'payment_already_used',
   'idempotency_conflict',
   // The identifier of a payment whose answer is no longer stored, or is damaged.
