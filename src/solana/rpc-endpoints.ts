@@ -1,5 +1,5 @@
 /** Several endpoints as one: the first answer is used, and the other endpoints are the fallback. */
-import { inSpan } from '../tracing/span.ts';
+import { inSpan, serverOf } from '../tracing/span.ts';
 import { ChainUnavailable } from './chain.ts';
 import { EndpointFailure } from './rpc-connections.ts';
 import { type CallOptions, type Lane, RpcEndpoint, RpcRefusal } from './rpc-endpoint.ts';
@@ -296,7 +296,7 @@ const callInSpan = (endpoint: RpcEndpoint, method: string, params: readonly unkn
     () => endpoint.call(method, params, options),
     () => ({
       kind: 'client',
-      attributes: { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'server.address': endpoint.label },
+      attributes: { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, ...serverOf(endpoint.label) },
     }),
   );
 

@@ -77,3 +77,11 @@ function errorTypeOf(error: unknown): string {
     ? String(error.code)
     : error.name;
 }
+
+/** `server.address` and `server.port` of a host with a port, as `URL.host` gives it. */
+export function serverOf(host: string): Attributes {
+  const [, address = host, port] = /^(.*?)(?::(\d+))?$/.exec(host) ?? [];
+  return port === undefined
+    ? { 'server.address': address }
+    : { 'server.address': address, 'server.port': Number(port) };
+}

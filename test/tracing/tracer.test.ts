@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TracingSettings } from '../../src/tracing/settings.ts';
-import { annotate, currentTraceparent, ended, inSpan, within } from '../../src/tracing/span.ts';
+import { annotate, currentTraceparent, ended, inSpan, serverOf, within } from '../../src/tracing/span.ts';
 import { continuing, createTracer, NO_TRACES, type Tracer } from '../../src/tracing/tracer.ts';
 import { branchesOf, type Collector, openCollector } from './collector.ts';
 
@@ -142,6 +142,15 @@ describe('a collector that does not take spans', () => {
     await tracer.stop();
     expect(said).toMatchObject([{ details: { alarm: 'traces_not_exported', dropped: 1 } }]);
   });
+});
+
+it.each([
+  ['rpc.example', { 'server.address': 'rpc.example' }],
+  ['rpc.example:8899', { 'server.address': 'rpc.example', 'server.port': 8899 }],
+  ['[::1]', { 'server.address': '[::1]' }],
+  ['[::1]:8899', { 'server.address': '[::1]', 'server.port': 8899 }],
+])('names the server of %s', (host, attributes) => {
+  expect(serverOf(host)).toEqual(attributes);
 });
 
 describe('without a tracer', () => {

@@ -37,7 +37,7 @@ import {
 } from '../../storage/event-log.ts';
 import { isDeadOwner } from '../../storage/lease-owner.ts';
 import type { PayloadStore } from '../../storage/payload-store.ts';
-import { annotate, inSpan } from '../../tracing/span.ts';
+import { annotate, inSpan, serverOf } from '../../tracing/span.ts';
 import { continuing, NO_TRACES, type Tracer } from '../../tracing/tracer.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { type SigningKeys, signingKeysFor } from './keys.ts';
@@ -243,7 +243,7 @@ class Attendance {
       },
       () => ({
         kind: 'client',
-        attributes: { 'http.request.method': 'POST', 'server.address': hostOf(contents.url) ?? '' },
+        attributes: { 'http.request.method': 'POST', ...serverOf(hostOf(contents.url) ?? '') },
       }),
     );
   }
