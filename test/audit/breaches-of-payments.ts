@@ -198,6 +198,11 @@ export const BREACHES_OF_PAYMENTS: readonly PlantedBreach[] = [
     },
   },
   {
+    name: 'more cases by court than were answered',
+    rule: 'answers_within_queries',
+    plant: (log, { plain }) => log.set(log.at(plain, 'QueryAnswered'), { courts: [{ court: 'cand', cases: 2 }] }),
+  },
+  {
     name: 'the bytes of another payment',
     rule: 'wire_is_the_payment',
     plant: (log, { plain, second }) =>

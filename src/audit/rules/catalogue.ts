@@ -28,7 +28,9 @@ export const RULES = {
   ),
   charge_owes_promised: rule('A settlement owes exactly the callbacks and the key call that its answer promised.'),
   amount_exact: rule('The amount is the price of one query times the number of queries.'),
-  answers_within_queries: rule('No payment answers more cases than it pays queries for.'),
+  answers_within_queries: rule(
+    'No payment answers more cases than it pays queries for, nor names more of them by court than it answers.',
+  ),
   wire_is_the_payment: rule(
     "The submitted bytes are a transaction; its message's SHA-256 names the stream, and its first signature the transaction.",
   ),

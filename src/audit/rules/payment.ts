@@ -169,6 +169,14 @@ function judgeData(
           counted(answeredCases, 'case'),
         );
       }
+      const byCourt = (event.data.courts ?? []).reduce((sum, { cases }) => sum + cases, 0);
+      if (byCourt > answeredCases) {
+        findings.breach(
+          'answers_within_queries',
+          `at most ${counted(answeredCases, 'case')} by court`,
+          counted(byCourt, 'case'),
+        );
+      }
       judgeKept(judged, ANSWER_RETENTION, findings);
       return;
     }
