@@ -102,7 +102,7 @@ async function start(config: Config, options: ServiceOptions, undo: Undo): Promi
   const logger = reportingAlarms(
     options.logger ?? makeLogger(config.logLevel),
     (alarm) => {
-      metrics.alarmRaised(alarm.name);
+      metrics.alarmRaised(alarm);
       alarms.raise(alarm);
     },
     clock,

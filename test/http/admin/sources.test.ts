@@ -81,9 +81,10 @@ describe('sources of metrics', () => {
     metrics.watchHealth(() => {
       throw new Error('a bug');
     });
-    metrics.alarmRaised('payload_damaged');
+    metrics.alarmRaised({ name: 'payload_damaged', level: 'error', at: 1_700_000_000_000_000 });
     const text = await metrics.text();
-    expect(text).toContain('docket_alarms_total{alarm="payload_damaged"} 1');
+    expect(text).toContain('docket_alarms_total{alarm="payload_damaged",level="error"} 1');
+    expect(text).toContain('docket_alarm_last_timestamp_seconds{alarm="payload_damaged",level="error"} 1700000000');
     expect(text).not.toContain('docket_ready');
   });
 });

@@ -19,7 +19,10 @@ export function countPurchases(
   return {
     underway: purchasing.underway,
     async buy(request) {
-      const outcome = await purchasing.buy(request);
+      const outcome = await purchasing.buy(request).catch((error: unknown) => {
+        purchaseEnded(request.dialect, 'refused', undefined, 'internal_error');
+        throw error;
+      });
       const code = outcome.outcome === 'refused' ? outcome.problem.problem : undefined;
       purchaseEnded(request.dialect, outcome.outcome, outcome.timings, code);
       if (!logger?.isLevelEnabled('info')) return outcome;

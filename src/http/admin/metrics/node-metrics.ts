@@ -1,5 +1,7 @@
 /** Metrics of this node: what runs, whether its parts work, what its storage does, and the alarms that it raised. */
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { RaisedAlarm } from '../../../runtime/alarms.ts';
+import { MICROS_PER_SECOND } from '../../../runtime/instant.ts';
 import type { AppendOutcome } from '../../../storage/append-times.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../unread-answers.ts';
 import { type Health, isReady, PART_STATUSES } from '../health.ts';
@@ -10,7 +12,7 @@ export interface NodeMetrics {
   /** Damaged stored content was found, for the first time. */
   payloadDamaged(): void;
   /** A line with this alarm was logged. */
-  alarmRaised(alarm: string): void;
+  alarmRaised(alarm: Pick<RaisedAlarm, 'name' | 'level' | 'at'>): void;
   /** An append to the event log has ended. */
   appendEnded(outcome: AppendOutcome, seconds: number): void;
   /** A connection was closed because its client did not read its answers. */
@@ -53,8 +55,14 @@ export function nodeMetrics(registry: Registry, sources: Sources, version: strin
   });
   const alarms = new Counter({
     name: 'docket_alarms_total',
-    help: 'Log lines with an alarm, by its name',
-    labelNames: ['alarm'],
+    help: 'Log lines with an alarm, by its name and the level of the line',
+    labelNames: ['alarm', 'level'],
+    registers,
+  });
+  const alarmedAt = new Gauge({
+    name: 'docket_alarm_last_timestamp_seconds',
+    help: 'When an alarm was last logged by this process; unlike the counter, it also shows the first one after a start',
+    labelNames: ['alarm', 'level'],
     registers,
   });
   const appends = new TimeHistogram(registry, {
@@ -72,7 +80,10 @@ export function nodeMetrics(registry: Registry, sources: Sources, version: strin
   for (const reason of CLOSE_REASONS) unreadClosed.inc({ reason }, 0);
   return {
     payloadDamaged: () => damaged.inc(),
-    alarmRaised: (alarm) => alarms.inc({ alarm }),
+    alarmRaised({ name: alarm, level, at }) {
+      alarms.inc({ alarm, level });
+      alarmedAt.set({ alarm, level }, at / MICROS_PER_SECOND);
+    },
     appendEnded: (outcome, seconds) => appends.observe(seconds, outcome),
     unreadClosed: (reason) => unreadClosed.inc({ reason }),
     watchUnread(pendingBytes) {

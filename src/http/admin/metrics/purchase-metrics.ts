@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Timings } from '../../../commands/purchase/contract.ts';
 import type { SponsorStanding } from '../../../commands/purchase/sponsor-budget.ts';
-import { type ErrorCode, statusOf } from '../../../errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, statusOf } from '../../../errors.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentStanding } from '../../../queries/payment-standing.ts';
 import type { Sources } from './sources.ts';
@@ -32,6 +32,9 @@ export interface PurchaseMetrics {
 }
 
 const PHASE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const isOurs = (code: ErrorCode): boolean => statusOf(code) >= 500;
+const OUR_FAULTS = (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter(isOurs);
 
 const USDC_BASE_UNITS = 1_000_000;
 
@@ -94,11 +97,12 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
   });
   // A rate over them must not miss the first one.
   for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
+  for (const code of OUR_FAULTS) refusals.inc({ code, fault: 'service' }, 0);
 
   return {
     purchaseEnded(dialect, outcome, timings, code) {
       purchases.inc({ dialect, outcome });
-      if (code !== undefined) refusals.inc({ code, fault: statusOf(code) >= 500 ? 'service' : 'caller' });
+      if (code !== undefined) refusals.inc({ code, fault: isOurs(code) ? 'service' : 'caller' });
       if (timings) observePhases(phases, timings);
     },
     outcomeRecorded({ endpoint, amount, events, feeLamports }) {
