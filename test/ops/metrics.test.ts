@@ -2,9 +2,15 @@
  * Given a running service with one wallet's purchases and callbacks; when Prometheus reads `/metrics`; then it finds what
  * happened, under names and labels that hold no wallet, URL or host of a caller.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { FROM_PROMETHEUS, familyOf, groupedBy, metricsIn } from './named-metrics.ts';
 import { type ObservedService, type Scrape, startObservedService } from './observed-service.ts';
 import { promtool } from './promtool.ts';
+
+const read = (path: string): string => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
 
 let observed: ObservedService;
 let wallet: Awaited<ReturnType<ObservedService['wallet']>>;
@@ -135,3 +141,113 @@ describe('/metrics of a running service', () => {
     expect(promtool.run(['check', 'metrics'], after.text)).toEqual({ code: 0, output: '' });
   });
 });
+
+/** Every label of each metric family, as far as it has samples. */
+function labelsByFamily({ samples, families }: Scrape): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>([...families.keys()].map((name) => [name, new Set()]));
+  for (const sampled of samples.keys()) {
+    const name = sampled.replace(/\{.*/, '');
+    const labels = [...sampled.replace(/"(?:[^"\\]|\\.)*"/g, '""').matchAll(/([a-z_]+)=""/g)].map(
+      ([, label = '']) => label,
+    );
+    for (const label of labels) found.get(familyOf(name, families))?.add(label);
+  }
+  return found;
+}
+
+describe.each<[string, () => readonly string[]]>([
+  [
+    'the alert rules',
+    () =>
+      parse(read('ops/prometheus/alerts.yml')).groups.flatMap(({ rules }: { rules: { expr: string }[] }) =>
+        rules.map(({ expr }) => expr),
+      ),
+  ],
+  ['the dashboard', () => dashboardExpressions(JSON.parse(read('ops/grafana/docket.json')))],
+])('%s', (_name, expressions) => {
+  it('name only metrics and labels that the service exposes', () => {
+    const { families } = after;
+    const labels = labelsByFamily(after);
+    expect(expressions().length).toBeGreaterThan(20);
+    for (const expression of expressions()) {
+      const named = metricsIn(expression);
+      const known = new Set(FROM_PROMETHEUS);
+      for (const { name, labels: used } of named) {
+        const own = labels.get(familyOf(name, families));
+        expect(own, `${name} in ${expression}`).toBeDefined();
+        expect(
+          used.filter((label) => !own?.has(label) && !FROM_PROMETHEUS.has(label)),
+          `${name} in ${expression}`,
+        ).toEqual([]);
+        for (const label of own ?? []) known.add(label);
+      }
+      expect(
+        groupedBy(expression).filter((label) => !known.has(label)),
+        expression,
+      ).toEqual([]);
+    }
+  });
+
+  it('use each type of metric as what it is: rates of counters, no rates of gauges', () => {
+    for (const expression of expressions()) {
+      const counted = [...expression.matchAll(/\b(?:rate|increase)\(((?:docket|nodejs|process)_\w+)/g)];
+      for (const [, name = ''] of counted) {
+        expect(['counter', 'histogram', 'summary'], `${name} in ${expression}`).toContain(
+          after.families.get(familyOf(name, after.families)),
+        );
+      }
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  const dashboard = JSON.parse(read('ops/grafana/docket.json'));
+
+  it('names no data source and no node of its own: both are variables', () => {
+    const sources = [...JSON.stringify(dashboard).matchAll(/"datasource":(\{[^}]*\})/g)].map(([, text = '']) => text);
+    expect(new Set(sources)).toEqual(
+      new Set([
+        JSON.stringify({ type: 'prometheus', uid: '${datasource}' }),
+        JSON.stringify({ type: 'grafana', uid: '-- Grafana --' }),
+      ]),
+    );
+    expect(dashboard.id).toBeUndefined();
+    expect(dashboard.templating.list.map(({ name }: { name: string }) => name)).toEqual([
+      'datasource',
+      'job',
+      'instance',
+    ]);
+    for (const expression of dashboardExpressions(dashboard)) {
+      for (const { name, labels } of metricsIn(expression)) {
+        expect(labels, `${name} in ${expression}`).toEqual(expect.arrayContaining(['job', 'instance']));
+      }
+    }
+  });
+
+  it('has panels with ids of their own that do not overlap', () => {
+    const panels: readonly { id: number; gridPos: Record<'x' | 'y' | 'w' | 'h', number> }[] = dashboard.panels;
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, index) => `${x + (index % w)}/${y + Math.floor(index / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+});
+
+describe('the list of metrics in docs/operating.md', () => {
+  it('has each metric of ours with its labels, and no other', () => {
+    const section = /^## Metrics\n([\s\S]*?)^## /m.exec(read('docs/operating.md'))?.[1] ?? '';
+    const rows = [...section.matchAll(/^\| `(docket_\w+)` \| ([^|]*) \| ([^|]{10,}) \|$/gm)];
+    const listed = rows.map(([, name = '', labels = '']) => [name, labels.match(/\w+/g)?.sort() ?? []]);
+    const exposed = [...labelsByFamily(after)]
+      .filter(([name]) => name.startsWith('docket_'))
+      .map(([name, labels]) => [name, [...labels].filter((label) => label !== 'le').sort()]);
+    const byName = (all: typeof listed) => [...all].sort(([a], [b]) => String(a).localeCompare(String(b)));
+    expect(byName(listed)).toEqual(byName(exposed));
+  });
+});
+
+function dashboardExpressions({ panels }: { readonly panels: readonly { targets?: { expr: string }[] }[] }) {
+  // Grafana's own variables stand for any value.
+  return panels.flatMap(({ targets = [] }) => targets).map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'));
+}
