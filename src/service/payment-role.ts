@@ -10,9 +10,11 @@ import type { PaymentEvent } from '../events/payment.ts';
 import type { PurchaseMetrics } from '../http/admin/metrics/purchase-metrics.ts';
 import { createPayloadHousekeeping } from '../processes/payload-housekeeping.ts';
 import { createPaymentRecovery } from '../processes/payment-recovery/payment-recovery.ts';
+import { dayOf } from '../projections/revenue-shares.ts';
 import { paymentStanding } from '../queries/payment-standing.ts';
+import { revenueOf } from '../queries/revenue.ts';
 import { settledPayments } from '../queries/settled-payments.ts';
-import type { Clock } from '../runtime/instant.ts';
+import { type Clock, toInstant } from '../runtime/instant.ts';
 import { networkFeeOf } from '../solana/network-fee.ts';
 import { leaseOwner } from '../storage/lease-owner.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -31,7 +33,7 @@ export interface PaymentRoleOptions {
   /** Aborted when running purchases must end with an answer, whatever they wait for. */
   readonly draining: AbortSignal;
   /** Where outcomes, and the payments under way, are counted. */
-  readonly metrics: Pick<PurchaseMetrics, 'outcomeRecorded' | 'watchUnderway' | 'watchPayments'>;
+  readonly metrics: Pick<PurchaseMetrics, 'outcomeRecorded' | 'watchUnderway' | 'watchPayments' | 'watchRevenueToday'>;
   /** Why nothing may be charged now; null if it may. */
   closed(): Problem | null;
   isBanned(wallet: string): boolean;
@@ -64,7 +66,8 @@ export function startPaymentRole({
   const { chain, blockhashes, feePayer, network, receiver, destination } = paymentChain;
   const outcomeRecorded = (state: Purchase, events: readonly PaymentEvent[]): void => {
     const { endpoint, amount } = state.authorization;
-    metrics.outcomeRecorded({ endpoint, amount, events, feeLamports: feeOf(state, events) });
+    const { answeredCases } = state.answer;
+    metrics.outcomeRecorded({ endpoint, amount, answeredCases, events, feeLamports: feeOf(state, events) });
   };
   const settlement = { log, clock, chain, readStore, logger, sponsoring, outcomeRecorded };
   const purchasing = createPurchasing({
@@ -84,6 +87,10 @@ export function startPaymentRole({
   });
   metrics.watchUnderway(() => purchasing.underway.size);
   metrics.watchPayments(() => paymentStanding(readStore, clock.now()));
+  metrics.watchRevenueToday(async () => {
+    const today = dayOf(toInstant(clock.now()));
+    return (await revenueOf(readStore, 'endpoint', { from: today, to: today })).rows;
+  });
   const recovery = createPaymentRecovery({
     ...settlement,
     underway: purchasing.underway,

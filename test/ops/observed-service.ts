@@ -77,6 +77,8 @@ export async function startObservedService() {
       return keypair;
     },
     paymentFor: (wallet: Keypair, path: string) => paymentFor({ url: service.url, rpc }, wallet, path),
+    /** Runs a command of an operator, beside the running service. */
+    docket: (...args: string[]) => docketInProcess(args, environment),
     async scrape(): Promise<Scrape> {
       const answer = await fetch(`${service.adminUrl}/metrics`);
       if (answer.status !== 200) throw new Error(`/metrics returned ${answer.status}`);

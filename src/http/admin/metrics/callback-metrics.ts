@@ -8,6 +8,8 @@ export interface CallbackMetrics {
   attemptEnded(failureClass: string | null, seconds: number): void;
   /** Sets the source for the state of deliveries. */
   watchDeliveries(standing: () => Promise<DeliveryStanding>): void;
+  /** Sets the source for the number of hosts whose callbacks operators have paused. */
+  watchPausedHosts(count: () => Promise<number>): void;
 }
 
 /** Seconds; the last is past an attempt's deadline. */
@@ -54,6 +56,21 @@ export function callbackMetrics(registry: Registry, sources: Sources): CallbackM
           waiting.set({ status: 'pending' }, standing.pending);
           waiting.set({ status: 'retrying' }, standing.retrying);
           overdue.set(standing.oldestOverdueSeconds);
+        },
+      });
+    },
+    watchPausedHosts(read) {
+      const paused = new Gauge({
+        name: 'docket_callback_hosts_paused',
+        help: 'Hosts whose callbacks an operator has paused',
+        registers,
+      });
+      sources.add({
+        name: 'paused_hosts',
+        read,
+        show(count) {
+          if (count === null) paused.remove();
+          else paused.set(count);
         },
       });
     },

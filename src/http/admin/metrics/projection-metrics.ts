@@ -1,5 +1,6 @@
 /** Metrics of read models: how far each projection is behind the log, whether it is halted, and what is being rebuilt. */
 import { Gauge, type Registry } from 'prom-client';
+import type { GenerationRole } from '../../../projections/generations.ts';
 import type { GenerationReport, ProjectionReport } from '../../../projections/status.ts';
 import { MICROS_PER_SECOND, toMicros } from '../../../runtime/instant.ts';
 import type { Sources } from './sources.ts';
@@ -8,9 +9,6 @@ export interface ProjectionMetrics {
   /** Sets the source for the state of the projections. */
   watchProjections(reports: () => Promise<readonly ProjectionReport[]>): void;
 }
-
-/** The label `role` of a generation: `active` is what answers are read from, `building` is built beside it. */
-type Role = 'active' | 'building';
 
 export function projectionMetrics(registry: Registry, sources: Sources): ProjectionMetrics {
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: readonly Label[]) =>
@@ -32,7 +30,7 @@ export function projectionMetrics(registry: Registry, sources: Sources): Project
       );
       const generation = ofGeneration(
         'docket_projection_generation',
-        'Number of a generation of a projection: active (answers are read from it) or building',
+        'Number of a generation of a projection: active (answers are read from it), building, or previous',
       );
       const progress = ofGeneration(
         'docket_projection_last_progress_timestamp_seconds',
@@ -43,7 +41,7 @@ export function projectionMetrics(registry: Registry, sources: Sources): Project
         'How much of the log a rebuild has folded, 0 to 100; no sample without a rebuild',
         'projection',
       );
-      const show = (projection: string, role: Role, report: GenerationReport): void => {
+      const show = (projection: string, role: GenerationRole, report: GenerationReport): void => {
         const labels = { projection, role };
         events.set(labels, report.eventsBehind);
         seconds.set(labels, report.secondsBehind);
@@ -56,8 +54,9 @@ export function projectionMetrics(registry: Registry, sources: Sources): Project
         read,
         show(reports) {
           for (const each of [events, seconds, halted, generation, progress, percent]) each.reset();
-          for (const { projection, active, building } of reports ?? []) {
+          for (const { projection, active, building, previous } of reports ?? []) {
             show(projection, 'active', active);
+            if (previous) show(projection, 'previous', previous);
             if (!building) continue;
             show(projection, 'building', building);
             percent.set({ projection }, building.percent);

@@ -5,6 +5,7 @@ import type { SponsorStanding } from '../../../commands/purchase/sponsor-budget.
 import { ERROR_CATALOGUE, type ErrorCode, statusOf } from '../../../errors.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentStanding } from '../../../queries/payment-standing.ts';
+import type { RevenueRow } from '../../../queries/revenue.ts';
 import type { Sources } from './sources.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
@@ -14,6 +15,8 @@ export interface RecordedOutcome {
   readonly endpoint: string;
   /** Base units. */
   readonly amount: string;
+  /** Cases that were answered for it. */
+  readonly answeredCases: number;
   readonly events: readonly Pick<PaymentEvent, 'type'>[];
   /** What the network charged our fee payer; 0 for a payment whose sender paid. */
   readonly feeLamports: bigint;
@@ -27,6 +30,8 @@ export interface PurchaseMetrics {
   watchUnderway(count: () => number): void;
   /** Sets the source for payments without a final outcome. */
   watchPayments(standing: () => Promise<PaymentStanding>): void;
+  /** Sets the source for the revenue of the present UTC day, by endpoint. */
+  watchRevenueToday(rows: () => Promise<readonly Pick<RevenueRow, 'key' | 'usdc' | 'answers'>[]>): void;
   /** Sets the source for the cost of failed sponsored payments. */
   watchSponsoring(standings: () => readonly SponsorStanding[]): void;
 }
@@ -81,7 +86,7 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
   });
   const answers = new Counter({
     name: 'docket_answers_sold_total',
-    help: 'Payments that this node recorded as settled, by endpoint; sum over all nodes',
+    help: 'Cases answered for these payments, by endpoint; sum over all nodes',
     labelNames: ['endpoint'],
     registers,
   });
@@ -105,7 +110,7 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
       if (code !== undefined) refusals.inc({ code, fault: isOurs(code) ? 'service' : 'caller' });
       if (timings) observePhases(phases, timings);
     },
-    outcomeRecorded({ endpoint, amount, events, feeLamports }) {
+    outcomeRecorded({ endpoint, amount, answeredCases, events, feeLamports }) {
       const usdc = Number(amount) / USDC_BASE_UNITS;
       for (const { type } of events) {
         const outcome = OUTCOMES[type];
@@ -113,7 +118,7 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
         outcomes.inc({ outcome });
         if (type === 'PaymentSettled' || type === 'PaymentSettledLate') {
           revenue.inc({ endpoint }, usdc);
-          answers.inc({ endpoint });
+          answers.inc({ endpoint }, answeredCases);
         }
         if (type === 'PaymentRolledBack') rolledBack.inc(usdc);
       }
@@ -151,6 +156,32 @@ export function purchaseMetrics(registry: Registry, sources: Sources): PurchaseM
           open.set({ state: 'pending' }, standing.pending);
           open.set({ state: 'settled' }, standing.awaitingFinality);
           oldest.set(standing.oldestPendingSeconds);
+        },
+      });
+    },
+    watchRevenueToday(read) {
+      const usdc = new Gauge({
+        name: 'docket_revenue_today_usdc',
+        help: 'USDC settled since midnight UTC in the whole service, by endpoint, from the read model',
+        labelNames: ['endpoint'],
+        registers,
+      });
+      const sold = new Gauge({
+        name: 'docket_answers_today',
+        help: 'Cases answered for payments settled since midnight UTC in the whole service, by endpoint, from the read model',
+        labelNames: ['endpoint'],
+        registers,
+      });
+      sources.add({
+        name: 'revenue',
+        read,
+        show(rows) {
+          usdc.reset();
+          sold.reset();
+          for (const { key: endpoint, usdc: baseUnits, answers: count } of rows ?? []) {
+            usdc.set({ endpoint }, Number(baseUnits) / USDC_BASE_UNITS);
+            sold.set({ endpoint }, count);
+          }
         },
       });
     },
