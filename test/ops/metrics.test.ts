@@ -146,8 +146,8 @@ describe('/metrics of a running service', () => {
     expect(new Set(hosts)).toEqual(new Set([new URL(observed.service.rpcUrl ?? '').host]));
   });
 
-  it.skipIf(promtool.isMissing)('keeps the conventions of Prometheus (promtool check metrics)', () => {
-    expect(promtool.run(['check', 'metrics'], after.text)).toEqual({ code: 0, output: '' });
+  it.skipIf(promtool.isMissing)('keeps the conventions of Prometheus (promtool check metrics)', async () => {
+    expect(await promtool.run(['check', 'metrics'], after.text)).toEqual({ code: 0, output: '' });
   });
 });
 
