@@ -60,7 +60,7 @@ export async function swap(
     if (building === null) return { rejected: 'not_building' };
     const { generation } = building;
     // From here on, what denies something to a caller holds for both generations, so that the move shows no one less.
-    await announce(ports, present, generation);
+    if (!(await announce(ports, present, generation))) return { rejected: 'moving' };
     const untilBoth = (position: Position) => ports.untilFolded([present, generation], position);
     const { log, readStore, projection, signal } = ports;
     const comparison = await compareGenerations({
@@ -84,7 +84,7 @@ export async function rollback(ports: MovePorts): Promise<Moved | { readonly rej
     if (acts.activation?.act === 'rollback') return { rejected: 'rolled_back' };
     const generation = rollbackTarget(acts, present, prepared);
     if (generation === null) return { rejected: 'no_previous' };
-    await announce(ports, present, generation);
+    if (!(await announce(ports, present, generation))) return { rejected: 'moving' };
     const head = await ports.log.head();
     if (head !== null) await ports.untilFolded([generation], head);
     const decided = await decide(ports, { type: 'Rollback', present, available: [generation] });
@@ -99,10 +99,10 @@ async function moving<Outcome>(
   ports: MovePorts,
   move: (present: number) => Promise<Outcome | { readonly rejected: MoveRejection }>,
 ): Promise<Outcome | { readonly rejected: MoveRejection }> {
-  const { projection, readStore, owner } = ports;
+  const { projection, readStore, owner, context } = ports;
   await keepGenerations(ports, projection);
   const name = swapLease(projection.name);
-  const lease = await HeldLease.take({ ...ports, owner: `${owner}-swap`, name, durationMs: LEASE_MS });
+  const lease = await HeldLease.take({ ...ports, owner: `${owner}-${context.commandId}`, name, durationMs: LEASE_MS });
   if (!lease) return { rejected: 'moving' };
   try {
     return await move(await readStore.activeGeneration(projection.name));
@@ -113,11 +113,9 @@ async function moving<Outcome>(
   }
 }
 
-/** @throws if the pointer has moved meanwhile */
-async function announce({ readStore, projection: { name } }: MovePorts, active: number, next: number): Promise<void> {
-  if (await readStore.movePointer(name, { active, next: null }, { active, next })) return;
-  throw new Error(`the pointer of ${name} was moved by another process; repeat the command`);
-}
+/** False if the pointer has moved meanwhile. */
+const announce = ({ readStore, projection: { name } }: MovePorts, active: number, next: number): Promise<boolean> =>
+  readStore.movePointer(name, { active, next: null }, { active, next });
 
 /** After the record of the move. Another process may have been first: then it made the same move. */
 async function point({ readStore, projection: { name } }: MovePorts, from: number, to: number): Promise<void> {

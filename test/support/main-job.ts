@@ -11,6 +11,7 @@ export const MAIN_JOB = [
   'test/projections/signing-keys.test.ts',
   'test/projections/freshness.test.ts',
   'test/cli/projections.test.ts',
+  'test/projections/generations.test.ts',
   'test/dockets/ingest.test.ts',
   'test/queries/case-answer.test.ts',
   'test/queries/delivery-history.test.ts',
