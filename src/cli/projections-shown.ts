@@ -108,7 +108,7 @@ const stateOf = ({ halt, eventsBehind }: GenerationReport): string =>
 export const count = (number: number): string => number.toLocaleString('en');
 
 /** Zeros in front only make positions sort as text. */
-const shortPosition = (position: string): string => position.replace(/^0+(?=\d)/, '');
+export const shortPosition = (position: string): string => position.replace(/(^|\/)0+(?=\d)/g, '$1');
 
 function sinceText({ lastProgressAt }: GenerationReport, clock: Clock): string {
   if (lastProgressAt === null) return 'never';

@@ -6,6 +6,7 @@ import { projectionReports } from '../projections/status.ts';
 import { systemClock } from '../runtime/instant.ts';
 import { type CliContext, CliError, EXIT, print, printJson } from './command.ts';
 import { type ActOptions, withActOptions } from './operator-act.ts';
+import { shortPosition } from './projections-shown.ts';
 import { operatorPorts, type ProjectionsSetup, projectionNamed } from './projections-work.ts';
 import { withStorage } from './service-storage.ts';
 
@@ -74,8 +75,7 @@ async function skip(
 }
 
 /** Zeros in front of a number may be omitted. */
-const samePosition = (one: string, other: string): boolean =>
-  one === other || (/^\d+$/.test(other) && one.replace(/^0+/, '') === other.replace(/^0+/, ''));
+const samePosition = (one: string, other: string): boolean => shortPosition(one) === shortPosition(other);
 
 function notHalted(projection: string, position: string, at: string | null): CliError {
   const given = position.slice(0, 60);

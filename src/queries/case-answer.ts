@@ -108,7 +108,7 @@ export function createCaseQueries({
       const known = await readKnownCase(ports, { court, caseId, lastChecked });
       if (isProblem(known)) return known;
       const { stream, document, queriedAt } = known;
-      const { changeCount, latestNewAt } = await countNew(readStore, {
+      const { changeCount, latestNewAt } = await countNew(known.readStore, {
         stream,
         timeZone: court.timeZone,
         after: lastChecked ?? BEGINNING,
@@ -129,20 +129,20 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
   const { court } = query;
   const known = await readKnownCase(ports, query);
   if (isProblem(known)) return known;
-  const { stream, document, queriedAt } = known;
+  const { stream, document, queriedAt, readStore } = known;
 
   const { fields, languageDelivered } = caseFields(document, court, query.language);
   const room = (query.maxBytes ?? MAX_RESULT_BYTES) - RESERVED_BYTES - Buffer.byteLength(JSON.stringify(fields));
   const references =
     query.crossReferences && query.context === 'basic'
-      ? { cross_references: await readCrossReferences(ports.readStore, stream, room) }
+      ? { cross_references: await readCrossReferences(readStore, stream, room) }
       : null;
   const budget = room - (references === null ? 0 : Buffer.byteLength(JSON.stringify(references)));
   const after = query.lastChecked ?? (query.fromTheBeginning ? BEGINNING : null);
   const delta =
     after === null
       ? null
-      : await readDelta(ports.readStore, {
+      : await readDelta(readStore, {
           stream,
           timeZone: court.timeZone,
           after,
@@ -153,13 +153,7 @@ async function answerCase(ports: QueryPorts, query: CaseQuery): Promise<CaseAnsw
   const full =
     query.context === 'basic'
       ? null
-      : await readFullContext(
-          ports.readStore,
-          stream,
-          court.timeZone,
-          document.newestTime,
-          budget - (delta?.bytes ?? 0),
-        );
+      : await readFullContext(readStore, stream, court.timeZone, document.newestTime, budget - (delta?.bytes ?? 0));
   const truncationDetails = truncationOf(document, delta, full);
   return {
     ...metaOf(document, court, delta?.cutAt ?? queriedAt, ports.clock),

@@ -14,7 +14,9 @@ import {
 } from '../dockets/case-clock.ts';
 import { CASES, type CaseDocument } from '../dockets/case-document.ts';
 import { type Problem, problem } from '../errors.ts';
+import { cases } from '../projections/cases.ts';
 import type { Clock, Instant } from '../runtime/instant.ts';
+import { pinnedTo } from '../storage/pinned-generation.ts';
 import type { Cell, QueryStore } from '../storage/read-store.ts';
 import { caseNotFound, type LookupPorts } from './case-lookup.ts';
 
@@ -29,6 +31,8 @@ export interface CaseMoment {
   readonly document: CaseDocument;
   /** What the caller sends as its next `last_checked`. */
   readonly queriedAt: Instant;
+  /** The generation from which the document comes: what belongs to it is read there too. */
+  readonly readStore: QueryStore;
 }
 
 const POLL_MS = 25;
@@ -50,8 +54,12 @@ export async function readMoment(
   let isRebuilt = false;
   for (let reading = 0; reading < READINGS; reading++) {
     // The clock first, then the document: whatever the clock has released is in the document.
-    const cell = await readStore.cell(caseClockId(stream));
-    const stored = (await readStore.load<CaseDocument>(CASES, [stream])).get(stream);
+    const [cell, generation] = await Promise.all([
+      readStore.cell(caseClockId(stream)),
+      readStore.activeGeneration(cases.name),
+    ]);
+    const pinned = pinnedTo(readStore, generation);
+    const stored = (await pinned.load<CaseDocument>(CASES, [stream])).get(stream);
     const document = stored?.document ?? null;
     if (!stored || document === null || !document.opened) return caseNotFound();
     if (cell.value === null && !isRebuilt) {
@@ -71,7 +79,9 @@ export async function readMoment(
     }
     const queriedAt = answerTime(caseClock, now, document.newestTime);
     const askedFrom = lastChecked !== null && lastChecked < queriedAt ? lastChecked : queriedAt;
-    if (await noteAnswer(readStore, stream, cell, caseClock, queriedAt, askedFrom)) return { document, queriedAt };
+    if (await noteAnswer(readStore, stream, cell, caseClock, queriedAt, askedFrom)) {
+      return { document, queriedAt, readStore: pinned };
+    }
   }
   return problem(
     'court_unavailable',

@@ -27,6 +27,7 @@ export function coalescedLoads(store: QueryStore): QueryStore {
     count: (query, generation) => store.count(query, generation),
     cell: (id) => store.cell(id),
     compareAndSet: (id, version, value) => store.compareAndSet(id, version, value),
+    activeGeneration: (projection) => store.activeGeneration(projection),
     async load<Document>(collection: string, ids: readonly string[], generation?: number) {
       const key = `${generation ?? 'active'} ${collection}`;
       const round = waiting.get(key) ?? open(key, (all) => store.load<unknown>(collection, all, generation));

@@ -252,7 +252,7 @@ export interface ReadStore extends Notices {
 }
 
 /** The part that queries need: documents, and the cells of case clocks. */
-export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet'>;
+export type QueryStore = Pick<ReadStore, 'load' | 'find' | 'count' | 'cell' | 'compareAndSet' | 'activeGeneration'>;
 
 /** @throws RangeError for the generation that readers see, and for the one that they are about to see */
 export function assertRetirable({ active, next }: GenerationPointer, projection: string, generation: number): void {

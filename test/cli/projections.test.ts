@@ -188,7 +188,7 @@ it('lists every projection with its lag and what is beside it', async () => {
   expect((await world.run('rebuild', 'ledger')).code).toBe(0);
   const [header, row] = (await world.run('list')).out.split('\n');
   expect(header).toMatch(/^PROJECTION +GEN +STATE +BEHIND/);
-  expect(row).toMatch(/^ledger +1 +current +0 +0 s +\d+ s ago +2 +\d+ +building 2 \(built\)$/);
+  expect(row).toMatch(/^ledger +1 +current +0 +0 s +\d+ s ago +2 +\S+ +building 2 \(built\)$/);
   expect(json((await world.run('list', '--json')).out)).toMatchObject({
     projection: 'ledger',
     active: { generation: 1, events_behind: 0, documents: 2, state: 'following' },

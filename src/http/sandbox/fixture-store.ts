@@ -54,6 +54,7 @@ export function fixtureStore(snapshot: DocketSnapshot): QueryStore {
     cell: async () => ({ version: 1, value: writeClock(FRESH_CLOCK) }),
     // Nothing ever changes here, so nothing is recorded.
     compareAndSet: async () => true,
+    activeGeneration: async () => 1,
   };
 }
 
