@@ -194,17 +194,17 @@ export class Documents {
   async tally(query: Tally, generation: number | undefined): Promise<Tallied[]> {
     const field = fieldPath(query.by);
     const texts = { $and: [matching(query), { [field]: { $gte: '' } }] };
-    return this.#read(query.collection, generation, (from) =>
+    const tallied = await this.#read(query.collection, generation, (from) =>
       from
-        .aggregate<Tallied>([
+        .aggregate<{ readonly _id: string; readonly count: number }>([
           { $match: texts },
           { $group: { _id: `$${field}`, count: { $sum: 1 } } },
           { $sort: { count: -1, _id: 1 } },
           { $limit: query.limit },
-          { $project: { _id: 0, value: '$_id', count: 1 } },
         ])
         .toArray(),
     );
+    return tallied.map(({ _id: value, count }) => ({ value, count }));
   }
 
   async activeGeneration(projection: string): Promise<number> {

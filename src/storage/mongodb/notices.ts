@@ -25,10 +25,12 @@ export class MongoNotices {
   }
 
   async write(notices: readonly NoticeToWrite[]): Promise<void> {
-    for (const { kind, id, value, at, expiresAt } of notices) {
-      const stored = { kind, id, at, expiresAt, json: JSON.stringify(value) };
-      await this.#replace(`${kind}/${id}`, stored);
-    }
+    if (notices.length === 0) return;
+    await this.#replace(
+      notices.map(({ kind, id, value, at, expiresAt }) => {
+        return { _id: `${kind}/${id}`, kind, id, at, expiresAt, json: JSON.stringify(value) };
+      }),
+    );
     for (const kind of new Set(notices.map((notice) => notice.kind))) {
       await this.#sweep(kind, Math.max(...notices.filter((notice) => notice.kind === kind).map(({ at }) => at)));
     }
@@ -40,10 +42,13 @@ export class MongoNotices {
     return stored.map(({ id, at, json }) => ({ kind, id, at, value: JSON.parse(json) as JsonObject }));
   }
 
-  async #replace(_id: string, stored: Omit<StoredNotice, '_id'>): Promise<void> {
+  async #replace(notices: readonly StoredNotice[]): Promise<void> {
+    const writes = notices.map(({ _id, ...stored }) => ({
+      updateOne: { filter: { _id }, update: { $set: stored }, upsert: true },
+    }));
     for (;;) {
       try {
-        await this.#notices.updateOne({ _id }, { $set: stored }, { upsert: true });
+        await this.#notices.bulkWrite(writes, { ordered: false });
         return;
       } catch (error) {
         // Another process created it at the same moment: now it can be replaced.
